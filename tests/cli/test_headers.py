@@ -296,3 +296,26 @@ def test_show_tells_what_is_exported_and_not_declared_and_the_reverse(abistore: 
     assert "hidden" in full
     assert "promised" in full
     assert abistore("show", library, "--json").json["snapshot"]["headers"] is None
+
+
+POINT = "struct point {{ {fields} }};\n"
+USES_POINT = '#include "point.h"\nstruct point *make(void);\n'
+
+
+@pytest.mark.parametrize(
+    ("hidden", "flags", "verdict"),
+    [((), "-g", "BREAKING"), ((), "-s", "BREAKING"), (("--private-header", "point.h"), "-g", "COMPATIBLE_WITH_RISK")],
+)
+def test_programs_see_into_what_a_given_header_includes_from_its_folder(
+    hidden: tuple[str, ...], flags: str, verdict: str, abistore: Call, tmp_path: Path
+) -> None:
+    words: list[str | Path] = []
+    for side, fields in (("old", "int x; int y;"), ("new", "long y; int x;")):
+        files = {"point.h": POINT.format(fields=fields), "api.h": USES_POINT}
+        for name, text in files.items():
+            written(tmp_path / side / name, text)
+        code = '#include "api.h"\nstatic struct point one;\nstruct point *make(void) { return &one; }\n'
+        words.append(build_library(code, flags=(flags,), files=files))
+    for side in ("old", "new"):
+        words += [f"--{side}-header", tmp_path / side / "api.h"]
+    assert abistore("compare", *words, *hidden, "--json").json["verdict"] == verdict

@@ -154,6 +154,42 @@ def test_a_header_that_declares_something_stands_for_itself_only(tmp_path: Path)
     assert declared(reading(folder / "api.h", include_dirs=(folder,))) == {"own"}
 
 
+BESIDE = {
+    "api.h": '#include "api/types.h"\n#include <other.h>\nstruct point *make(struct other *, enum mode, number_t);\n',
+    "api/types.h": "struct point { int x; struct part *part; };\nstruct part { int y; };\nstruct apart { int z; };\n"
+    "enum mode { READ };\ntypedef long number_t;\nint other(void);\n",
+}
+
+
+def test_what_the_declarations_of_a_header_mention_is_public_where_its_own_folder_defines_it(tmp_path: Path) -> None:
+    folder = written(tmp_path / "include", BESIDE)
+    outside = written(tmp_path / "outside", {"other.h": "struct other { int z; };\n"})
+    found = reading(folder / "api.h", include_dirs=(outside,))
+    assert declared(found) == {"make", "point", "part", "mode", "number_t"}
+    assert found.locations[Name("record", "point")].file == "api/types.h"
+
+
+def test_it_is_not_public_where_a_pattern_says_so_or_a_folder_was_given(tmp_path: Path) -> None:
+    folder = written(tmp_path / "include", BESIDE)
+    dirs = (written(tmp_path / "outside", {"other.h": "struct other { int z; };\n"}),)
+    assert declared(reading(folder / "api.h", include_dirs=dirs, private=("api/*",))) == {"make"}
+    written(tmp_path / "given", {"api.h": BESIDE["api.h"].replace('"api/', '"../include/api/')})
+    assert declared(reading(tmp_path / "given", include_dirs=dirs)) == {"make"}
+
+
+def test_methods_of_a_class_from_the_same_folder_are_public(tmp_path: Path) -> None:
+    folder = written(
+        tmp_path,
+        {
+            "api.hpp": '#include "types.hpp"\nnamespace a { Shape *make(Vec<int> &); }\n',
+            "types.hpp": "namespace a { class Shape { int size_; public: int size() const; }; "
+            "template <class T> struct Vec { T *data; T at(int) const; }; }\n",
+        },
+    )
+    found = declared(reading(folder / "api.hpp", language="c++"))
+    assert found >= {"_ZN1a4makeERNS_3VecIiEE", "a::Shape", "_ZNK1a5Shape4sizeEv", "a::Vec"}
+
+
 def test_a_header_stands_for_none_that_is_private(tmp_path: Path) -> None:
     folder = written(
         tmp_path, {"api.h": '#include "api/a.h"\n#include "api/detail/b.h"\n', "api/a.h": "int a(void);\n"}

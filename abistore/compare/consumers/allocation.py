@@ -10,8 +10,8 @@ from typing import Protocol
 from abistore.compare.consumers.handle_headers import HandleHeaders
 from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import NONE, Names, TypeUse
-from abistore.model.files import is_own_header, is_source
 from abistore.model.names import Name
+from abistore.model.words.files import is_own_header, is_source
 from abistore.patterns import pattern
 
 INTERNAL = pattern(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")

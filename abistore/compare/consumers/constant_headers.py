@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from abistore.compare.consumers.consumers import ReleaseExports
-from abistore.model.files import include_root, is_own_header, is_source, may_be_private
 from abistore.model.names import Name
+from abistore.model.words.files import include_root, is_own_header, is_source, may_be_private
 
 
 class ConstantHeaders:

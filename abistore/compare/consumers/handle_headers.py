@@ -7,8 +7,8 @@ from functools import cached_property
 
 from abistore.compare.reuse.carrying import Summaries
 from abistore.compare.types.mentions import TypeUse
-from abistore.model.files import is_own_header
 from abistore.model.names import Name
+from abistore.model.words.files import is_own_header
 
 
 class HandleHeaders:

@@ -11,9 +11,9 @@ from abistore.compare.reuse.carrying import take_on
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, plain_template
-from abistore.model.files import is_own_header, is_source, may_be_private
 from abistore.model.mangling.symbols import LOCAL_CLASS_DATA, may_be_template
 from abistore.model.names import Name
+from abistore.model.words.files import is_own_header, is_source, may_be_private
 
 UNNAMEABLE = ")::"
 """What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from abistore.compare.consumers.header_clues import HeaderClues
-from abistore.model.files import include_root, is_beside, is_cpp_header, is_own_header, is_source, may_be_private
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
+from abistore.model.words.files import include_root, is_beside, is_cpp_header, is_own_header, is_source, may_be_private
 
 MANY = 10
 """So many C++ exports in hidden headers, and so many times those in public ones, tell that the interface is a C one."""

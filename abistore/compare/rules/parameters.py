@@ -9,9 +9,11 @@ from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.shapes import Pointer, TypeRef
 
 
 def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
@@ -85,7 +87,7 @@ def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Cont
 
     Fix: keep ``const`` where the function does not write.
     """
-    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const(parameter) <= 0:
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and not _const_gained(parameter, context):
         yield Note("what the parameter points to is qualified differently", *_types(parameter))
 
 
@@ -97,13 +99,41 @@ def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Contex
 
     Fix: nothing.
     """
-    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const(parameter) > 0:
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const_gained(parameter, context) == 1:
         yield Note("what the parameter points to is const", *_types(parameter))
 
 
-def _const(parameter: Changed[Parameter]) -> int:
-    old, new = _types(parameter)
-    return new.count("const") - old.count("const")
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def param_inner_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter points to a pointer, and what that points to is ``const`` now: ``const char **`` for ``char **``.
+
+    Built callers work as before. Sources do not compile: neither C nor C++ converts ``char **`` to ``const char **``,
+    since the function could store the address of a constant in a pointer that may write (C17 6.5.16.1).
+
+    Fix: keep the type, or add a function with a new name.
+    """
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const_gained(parameter, context) > 1:
+        yield Note("what the parameter points to points to const", *_types(parameter))
+
+
+def _const_gained(parameter: Changed[Parameter], context: Context) -> int:
+    """The deepest level that is ``const`` now: 1 is what a pointer points to. 0 if none is, or another no longer is."""
+    old = _const_levels(parameter.old.type, context.old.types)
+    new = _const_levels(parameter.new.type, context.new.types)
+    if any(before and not after for before, after in zip(old, new, strict=False)):
+        return 0
+    levels = enumerate(zip(old, new, strict=False), 1)
+    return max((level for level, (before, after) in levels if after and not before), default=0)
+
+
+def _const_levels(type: TypeRef, side: TypeSide) -> list[bool]:
+    """Whether what is behind each level of pointers is ``const``, from the outermost one on."""
+    levels = []
+    bare, _ = side.bare(type)
+    while isinstance(bare, Pointer):
+        bare, qualifiers = side.bare(bare.target)
+        levels.append("const" in qualifiers)
+    return levels
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))

@@ -15,10 +15,10 @@ from abistore.extract.dwarf.bytes.forms import EMPTY, SIZES, Attributes, fixed_f
 from abistore.extract.dwarf.shapes.records import fit, read_enum
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.cpp_names.builtins import INTEGERS
-from abistore.model.files import is_own_header
 from abistore.model.names import Name, unnamed_enum
 from abistore.model.shapes import Enum, Enumerator, Inline, Primitive
 from abistore.model.snapshot import Location
+from abistore.model.words.files import is_own_header
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation

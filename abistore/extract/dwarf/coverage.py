@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
 from abistore.model.mangling.symbols import is_declared
@@ -76,6 +77,23 @@ def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence
         reason=reason,
         detail="; ".join(details),
         hint=HINTS.get(reason, "build every source file of the library with -g, those of its static libraries too"),
+    )
+
+
+def types_coverage(types: int, info: DebugInfo) -> Evidence:
+    """The evidence of the types that a program was built with, of which so many were read."""
+    if not any(each.tag == dw.TAG_BASE_TYPE for unit in info.units if unit.is_loaded for each in unit.table):
+        info.problem("types-not-recorded", "no unit describes a type")
+    evidence = Evidence("layout", "full", described=types, expected=types)
+    if not info.problems:
+        return evidence
+    reason, detail = min(info.problems)
+    return replace(
+        evidence,
+        state="partial" if types else "missing",
+        reason=reason,
+        detail=detail,
+        hint=HINTS.get(reason, "build the program with -g"),
     )
 
 

@@ -8,7 +8,15 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes.faults import malformed_is_an_error, refuse_useless
 from abistore.extract.dwarf.constants import OwnConstants
-from abistore.extract.dwarf.coverage import compilers, coverage, expected_places, languages, no_types, unrecorded
+from abistore.extract.dwarf.coverage import (
+    compilers,
+    coverage,
+    expected_places,
+    languages,
+    no_types,
+    types_coverage,
+    unrecorded,
+)
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.shapes.declared import locate_declarations
@@ -61,6 +69,8 @@ def read_layout(
         info.locate(*expected_places(exports))
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
         described = _read_exports(types, exports)
+        if options.programs:
+            _mention_every_type(types)
         _read_reached(types, target)
         OwnConstants(types).read()
         resolve_alias_templates(types.entries, types.aliases)
@@ -70,7 +80,7 @@ def read_layout(
         entries, refused = fitted(types.entries)
         if refused := refused + types.references.budget.refused:
             info.problem(REASON, told(refused))
-        evidence = coverage(exports, described, info)
+        evidence = types_coverage(len(entries), info) if options.programs else coverage(exports, described, info)
         if facts := unrecorded(info.units):
             evidence = replace(evidence, unrecorded=facts)
         refuse_useless(debug.path.name, evidence)
@@ -84,6 +94,15 @@ def read_layout(
         types.close()
         info.close()
         return layout
+
+
+def _mention_every_type(types: TypeReferences) -> None:
+    """Mentions all types at namespace scope, which a program has whether or not it exports anything."""
+    for unit in types.info.units:
+        types.info.scan(unit)
+    for unit in types.info.units:
+        for start in unit.classes if unit.is_scanned else ():
+            types.reference(unit.base + start)
 
 
 def _instances(info: DebugInfo, spellings: Spellings) -> NameCompleter:

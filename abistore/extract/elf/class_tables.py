@@ -98,6 +98,15 @@ class ClassTables:
                 found.update([value >> shift for value in values[1::columns]])
         return found
 
+    def copied(self, copying: int) -> set[int]:
+        """The indexes of the symbols of which the program has a copy: those of relocations of this type."""
+        shift, types = (32, 0xFFFFFFFF) if self._elf.bits == 64 else (8, 0xFF)
+        found = set[int]()
+        for tag, size, columns in ((DT_RELA, DT_RELASZ, 3), (DT_REL, DT_RELSZ, 2)):
+            for values in self._values(tag, size, columns):
+                found.update([value >> shift for value in values[1::columns] if value & types == copying])
+        return found
+
     def _addresses(self, row: DynamicSymbol) -> range:
         return range(row.value, row.value + min(row.size, MOST_WORDS * self._width) - self._width + 1, self._width)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from abistore.extract.elf.container import ElfFile
 from abistore.model.snapshot import Target
 
 EM_ARM, EM_PPC64, EM_X86_64, EM_AARCH64, EM_RISCV, EM_LOONGARCH, EM_MIPS = 40, 21, 62, 183, 243, 258, 8
+
+COPYING: Mapping[int, int] = {
+    **{EM_X86_64: 5, 3: 5, EM_AARCH64: 1024, EM_ARM: 20, EM_RISCV: 4, EM_LOONGARCH: 4, EM_MIPS: 126},
+    **{EM_PPC64: 19, 20: 19, 22: 9, 2: 19, 18: 19, 43: 19, 4: 19},
+}
+"""The relocation by which a program gets a copy of a library's data (``R_X86_64_COPY``), by machine."""
 
 _NAMES = {
     2: "sparc",

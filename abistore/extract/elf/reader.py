@@ -25,8 +25,8 @@ from abistore.extract.elf.dynamic import (
 )
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
 from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script
-from abistore.extract.elf.machines import target_of
-from abistore.extract.elf.symbols import exported, imported, index_exports, read_rows
+from abistore.extract.elf.machines import COPYING, target_of
+from abistore.extract.elf.symbols import copied_imports, exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import SymbolVersions, read_versions
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join
@@ -125,6 +125,8 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
     for _, name, symbol in found:
         gathered.setdefault(name, []).append(symbol)
     imports = list(imported(rows, versions))
+    if programs:
+        imports += copied_imports(rows, versions, relocated.copied(COPYING.get(elf.machine, 0)))
     for name, shape in imports:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Literal
 
 import msgspec
@@ -213,6 +213,22 @@ def imported(rows: list[DynamicSymbol], versions: SymbolVersions) -> Iterator[tu
                 Name("import", row.name),
                 Import(
                     weak=row.binding == 2,
+                    version=required.version if required else None,
+                    library=required.library if required else None,
+                ),
+            )
+
+
+def copied_imports(
+    rows: list[DynamicSymbol], versions: SymbolVersions, copied: Container[int]
+) -> Iterator[tuple[Name, Import]]:
+    """The data of libraries of which a program has a copy: the linker defines it there, and the loader fills it."""
+    for row in rows:
+        required = versions.required.get(row.version & 0x7FFF)
+        if row.section != SHN_UNDEF and (required or row.index in copied):
+            yield (
+                Name("import", row.name),
+                Import(
                     version=required.version if required else None,
                     library=required.library if required else None,
                 ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -79,6 +79,18 @@ class GivenHeaders(msgspec.Struct, frozen=True):
             if inside != path and (folder.files is None or inside in folder.files):
                 is_public = not is_private(inside, self.private) and is_of(inside, self.projects)
                 return folder.prefix + inside if is_public else None
+        return None
+
+    def beside(self, path: str, but: Collection[Path]) -> str | None:
+        """What a file is called that lies in or below the folder of a header that was given by itself.
+
+        ``None`` for any other, for one that a pattern hides, and for those of the folders ``but``.
+        """
+        for folder in self.folders:
+            inside = path.removeprefix(f"{folder.path}/")
+            if inside != path and folder.files is not None and folder.path not in but:
+                hidden = is_private(inside, self.private) or not is_of(inside, self.projects)
+                return None if hidden else folder.prefix + inside
         return None
 
 

@@ -103,7 +103,7 @@ def _walked(
     entries: dict[Name, Variants] = {}
     locations: dict[Name, Location] = {}
     for each in parsed.units:
-        walked = declarations(each.unit, parser.public, runtime=runtime)
+        walked = declarations(each.unit, parser, runtime=runtime)
         refused += walked.refused
         for name, shapes in walked.entries.items():
             if name not in entries or (_is_declared(shapes) and not _is_declared(entries[name])):

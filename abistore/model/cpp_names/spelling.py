@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.cpp_names.virtuals import inherited, override_key, traits
 from abistore.model.layout.layouts import Hole, Layouts
 from abistore.model.mangling.symbols import is_mangled, qualifiers
 from abistore.model.names import Name
@@ -42,7 +43,6 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.model.virtuals import inherited, override_key, traits
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
 from abistore.patterns import pattern

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 38
+ENGINE: Final = 40
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "5a77b7d51bf9d380"
+CORPUS: Final = "da847916dbbb808d"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

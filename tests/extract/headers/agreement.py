@@ -35,6 +35,19 @@ I386 = Platform("i686-linux-gnu", "i686-linux-gnu-gcc", "i686-linux-gnu-g++")
 ARM = Platform("arm-linux-gnueabihf", "arm-linux-gnueabihf-gcc", "", ("-nostdlib",))
 
 
+class OneHeader(NamedTuple):
+    """One header that is public, and none beside it."""
+
+    path: Path
+    name: str
+
+    def public(self, path: str, /) -> str | None:
+        return self.name if Path(path) == self.path else None
+
+    def beside(self, path: str, /, *, system: bool) -> None:
+        return None
+
+
 def walked(header: str, folder: Path, arguments: Sequence[str], *, sound: bool = True, name: str = HEADER) -> Walked:
     """What a header with this text declares."""
     path = folder / name
@@ -43,7 +56,7 @@ def walked(header: str, folder: Path, arguments: Sequence[str], *, sound: bool =
     unit = cindex.Index.create().parse(str(path), list(arguments), options=options)
     errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
     assert bool(errors) != sound, errors
-    return declarations(unit, lambda file: name if Path(file) == path else None)
+    return declarations(unit, OneHeader(path, name))
 
 
 class BothReaders(NamedTuple):

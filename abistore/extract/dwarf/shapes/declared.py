@@ -11,11 +11,11 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.entries.peek import symbol_at
 from abistore.extract.dwarf.entries.walk import Die, parts
-from abistore.model.files import include_root, is_own_header, is_source
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Location
+from abistore.model.words.files import include_root, is_own_header, is_source
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.units import Unit

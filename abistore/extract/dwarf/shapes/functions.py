@@ -10,10 +10,10 @@ from abistore.extract.dwarf.entries.lines import source_file
 from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.files import is_source, may_be_private
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Function, Method, Variable
+from abistore.model.words.files import is_source, may_be_private
 from abistore.patterns import pattern
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
-from abistore.extract.headers.walk.clang.files import PublicFiles
+from abistore.extract.headers.walk.clang.files import HeaderNames, PublicFiles
 from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
@@ -41,14 +41,14 @@ class Walked(msgspec.Struct, frozen=True):
     refused: int = 0
 
 
-def declarations(unit: Any, public: Callable[[str], str | None], *, runtime: bool = False) -> Walked:
-    """What the headers that ``public`` has a name for declare in a parsed ``clang.cindex.TranslationUnit``.
+def declarations(unit: Any, names: HeaderNames, *, runtime: bool = False) -> Walked:
+    """What the headers that ``names`` calls public declare in a parsed ``clang.cindex.TranslationUnit``.
 
-    ``public`` gets the name of a file as libclang has it. Types that public declarations need have no
-    :class:`Declared` shape where another header declares them. ``runtime``: the library is the C++ runtime itself.
+    Types that public declarations need are public as well where a header beside a given one defines them; they have
+    no :class:`Declared` shape where any other does. ``runtime``: the library is the C++ runtime itself.
     """
     with without_cycle_collection():
-        walk = UnitWalk(unit, public, runtime=runtime)
+        walk = UnitWalk(unit, names, runtime=runtime)
         collected = walk.collected()
         settle_passing(collected.shapes, ())
         entries, refused = fitted(collected.entries())
@@ -62,14 +62,14 @@ def declarations(unit: Any, public: Callable[[str], str | None], *, runtime: boo
 class UnitWalk:
     """Visits public declarations and macros, then the types that they mention."""
 
-    def __init__(self, unit: Any, public: Callable[[str], str | None], *, runtime: bool) -> None:
+    def __init__(self, unit: Any, names: HeaderNames, *, runtime: bool) -> None:
         self._lib = lib = libclang()
         self._top = lib.children(lib.getTranslationUnitCursor(unit.obj))
         self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
         classes = Classes(lib, lib.pointer_size(unit.obj))
         cpp = _is_cpp(lib, self._top)
         self._records = RecordShapes(self.types, classes, cpp=cpp)
-        self._files = PublicFiles(lib, public)
+        self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
         bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
         self._descriptions = Descriptions(lib, self._text, bodies, cpp=cpp)
@@ -83,13 +83,26 @@ class UnitWalk:
         for name, location, declared in macros(self._lib, self._text, self._top, self._files.place):
             found.declare(name, location, declared)
         mentioned = self.types.mentioned
+        self._files.take_those_beside()
         while len(self._read) < len(mentioned):
             for name in [name for name in mentioned if name not in self._read]:
                 self._read.add(name)
+                self._enter_beside(name, mentioned[name])
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()
         _settle_wide(found)
         return found
+
+    def _enter_beside(self, name: Name, cursor: Cursor) -> None:
+        """Enter as public what a header beside a given one defines: programs that include the given one see it.
+
+        Of an instance of a template this is the template.
+        """
+        template = self._lib.getSpecializedCursorTemplate(cursor)
+        shown = cursor if template.kind in kinds.NOTHING else template
+        defined = self._lib.getCursorDefinition(shown)
+        if defined.kind not in kinds.NOTHING and not is_foreign(name.spelling, self.types.runtime):
+            self._public.enter(defined)
 
     def _mentioned(self, name: Name, cursor: Cursor) -> AnyShape | None:
         if name.kind == "alias":

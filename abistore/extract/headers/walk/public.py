@@ -49,6 +49,7 @@ class PublicWalk:
         self._descriptions = descriptions
         self._place = files.place
         self._depth = 0
+        self._met: set[int] = set()
         self.collected = Collected()
         self._templates = TemplateWalk(types, descriptions, self.collected)
         self._visitors: dict[int, Visitor] = {
@@ -69,6 +70,12 @@ class PublicWalk:
             kinds.CONCEPT: self._templates.concept,
         }
 
+    def enter(self, cursor: Cursor) -> None:
+        """Enters ``cursor`` if it stands in a public header and was not met there."""
+        if cursor.d0 not in self._met:
+            self._met.add(cursor.d0)
+            self.visit([cursor])
+
     def visit(self, cursors: Iterable[Cursor]) -> None:
         """Enters those of ``cursors`` that stand in public headers."""
         if self._depth >= MAX_DEPTH:
@@ -80,6 +87,7 @@ class PublicWalk:
             if visitor is not None:
                 location = place(cursor)
                 if location is not None and not (cursor.kind in TYPED and invalid(cursor)):
+                    self._met.add(cursor.d0)
                     visitor(cursor, location)
         self._depth -= 1
 

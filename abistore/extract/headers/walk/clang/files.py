@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
-from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, SourceLocation
 from abistore.model.snapshot import Location
+
+
+class HeaderNames(Protocol):
+    """What files are called that libclang names."""
+
+    def public(self, path: str, /) -> str | None:
+        """The name of a file where it is one of the given headers."""
+
+    def beside(self, path: str, /, *, system: bool) -> str | None:
+        """That of one beside a given header or below. ``system``: it was found where the system's headers are."""
 
 
 class PublicFiles:
     """The given headers. Files are told apart by libclang's handles: each is asked about once."""
 
-    def __init__(self, lib: LibClang, public: Callable[[str], str | None]) -> None:
+    def __init__(self, lib: LibClang, names: HeaderNames) -> None:
         self._lib = lib
-        self._public = public
+        self._names = names
         self._files: dict[int | None, str | None] = {None: None}
+        self._beside = False
+
+    def take_those_beside(self) -> None:
+        """From now on what lies beside a given header is public as well."""
+        self._files = {file: name for file, name in self._files.items() if file is None or name is not None}
+        self._beside = True
 
     def place(self, cursor: Cursor) -> Location | None:
         """Where a public declaration stands; ``None`` for one of another file."""
-        file, line, _ = self._lib.place(self._lib.getCursorLocation(cursor))
-        name = self._files[file] if file in self._files else self._name(file)
+        location = self._lib.getCursorLocation(cursor)
+        file, line, _ = self._lib.place(location)
+        name = self._files[file] if file in self._files else self._name(file, location)
         return None if name is None else Location(name, line)
 
     def is_own(self, cursor: Cursor) -> bool:
@@ -28,6 +45,10 @@ class PublicFiles:
             return True
         return not self._lib.Location_isInSystemHeader(self._lib.getCursorLocation(cursor))
 
-    def _name(self, file: int | None) -> str | None:
-        found = self._files[file] = self._public(self._lib.text(self._lib.getFileName(file)))
+    def _name(self, file: int | None, location: SourceLocation) -> str | None:
+        path = self._lib.text(self._lib.getFileName(file))
+        found = self._names.public(path)
+        if found is None and self._beside:
+            found = self._names.beside(path, system=bool(self._lib.Location_isInSystemHeader(location)))
+        self._files[file] = found
         return found
