@@ -1,0 +1,1 @@
+"""Real libraries and their history, as ``docs/case-studies/`` tells it."""

@@ -1,0 +1,55 @@
+"""The shared libraries of one release, compiled for one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from examples.case_studies.case import Case, Release, Shared
+from examples.case_studies.obtaining import unpacked
+from examples.obtain import CACHE, PROJECT, require, run
+
+GENERATED = PROJECT / "examples" / "generated"
+"""Headers that a library's own build would write."""
+
+
+def built(case: Case, release: Release, line: str) -> Path:
+    """The folder with the shared libraries of a release, built once with debug information."""
+    folder = CACHE / "cases" / case.name / line / release.version
+    folder.mkdir(parents=True, exist_ok=True)
+    root = unpacked(case, release)
+    for library in case.libraries:
+        if not (folder / library.name).exists() and _files(library, root):
+            _link(case, release, library, line, folder / library.name)
+    return folder
+
+
+def headers(case: Case, release: Release) -> list[Path]:
+    """The public headers of a release."""
+    root = unpacked(case, release)
+    return sorted({path for pattern in case.headers for path in root.glob(pattern)})
+
+
+def include(case: Case, release: Release) -> list[Path]:
+    """The folders in which headers are found; those of this release that there are, and the generated ones."""
+    root = unpacked(case, release)
+    folders = [root / each for each in case.include] + [GENERATED / case.name]
+    return [each for each in folders if each.is_dir()]
+
+
+def _link(case: Case, release: Release, library: Shared, line: str, made: Path) -> None:
+    root, compiler = unpacked(case, release), case.lines[line]
+    stem = library.name.removesuffix(".so")
+    soname = f"{stem}.so{release.soname}"
+    found = [f"-I{folder}" for folder in include(case, release)]
+    flags = [each.format(version=release.version) for each in (*case.flags, *library.flags)]
+    partial = made.with_suffix(".partial")
+    command = [require(compiler, compiler), "-shared", "-fPIC", "-g", "-O0", "-w", f"-Wl,-soname,{soname}", *found]
+    run([*command, *_files(library, root), *flags, "-o", partial], root)
+    partial.replace(made)
+
+
+def _files(library: Shared, root: Path) -> list[Path]:
+    """The sources relative to ``root``, so that no folder of this machine goes into the debug information's names."""
+    unwanted = {path for pattern in library.unwanted for path in root.glob(pattern)}
+    found = {path for pattern in library.sources for path in root.glob(pattern)} - unwanted
+    return sorted(path.relative_to(root) for path in found)

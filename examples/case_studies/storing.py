@@ -1,0 +1,46 @@
+"""The releases of a case study in its database, oldest first, each line beside the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import unpack_archive
+from tempfile import TemporaryDirectory
+
+from examples.case_studies.building import built, headers, include
+from examples.case_studies.case import FOLDER, Case, Release
+from examples.histories import abistore
+from examples.obtain import CACHE
+
+
+def database(case: Case) -> Path:
+    """The database of a case study."""
+    return CACHE / "cases" / f"{case.name}.db"
+
+
+def ingest(case: Case) -> None:
+    """Every release of every line; the first one becomes the baseline."""
+    for release in case.releases:
+        for line in case.lines:
+            print(_stored(case, release, line), end="", flush=True)
+
+
+def restore(case: Case) -> None:
+    """The same releases from the snapshots that the repository keeps; without a network and without a compiler."""
+    with TemporaryDirectory() as folder:
+        unpack_archive(FOLDER / f"{case.name}-snapshots.zip", folder)
+        stem = case.libraries[0].name.removesuffix(".so")
+        for release in case.releases:
+            snapshot = Path(folder) / f"{stem}-{release.version}.json"
+            print(abistore("--db", database(case), "ingest", snapshot, *_told(release)), end="", flush=True)
+
+
+def _told(release: Release) -> tuple[str, ...]:
+    return "--version", release.version, "--released", release.released, "--set-baseline-if-none"
+
+
+def _stored(case: Case, release: Release, line: str) -> str:
+    folder = built(case, release, line)
+    shown = [word for path in headers(case, release) for word in ("--header", path)]
+    shown += [word for path in include(case, release) for word in ("--include-dir", path)]
+    what = (folder / case.libraries[0].name,) if len(case.libraries) == 1 else (folder,)
+    return abistore("--db", database(case), "ingest", *what, *shown, *_told(release))

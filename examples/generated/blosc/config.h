@@ -1,0 +1,1 @@
+/* c-blosc with BloscLZ alone: no other codec is built in. */

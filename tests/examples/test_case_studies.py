@@ -1,0 +1,50 @@
+"""The pages of case studies show what their commands print, and name all that they are made from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from abistore.cli.main import run
+from examples.case_studies import pages, storing
+from examples.case_studies.case import Case, case, names
+from examples.case_studies.pages import PAGES, filled
+from examples.histories import VERDICTS
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_case_has_ten_releases_each_with_version_day_and_digest(name: str) -> None:
+    study = case(name)
+    versions = [release.version for release in study.releases]
+    assert len(set(versions)) == len(versions) >= 10
+    for release in study.releases:
+        assert re.fullmatch(r"[0-9a-f]{64}", release.sha256)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", release.released)
+
+
+def test_the_page_of_the_smallest_library_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def database(case: Case) -> Path:
+        return tmp_path / f"{case.name}.db"
+
+    def abistore(*words: str | Path) -> str:
+        capsys.readouterr()
+        assert run([str(word) for word in words]) in VERDICTS
+        return capsys.readouterr().out
+
+    monkeypatch.setattr(storing, "database", database)
+    for module in (storing, pages):
+        monkeypatch.setattr(module, "abistore", abistore)
+    storing.restore(case("blosc"))
+    page = (PAGES / "blosc.md").read_text()
+    assert filled(page, database(case("blosc"))) == page
+
+
+def test_every_case_has_its_page_and_its_row() -> None:
+    overview = (PAGES / "README.md").read_text()
+    for name in names():
+        assert (PAGES / f"{name}.md").exists()
+        assert f"({name}.md)" in overview
