@@ -1,0 +1,205 @@
+"""``gate``: whether a build may be merged and released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from abistore.cli.extracting import ExtractingOptions, extract_options
+from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.output import answer, note, say, say_error, write_file
+from abistore.cli.rendering import (
+    Rendering,
+    allow_option,
+    fail_on_option,
+    report_options,
+    require_option,
+    style_of,
+)
+from abistore.cli.ruling import ruling_options, show_only_option
+from abistore.cli.words import channel_words, library_words
+from abistore.model.words.counting import counted
+from abistore.report import draft, render
+from abistore.urls import masked
+
+if TYPE_CHECKING:
+    from abistore.report.model import Report
+    from abistore.service.gating.gating import GateResult
+    from abistore.service.judging.filtering import Filter
+
+
+@click.command("gate")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
+@click.option("--version", help="The version that the build would have.")
+@click.option("--target", "--arch", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
+@click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
+@click.option(
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline channel that the build is judged against.",
+)
+@click.option(
+    "--merge-base",
+    metavar="REVISION|VERSION",
+    help="The source revision, or the version, that the change was made from: tells what this change brought from what "
+    "stood before. A build of it is stored (ingest --revision).",
+)
+@click.option("--introduced-only", is_flag=True, help="Fail only for what the change since --merge-base brought.")
+@click.option("--bootstrap", is_flag=True, help="Pass where the channel has no release yet.")
+@click.option(
+    "--github", is_flag=True, help="Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY."
+)
+@click.option("--gitlab", type=FILE, help="Write a report of GitLab's Code Quality to this file.")
+@report_options
+@fail_on_option
+@allow_option("scheme")
+@require_option
+@show_only_option
+@ruling_options
+@extract_options
+@store_command
+def gate_command(
+    settings: SharedSettings,
+    /,
+    *,
+    paths: tuple[Path, ...],
+    extracting: ExtractingOptions,
+    shown: Filter,
+    rendering: Rendering,
+    github: bool,
+    gitlab: Path | None,
+    **words: Any,
+) -> int:
+    """Say whether the build FILE may be merged and released. Nothing is stored.
+
+    It is judged as `ingest --against baseline` does: against the release at the channel, with the evidence that this
+    has, by the line's scheme, with what is approved. The first line says what decides, the last ones what would make
+    the gate pass.
+
+    With --merge-base, each break is told apart: brought by this change, or there before. What stood before fails the
+    gate, too, unless --introduced-only says otherwise.
+
+    Exits with 0 (it passes), 2 (source break), 4 (binary break), 72 (missing evidence), or another code of 64 and
+    above.
+
+    \b
+    abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
+    """
+    from abistore.cli.progress import progress
+    from abistore.service.gating.gating import gate
+
+    with progress(settings) as advance:
+        results = gate(paths, _plan(words, extracting), database=settings.database, progress=advance)
+    results = tuple(_filtered(each, shown) for each in results)
+    reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
+    _platforms(settings, reports, github=github, gitlab=gitlab)
+    _show(settings, results, reports, rendering)
+    return max(each.exit_code for each in results)
+
+
+def _plan(words: dict[str, Any], extracting: ExtractingOptions) -> Any:
+    from abistore.service.gating.gating import GatePlan
+    from abistore.service.ingest.gates import Gate
+    from abistore.service.ingest.results import IngestPlan
+    from abistore.service.judging.evidence import requirement
+
+    judging = Gate(
+        fail_on=words.pop("fail_on"),
+        allow=words.pop("allow"),
+        require=requirement(words.pop("require")),
+        by=words.pop("by"),
+    )
+    asked = {name: words.pop(name) for name in ("channel", "merge_base", "introduced_only", "bootstrap")}
+    options = extracting.options(words["library"], words["version"])
+    return GatePlan(IngestPlan(**words, gate=judging, options=options), **asked)
+
+
+def _filtered(result: GateResult, shown: Filter) -> GateResult:
+    judged = result.judged
+    if judged.verdict is None:
+        return result
+    return msgspec.structs.replace(result, judged=msgspec.structs.replace(judged, verdict=shown(judged.verdict)))
+
+
+def _platforms(settings: SharedSettings, reports: list[Report], *, github: bool, gitlab: Path | None) -> None:
+    """What the platform of the pipeline shows: annotations, a summary, a quality report."""
+    if not (github or gitlab):
+        return
+    from abistore.cli.commands.gating.platforms import show_on_github, write_for_gitlab
+
+    if github:
+        show_on_github(settings, reports)
+    if gitlab is not None:
+        write_for_gitlab(gitlab, reports)
+
+
+def _show(
+    settings: SharedSettings, results: tuple[GateResult, ...], reports: list[Report], rendering: Rendering
+) -> None:
+    if settings.json:
+        _document(settings, results)
+    elif rendering.format == "text" and rendering.output is None:
+        answer(settings, {}, lambda: "\n".join(line for each in results for line in _lines(settings, each, rendering)))
+    elif reports:
+        _write(settings, reports, rendering)
+        if rendering.output is not None:  # the log of the job has what decides
+            say("\n".join(line for each in results for line in (each.sentence, *_ways(each))))
+    for each in results:
+        if each.judged.code and not settings.json:
+            say_error(each.judged.error, each.judged.hint)
+        if each.untold:
+            note(settings, f"note: what this change brought is not told apart: {each.untold}")
+
+
+def _document(settings: SharedSettings, results: tuple[GateResult, ...]) -> None:
+    hidden = [
+        msgspec.structs.replace(each, judged=msgspec.structs.replace(each.judged, path=masked(each.judged.path)))
+        for each in results
+    ]
+    document: dict[str, Any] = {"exit_code": max(each.exit_code for each in results), "files": hidden}
+    failed = next((each.judged for each in results if each.judged.code), None)
+    if failed is not None:
+        said = {"status": "error", "code": failed.code, "error": failed.error, "hint": failed.hint}
+        document = said | document
+    answer(settings, document, str)
+
+
+def _write(settings: SharedSettings, reports: list[Report], rendering: Rendering) -> None:
+    """The reports of all files as one document."""
+    from abistore.report.releases.together import together
+
+    style = style_of(settings, rendering.full)._replace(
+        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
+    )
+    if rendering.output is None:
+        click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
+        return
+    text = render(together(reports), rendering.format, style._replace(colour=False, width=100))
+    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
+
+
+def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -> Iterator[str]:
+    yield result.sentence
+    report = result.judged.verdict
+    if settings.verbosity < 0:
+        return
+    if report is not None and report.changes:
+        style = style_of(settings, rendering.full)._replace(mode=rendering.mode, source_root=rendering.source_root)
+        yield from ("", draft(report, "text", style), "")
+    if result.merge_base:
+        brought = counted(len(result.introduced), "break")
+        yield f"since {result.merge_base}: this change brought {brought}, {len(result.inherited)} stood before"
+    yield from _ways(result)
+
+
+def _ways(result: GateResult) -> Iterator[str]:
+    if result.ways:
+        yield "to pass, do one of these:"
+        yield from (f"  - {way}" for way in result.ways)

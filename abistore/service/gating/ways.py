@@ -1,0 +1,53 @@
+"""What a gate says first, and what would make it pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from abistore.model.words.counting import counted
+from abistore.report.heading import allowance, verdict
+from abistore.report.model import Report, ReportedFinding
+from abistore.service.ingest.results import Ingested
+
+LISTED = 6
+
+
+def deciding(
+    judged: Ingested, channel: str, told: tuple[Sequence[str], Sequence[str]] = ((), ()), code: int | None = None
+) -> str:
+    """The sentence that decides: "libfoo 1.4.0 fails beside 1.3.0 (release): BREAKING; this change brought 1 of 2".
+
+    ``told`` are the findings that fail: those that the change brought, and those that stood before.
+    """
+    report, (introduced, inherited) = judged.verdict, told
+    if report is None:
+        return f"{judged.path}: {judged.error or f'not judged: {judged.unjudged}'}"
+    code = judged.exit_code if code is None else code
+    word = "fails" if code else "passes"
+    said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"
+    if report.code:
+        return f"{said}; {report.error}"
+    if allowance(report):
+        said = f"{said}; {allowance(report)}"
+    if introduced and inherited:
+        return f"{said}; this change brought {len(introduced)} of {len(introduced) + len(inherited)} breaks"
+    if introduced:
+        return f"{said}; this change brought {'it' if len(introduced) == 1 else 'all of it'}"
+    return f"{said}; all of it stood before this change" if inherited else said
+
+
+def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:
+    """What would make the gate pass: each is one thing to do."""
+    if report.code:
+        yield report.hint or report.error
+        return
+    names = ", ".join(dict.fromkeys(each.display for each in failing[:LISTED]))
+    more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
+    yield f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
+    bump = report.bump
+    if bump is not None and not bump.allowed and bump.rule != "never":
+        label = f"call it {bump.suggested}" if bump.suggested else "give it a label that declares the break"
+        both = " and bump the SONAME" if bump.soname_required else ""
+        yield f"{label}{both}"
+    ids = " ".join(dict.fromkeys(each.id for each in failing))
+    yield f"accept it: abistore approve {ids} --library {report.new.library} --reason WHY"

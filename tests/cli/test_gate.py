@@ -1,0 +1,157 @@
+"""``abistore gate``: a build against what was released, and what a change brought told from what stood before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import ADDED, OLD, Call, Done
+
+WITHOUT_GONE = OLD.replace("int gone(void) { return 1; }", "")
+REVISION = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+
+Gating = Callable[..., Done]
+
+
+@pytest.fixture
+def gating(abistore: Call, old: Path) -> Gating:
+    """Calls ``gate`` for a library of which 1.0 is the release."""
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    return lambda library, *words: abistore("gate", library, "--version", "1.1", *words)
+
+
+def test_a_compatible_build_passes_and_nothing_is_stored(gating: Gating, abistore: Call) -> None:
+    done = gating(build_library(ADDED))
+    assert done.code == 0
+    assert done.out.startswith("libcase 1.1 passes beside libcase 1.0 (release): COMPATIBLE")
+    assert [one["version"] for one in abistore("list", "libcase", "--json").json["releases"]] == ["1.0"]
+
+
+def test_a_break_fails_and_the_last_lines_say_what_would_pass(gating: Gating, abistore: Call, new: Path) -> None:
+    done = gating(new)
+    lines = done.out.splitlines()
+    assert done.code == 4
+    assert lines[0].startswith("libcase 1.1 fails beside libcase 1.0 (release): BREAKING; 1.1 breaks 1.0 in ")
+    ways = lines[lines.index("to pass, do one of these:") + 1 :]
+    assert ways[0].startswith("  - restore what 2 findings broke: ")
+    assert ways[1] == "  - call it 2.0 and bump the SONAME"
+    accept = ways[2].removeprefix("  - accept it: abistore ").split()
+    assert abistore(*accept[:-1], "nobody calls it").code == 0
+    again = gating(new)
+    assert (again.code, again.out.splitlines()[0].split(";")[0]) == (
+        0,
+        "libcase 1.1 passes beside libcase 1.0 (release): BREAKING",
+    )
+
+
+def test_what_a_change_brought_is_told_from_what_stood_before(gating: Gating, abistore: Call, new: Path) -> None:
+    base = build_library(WITHOUT_GONE)
+    words = ("--version", "1.1~1", "--revision", REVISION)
+    assert abistore("ingest", base, *words).code == 0
+    done = gating(new, "--merge-base", REVISION[:8], "--json")
+    (file,) = done.json["files"]
+    changes = {one["id"]: one["kind"] for one in file["judged"]["verdict"]["changes"]}
+    assert (done.code, file["merge_base"]) == (4, "libcase@1.1~1")
+    assert [changes[one] for one in file["inherited"]] == ["func_removed"]
+    assert file["introduced"] and "func_removed" not in [changes[one] for one in file["introduced"]]
+    assert file["sentence"].endswith("; this change brought 1 of 2 breaks")
+
+
+def test_what_stood_before_fails_unless_only_the_change_counts(gating: Gating, abistore: Call) -> None:
+    base = build_library(WITHOUT_GONE)
+    assert abistore("ingest", base, "--version", "1.1~1", "--revision", REVISION).code == 0
+    change = build_library(WITHOUT_GONE + "int fresh(int a) { return a; }\n")
+    strict = gating(change, "--merge-base", REVISION)
+    assert (strict.code, strict.out.splitlines()[0].endswith("; all of it stood before this change")) == (4, True)
+    assert gating(change, "--merge-base", REVISION, "--introduced-only").code == 0
+    worse = build_library(WITHOUT_GONE.replace("int x, y;", "int x, y, z;"))
+    assert gating(worse, "--merge-base", REVISION, "--introduced-only").code == 4
+
+
+def test_an_unknown_merge_base_is_told_and_lets_nothing_pass(gating: Gating, new: Path) -> None:
+    done = gating(new, "--merge-base", REVISION, "--introduced-only")
+    assert done.code == 4
+    assert f"what this change brought is not told apart: libcase: no build of the merge base {REVISION}" in done.err
+
+
+def test_a_candidate_of_the_main_branch_is_a_merge_base(gating: Gating, abistore: Call) -> None:
+    base = build_library(WITHOUT_GONE)
+    kept = ("--against", "baseline", "--keep-failed", "--revision", REVISION)
+    assert abistore("ingest", base, "--version", "1.1", *kept).code == 4
+    done = gating(base, "--merge-base", REVISION, "--introduced-only", "--json")
+    assert (done.code, done.json["files"][0]["merge_base"]) == (0, "libcase@candidate:1.1")
+
+
+def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -> None:
+    assert abistore("ingest", old, "--version", "1.0").code == 0
+    done = abistore("gate", old, "--version", "1.1")
+    assert (done.code, "no baseline" in done.err) == (67, True)
+    first = abistore("gate", old, "--version", "1.1", "--bootstrap")
+    assert (first.code, "the first baseline" in first.out) == (0, True)
+
+
+def test_missing_evidence_fails_and_names_the_next_step(gating: Gating) -> None:
+    done = gating(build_library(OLD, flags=("-O1", "-s")))
+    assert (done.code, "error: " in done.err) == (72, True)
+
+
+def test_reports_of_several_libraries_are_one_file(
+    gating: Gating, abistore: Call, old: Path, new: Path, tmp_path: Path
+) -> None:
+    other = build_library(OLD, soname="libother.so.1")
+    assert abistore("ingest", other, "--version", "1.0", "--set-baseline").code == 0
+    done = gating(new, other, "-o", tmp_path / "abi.json")
+    report = json.loads((tmp_path / "abi.json").read_text())
+    assert (done.code, report["exit_code"], report["verdict"]) == (4, 4, "BREAKING")
+    assert {one["name"]: one["verdict"] for one in report["libraries"]} == {
+        "libcase": "BREAKING",
+        "libother": "NO_CHANGE",
+    }
+    assert gating(new, other, "--format", "junit", "-o", tmp_path / "abi.xml").code == 4
+    assert int(ElementTree.parse(tmp_path / "abi.xml").getroot().get("failures", "0")) > 0
+
+
+def test_github_gets_annotations_and_a_summary(
+    gating: Gating, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    done = gating(new, "--github")
+    assert done.code == 4 and "::error" in done.out
+    assert summary.read_text().startswith("before\n") and "BREAKING" in summary.read_text()
+
+
+def test_gitlab_gets_a_quality_report(gating: Gating, new: Path, tmp_path: Path) -> None:
+    done = gating(new, "--gitlab", tmp_path / "quality.json")
+    issues = json.loads((tmp_path / "quality.json").read_text())
+    assert done.code == 4
+    assert {one["severity"] for one in issues} >= {"blocker"}
+    for one in issues:
+        assert set(one) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert one["location"]["lines"]["begin"] >= 1 and one["location"]["path"]
+    assert len({one["fingerprint"] for one in issues}) == len(issues)
+
+
+def test_a_build_with_the_label_of_the_release_is_judged_beside_it(gating: Gating, abistore: Call, new: Path) -> None:
+    """A tag is built twice, and no two builds are the same file."""
+    again = abistore("gate", build_library(OLD, flags=("-g", "-O2")), "--version", "1.0")
+    assert (again.code, again.out.split(":")[0]) == (0, "libcase 1.0 passes beside libcase 1.0 (release)")
+    assert abistore("gate", new, "--version", "1.0").code == 4
+
+
+def test_the_command_that_accepts_many_breaks_names_each_of_them(abistore: Call) -> None:
+    functions = [f"int f{number}(void) {{ return {number}; }}\n" for number in range(9)]
+    assert abistore("ingest", build_library("".join(functions)), "--version", "1.0", "--set-baseline").code == 0
+    less = build_library(functions[0])
+    done = abistore("gate", less, "--version", "1.1")
+    (way,) = [line for line in done.out.splitlines() if "accept it: " in line]
+    words = way.partition("accept it: abistore ")[2].split()
+    words[words.index("WHY")] = "nobody calls them"
+    assert abistore(*words).code == 0
+    assert abistore("gate", less, "--version", "1.1").code == 0
