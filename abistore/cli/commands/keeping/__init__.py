@@ -1,0 +1,1 @@
+"""The commands that keep stores together: bundles and merging."""
