@@ -1,0 +1,246 @@
+"""Who breaks when a release ships, and which releases satisfy a program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from abistore.errors import SnapshotNotFound, UsageError
+from abistore.extract.reader import ExtractOptions
+from abistore.limits import limits_for
+from abistore.model.findings import Impact
+from abistore.model.history import LineKey, Release
+from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails, asks_for
+from abistore.model.names import Name
+from abistore.report.model import ReportedFinding
+from abistore.service.consumers.fitting import BrokenBy, ReleaseNeeds, meets, told
+from abistore.service.consumers.keeping import named
+from abistore.service.consumers.reading import read_consumers
+from abistore.service.database import Database, line_target, using
+from abistore.service.history.verdicts import judged
+from abistore.service.inventory.inventory import in_line
+from abistore.service.judging.counterparts import counterpart
+from abistore.service.listing import releases_of
+
+if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
+    from abistore.store.store import Store
+
+ConsumerState: TypeAlias = Literal["breaks", "asks-for-another", "runs"]
+
+WORDS: Mapping[str, str] = {
+    "asks-at-run-time": "what it asks for by dlsym or GetProcAddress",
+    "no-types": "the types it was built with: it has no debug information about them",
+    "some-types": "some of the types it was built with: its debug information is not whole",
+}
+"""What of a consumer is not checked, in words."""
+
+
+class JudgedConsumer(msgspec.Struct, frozen=True):
+    """What a release means for a consumer of its library.
+
+    It ``breaks``, or ``asks-for-another``: the loader does not take the release for the library that it needs, until it
+    is built again. Else it ``runs``, as far as was checked: ``not_checked`` says what was not.
+    """
+
+    name: str
+    target: str
+    state: ConsumerState
+    imports: int
+    broken_by: tuple[BrokenBy, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+
+class ReleaseForConsumers(msgspec.Struct, frozen=True):
+    """What a release means for the known consumers of its library, those that it hurts first.
+
+    ``against`` is the release whose changes were judged for them; empty where there is none. ``breaking`` counts those
+    that break, ``rebuild`` those that ask for another SONAME.
+    """
+
+    release: Release
+    against: str
+    breaking: int
+    rebuild: int
+    consumers: tuple[JudgedConsumer, ...]
+
+
+class SatisfyingRelease(msgspec.Struct, frozen=True):
+    """A release, and what a program needs that it lacks."""
+
+    version: str
+    state: ConsumerState
+    broken_by: tuple[BrokenBy, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+
+class ProgramRange(msgspec.Struct, frozen=True):
+    """The releases of a line, in release order, and which of them satisfy a program: ``first`` to ``last`` of those."""
+
+    program: str
+    line: LineKey
+    first: str | None
+    last: str | None
+    releases: tuple[SatisfyingRelease, ...]
+
+
+def consumers_broken(
+    reference: str,
+    *,
+    against: str | None = None,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+    by: Ruling | None = None,
+) -> ReleaseForConsumers:
+    """Who breaks when a release ships, and by what, among the stored consumers of its library.
+
+    Each is checked for its symbols, their versions and the types that it was built with; and for what changed since
+    ``against``, by default the release before. Raises :class:`SnapshotNotFound`.
+    """
+    with using(database) as store, store.reading():
+        release, ordered = in_line(store, reference, target, profile)
+        known = _known(store, release.line, ordered)
+        with limits_for(release.declarations << 12, f"asking what {release.reference} means for its consumers"):
+            needs = _needs(store, release, ordered)
+            other, changes = _changes(store, release, ordered, against, by) if known else (None, ())
+            found = [_judged(each, needs, changes, other) for each in known]
+    order = ("breaks", "asks-for-another", "runs")
+    return ReleaseForConsumers(
+        release,
+        other.version if other else "",
+        sum(each.state == "breaks" for each in found),
+        sum(each.state == "asks-for-another" for each in found),
+        tuple(sorted(found, key=lambda each: (order.index(each.state), each.name, each.target))),
+    )
+
+
+def _known(store: Store, line: LineKey, ordered: Sequence[Release]) -> list[Consumer]:
+    """The stored consumers of a line's library."""
+    sonames = {each.soname for each in ordered if each.soname}
+    own = [
+        each.details
+        for each in store.consumers()
+        if each.details.target == line.target and asks_for(each.details, line.library, sonames)
+    ]
+    imports, types = (store.consumer_imports(), store.consumer_types()) if own else ({}, {})
+    return [Consumer(each, imports[each.key], types[each.key]) for each in own]
+
+
+def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> ReleaseNeeds:
+    sonames = {each.soname for each in ordered if each.soname}
+    return ReleaseNeeds(store.load(release), sonames, store.ever_named(release.line))
+
+
+def _changes(
+    store: Store, release: Release, ordered: Sequence[Release], against: str | None, by: Ruling | None
+) -> tuple[Release | None, tuple[ReportedFinding, ...]]:
+    """The breaks since the release that consumers have now."""
+    if against is None and release == ordered[0]:
+        return None, ()
+    other = counterpart(store, release, "prev" if against is None else against)
+    changes = judged(store, other, release, by=by).report.changes
+    return other, tuple(each for each in changes if Impact[each.impact.upper()] is Impact.BREAKING)
+
+
+def _judged(
+    consumer: Consumer, needs: ReleaseNeeds, changes: Sequence[ReportedFinding], other: Release | None
+) -> JudgedConsumer:
+    own = needs.own(consumer.imports)
+    if not needs.loads(consumer.details):
+        return JudgedConsumer(*consumer.details.key, "asks-for-another", len(own), (), tuple(_unseen(consumer.details)))
+    symbols = frozenset(each.symbol for each in own)
+    lacks = tuple(needs.lacking(own))
+    built = tuple(needs.changed(consumer.types, symbols))
+    seen = {each.symbol for each in lacks}, {(each.kind, each.symbol) for each in built}
+    since = tuple(
+        told("change", each)
+        for each in changes
+        if each.symbol not in seen[0]
+        and (each.kind, each.symbol) not in seen[1]
+        and not needs.is_as_built(Name(each.subject, each.symbol), consumer.types)
+        and meets(each, symbols)
+    )
+    broken_by = tuple(sorted({*lacks, *built, *since}))
+    not_checked = (*_unseen(consumer.details), *needs.unsettled(consumer.types))
+    if other is None:
+        not_checked += ("how functions are called: there is no release before to compare with",)
+    return JudgedConsumer(
+        *consumer.details.key, "breaks" if broken_by else "runs", len(own), broken_by, tuple(not_checked)
+    )
+
+
+def _unseen(details: ConsumerDetails) -> Iterator[str]:
+    yield from (WORDS[each] for each in details.unseen)
+
+
+def program_range(
+    program: str | Path,
+    library: str | None = None,
+    *,
+    options: ExtractOptions | None = None,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+) -> tuple[ProgramRange, ...]:
+    """The releases that satisfy a program, which is a file or a stored consumer: for each line of what it needs.
+
+    Raises :class:`SnapshotNotFound` where no stored library is among that, and :class:`InputError`.
+    """
+    with using(database) as store, store.reading():
+        meant = _program(store, program, options or ExtractOptions(), target)
+        found = [
+            _ranged(store, meant, key, ordered)
+            for key in store.lines()
+            if key.target == meant.details.target and library in {None, key.library} and profile in {None, key.profile}
+            if (ordered := releases_of(store, key))
+            and asks_for(meant.details, key.library, {each.soname for each in ordered if each.soname})
+        ]
+    if not found:
+        needed = ", ".join(meant.details.needed[:3]) or "no shared library"
+        raise SnapshotNotFound(
+            f"{meant.details.name}: no release of {library or 'what it needs'} is stored for {meant.details.target}",
+            f"it needs {needed}; store a release with `abistore ingest`",
+        )
+    return tuple(found)
+
+
+def _program(store: Store, program: str | Path, options: ExtractOptions, target: str | None) -> Consumer:
+    if Path(program).exists():
+        platform = line_target(store, target)
+        read = [each for each in read_consumers(program, options).consumers if platform in {None, each.details.target}]
+        if len(read) != 1:
+            raise UsageError(f"{program}: holds {len(read)} programs", "name one of them")
+        return read[0]
+    found = named(store, str(program), target)
+    if len(found) > 1:
+        raise UsageError(f"{program}: means {len(found)} consumers", "name one, and its --target")
+    details = found[0].details
+    return Consumer(details, store.consumer_imports()[details.key], store.consumer_types()[details.key])
+
+
+def _ranged(store: Store, program: Consumer, key: LineKey, ordered: Sequence[Release]) -> ProgramRange:
+    known = store.ever_named(key)
+    sonames = {each.soname for each in ordered if each.soname}
+    walk, found = store.walk(), list[SatisfyingRelease]()
+    for release in ordered:
+        step = walk.step(release)
+        with limits_for(step.snapshot.weight, f"asking whether {release.reference} satisfies {program.details.name}"):
+            found.append(_satisfying(program, release, ReleaseNeeds(step.snapshot, sonames, known)))
+    fit = [each.version for each in found if each.state == "runs"]
+    return ProgramRange(program.details.name, key, fit[0] if fit else None, fit[-1] if fit else None, tuple(found))
+
+
+def _satisfying(program: Consumer, release: Release, needs: ReleaseNeeds) -> SatisfyingRelease:
+    own: Collection[ConsumedSymbol] = needs.own(program.imports)
+    if not needs.loads(program.details):
+        return SatisfyingRelease(release.version, "asks-for-another")
+    types: Mapping[Name, BuiltType] = program.types
+    broken_by = (*needs.lacking(own), *needs.changed(types, {each.symbol for each in own}))
+    not_checked = (*_unseen(program.details), *needs.unsettled(types))
+    return SatisfyingRelease(
+        release.version, "breaks" if broken_by else "runs", tuple(sorted(broken_by)), tuple(not_checked)
+    )

@@ -1,0 +1,206 @@
+"""``consumers``: what programs use is stored, and tells whom a release hurts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.build import CACHE, build_library
+from tests.cli.conftest import Call
+
+HEADER = "struct point { int x, y; };\nint norm(const struct point *p);\nint gone(void);\nint kept(int value);\n"
+OLD = f'#line 1 "case.h"\n{HEADER}#line 1 "case.c"\n' + (
+    "int norm(const struct point *p) { return p->x + p->y; }\n"
+    "int gone(void) { return 1; }\nint kept(int value) { return value; }\nint idle(void) { return 0; }\n"
+)
+NEW = (
+    OLD.replace("int x, y;", "long x, y;")
+    .replace("int gone(void) { return 1; }\n", "")
+    .replace("return p", "return (int)p")
+)
+
+
+def program(folder: Path, text: str, library: Path, name: str, *options: str) -> Path:
+    """A program that is linked with a release, from sources that include its header."""
+    source, built = folder / f"{name}.c", folder / name
+    (folder / "case.h").write_text(HEADER)
+    source.write_text(f'#include "case.h"\n{text}')
+    subprocess.run(["gcc", "-w", "-g", *options, str(source), "-o", str(built), str(library)], check=True, cwd=folder)
+    return built
+
+
+@pytest.fixture(scope="module")
+def old() -> Path:
+    return build_library(OLD)
+
+
+@pytest.fixture
+def stored(abistore: Call, tmp_path: Path, old: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with two releases, and a folder with programs: they call, measure, ask, or have no types."""
+    monkeypatch.setenv("ABISTORE_DB", str(tmp_path / "store.db"))
+    for version, library in (("1.0", old), ("2.0", build_library(NEW))):
+        done = abistore("ingest", library, "--library", "libcase", "--version", version)
+        assert done.code in {0, 4}, done.err
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    program(folder, "int main(void) { return gone(); }", old, "caller")
+    program(folder, "int main(void) { struct point p = {1, 2}; return norm(&p); }", old, "measurer")
+    asks = "void *dlsym(void *, const char *); int main(void) { return kept(dlsym(0, kept) != 0); }"
+    program(folder, asks, old, "asker")
+    program(folder, "int main(void) { return kept(1); }", old, "plain", "-g0")
+    (folder / "notes.txt").write_text("no program")
+    return folder
+
+
+def add(abistore: Call, *paths: Path) -> None:
+    done = abistore("consumers", "add", *paths)
+    assert done.code == 0, done.err
+
+
+def test_a_release_breaks_the_programs_that_use_what_it_broke(abistore: Call, stored: Path) -> None:
+    add(abistore, *(stored / name for name in ("caller", "measurer", "asker", "plain")))
+    done = abistore("consumers", "broken", "libcase@2.0", "--json")
+    assert done.code == 4, done.err
+    release = done.json["release"]
+    states = {each["name"]: each["state"] for each in release["consumers"]}
+    assert states == {"caller": "breaks", "measurer": "breaks", "asker": "runs", "plain": "runs"}
+    why = {each["name"]: {(one["sort"], one["symbol"]) for one in each["broken_by"]} for each in release["consumers"]}
+    assert why["caller"] == {("symbol", "gone")}
+    assert ("type", "point") in why["measurer"]
+    unseen = {each["name"]: " ".join(each["not_checked"]) for each in release["consumers"]}
+    assert "dlsym" in unseen["asker"] and "no debug information" in unseen["plain"] and not unseen["caller"]
+    text = abistore("consumers", "broken", "libcase@2.0").out
+    assert "breaks 2 of 4 known consumers, judged against 1.0" in text
+    assert "missing symbol gone" in text
+
+
+def test_a_program_that_was_built_again_is_not_hurt_by_what_changed_before(
+    abistore: Call, stored: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "again").mkdir()
+    library = build_library(NEW)
+    text = "int main(void) { struct point p = {1, 2}; return norm(&p); }"
+    built = tmp_path / "again" / "measurer"
+    source = tmp_path / "again" / "measurer.c"
+    (tmp_path / "again" / "case.h").write_text(HEADER.replace("int x, y;", "long x, y;"))
+    source.write_text(f'#include "case.h"\n{text}')
+    subprocess.run(["gcc", "-w", "-g", str(source), "-o", str(built), str(library)], check=True)
+    add(abistore, built)
+    done = abistore("consumers", "broken", "libcase@2.0", "--json")
+    assert (done.code, done.json["release"]["consumers"][0]["broken_by"]) == (0, [])
+
+
+def test_a_program_that_asks_for_another_soname_has_to_be_built_again(abistore: Call, stored: Path) -> None:
+    add(abistore, stored / "caller")
+    library = build_library(NEW, soname="libcase.so.2")
+    assert abistore("ingest", library, "--library", "libcase", "--version", "3.0").code in {0, 4}
+    done = abistore("consumers", "broken", "libcase@3.0", "--json")
+    assert (done.code, done.json["release"]["rebuild"]) == (0, 1)
+    assert done.json["release"]["consumers"][0]["state"] == "asks-for-another"
+
+
+def test_who_uses_a_symbol_and_a_type_is_told(abistore: Call, stored: Path) -> None:
+    add(abistore, stored / "caller", stored / "measurer", stored / "asker")
+    found = abistore("consumers", "using", "libcase", "gone", "--json").json["use"]
+    assert ([each["name"] for each in found["users"]], found["consumers"]) == (["caller"], 3)
+    assert found["unseen"] == ["asker"]
+    found = abistore("consumers", "using", "libcase", "point", "--json").json["use"]
+    assert {each["name"] for each in found["users"]} == {"measurer"}
+    assert abistore("consumers", "using", "libcase", "nowhere").code == 67
+
+
+def test_exports_that_no_known_consumer_uses_are_told_against_how_many(abistore: Call, stored: Path) -> None:
+    refused = abistore("exports", "libcase@1.0", "--unused")
+    assert refused.code == 64
+    assert "no consumer of it is stored" in refused.err
+    add(abistore, stored / "caller", stored / "measurer", stored / "asker")
+    found = abistore("exports", "libcase@1.0", "--unused", "--json").json["unused"]
+    assert [each["display"] for each in found["inventory"]["items"]] == ["idle"]
+    assert (found["consumers"], found["unseen"]) == (3, ["asker"])
+    assert "used by none of 3 known consumers" in abistore("exports", "libcase@1.0", "--unused").out
+
+
+def test_the_releases_that_satisfy_a_program_are_told_of_a_file_and_of_a_stored_one(
+    abistore: Call, stored: Path
+) -> None:
+    add(abistore, stored / "plain")
+    for app, last in ((stored / "caller", "1.0"), (stored / "measurer", "1.0"), ("plain", "2.0")):
+        done = abistore("consumers", "range", app, "libcase", "--json")
+        assert done.code == 0, done.err
+        (found,) = done.json["ranges"]
+        assert (found["first"], found["last"]) == ("1.0", last)
+
+
+def test_a_folder_of_programs_is_added_listed_shown_and_removed(abistore: Call, stored: Path) -> None:
+    add(abistore, stored)
+    listed = abistore("consumers", "list", "libcase", "--json").json["consumers"]
+    names = ["programs:asker", "programs:caller", "programs:measurer", "programs:plain"]
+    assert [each["details"]["name"] for each in listed] == names
+    assert "known" in abistore("consumers", "add", stored).out
+    shown = abistore("consumers", "show", "programs:measurer").out
+    assert "norm" in shown and "built with record point" in shown
+    assert abistore("consumers", "remove", "programs:*").code == 0
+    assert abistore("consumers", "list").out.strip() == "no consumers"
+    assert abistore("consumers", "show", "programs:plain").code == 67
+    assert abistore("db", "check").code == 0
+    assert "remove-consumer" in abistore("db", "audit").out
+
+
+PLATFORMS = {
+    "windows": ("-target x86_64-windows-gnu -nostdlib", "case.dll", "-Wl,--export-all-symbols,--out-implib,case.lib"),
+    "macos": ("-target aarch64-macos", "libcase.1.dylib", "-Wl,-install_name,@rpath/libcase.1.dylib"),
+}
+ENTRY = "int __attribute__((stdcall)) DllMainCRTStartup(void *dll, unsigned long why, void *rest) { return 1; }\n"
+
+
+def linked(platform: str) -> Path:
+    """A library of two releases and a program of the first, for another platform: built once, by content."""
+    target, name, naming = PLATFORMS[platform]
+    parts = {"old.c": "int gone(void) { return 1; }\n", "new.c": ""}
+    parts = {file: f"int kept(void) {{ return 0; }}\n{text}" for file, text in parts.items()}
+    parts["app.c"] = "int gone(void);\nint main(void) { return gone(); }\n"
+    if platform == "windows":  # whose main is called by a runtime, which takes long to be built
+        parts = {file: text + ENTRY for file, text in parts.items() if file != "app.c"}
+        parts["app.c"] = "int gone(void);\nint start(void) { return gone(); }\n"
+    compiler = [sys.executable, "-m", "ziglang", "cc", *target.split(), "-g", "-O1", "-fno-stack-protector"]
+    links = ["case.lib", "-Wl,-e,start"] if platform == "windows" else [name]
+    program = ["app.c", *links, "-o", "app"]
+    commands = [
+        [*compiler, "-shared", "old.c", naming, "-o", name],
+        [*compiler, *program],
+        [*compiler, "-shared", "new.c", naming, "-o", f"new/{name}"],
+    ]
+    key = hashlib.sha256(repr((parts, commands[0][1:], program)).encode()).hexdigest()[:24]
+    folder = CACHE / key
+    if not (folder / "new" / name).exists():
+        (folder / "new").mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(CACHE / "zig")}
+        for file, text in parts.items():
+            (folder / file).write_text(text)
+        for command in commands:
+            subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)
+    return folder
+
+
+@pytest.mark.parametrize("platform", sorted(PLATFORMS))
+def test_programs_of_other_platforms_are_consumers_too(
+    abistore: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    monkeypatch.setenv("ABISTORE_DB", str(tmp_path / "store.db"))
+    folder, name = linked(platform), PLATFORMS[platform][1]
+    for version, library in (("1.0", folder / name), ("2.0", folder / "new" / name)):
+        done = abistore("ingest", library, "--library", "case", "--version", version)
+        assert done.code in {0, 4}, done.err
+    add(abistore, folder / "app")
+    done = abistore("consumers", "broken", "case@2.0", "--json")
+    (found,) = done.json["release"]["consumers"]
+    assert (done.code, found["state"]) == (4, "breaks")
+    assert [(one["sort"], one["symbol"]) for one in found["broken_by"]] == [("symbol", "gone")]
+    assert any("debug information" in each for each in found["not_checked"])
+    compared = abistore("compare", folder / name, folder / "new" / name, "--for", folder / "app", "--json")
+    assert [each["kind"] for each in compared.json["changes"]] == ["func_removed"]
