@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from abistore.errors import OutputError
+from abistore.errors import AbistoreError, OutputError
 from abistore.interface import (
     EditPlan,
     OpenStore,
@@ -27,10 +28,11 @@ from abistore.interface import (
     release_edit,
     release_tag,
     review,
+    ruling,
 )
 from abistore.model.history import IngestRequest
 from abistore.model.names import Name
-from abistore.service.site import building
+from abistore.service.site import building, processes
 from abistore.service.site.folder import MANIFEST
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
@@ -372,3 +374,48 @@ def test_a_store_that_is_only_read_has_the_same_site(tmp_path: Path) -> None:
         built(store, "read")
     built(database, "written")
     assert contents(tmp_path / "read") == contents(tmp_path / "written")
+
+
+@pytest.fixture
+def two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every library is worth a process, and the machine has two processors."""
+    monkeypatch.setattr(processes, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_several_processes_write_what_one_writes(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(2):
+        ingest(address, f"lib{number}", 2)
+    (tmp_path / "known.yaml").write_text("suppressions:\n  - symbol_pattern: call_.*\n    reason: private\n")
+    by = ruling("sdk_vendor", [str(tmp_path / "known.yaml")])
+    many = build_site(tmp_path / "many", database=address, by=by)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    one = build_site(tmp_path / "one", database=address, by=by)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert (many.libraries, many.releases, many.written, many.unchanged) == (2, 4, one.written, one.unchanged)
+    assert "sdk_vendor" in next((tmp_path / "many" / "libraries").glob("lib0-*/1-2-*.html")).read_text()
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_what_a_process_refuses_is_told_as_if_it_were_this_one(tmp_path: Path) -> None:
+    database, site = tmp_path / "store.db", tmp_path / "site"
+    for number in range(2):
+        ingest(database, f"lib{number}", 2)
+    build_site(site, database=database)
+    folder = next((site / "libraries").glob("lib1-*"))
+    (folder / MANIFEST).write_text("{}x")
+    with pytest.raises(OutputError, match="is not what a build of a site wrote"):
+        build_site(site, database=database)
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_a_process_that_is_killed_is_named_with_the_library_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "store.db"
+    for number in range(2):
+        ingest(database, f"lib{number}", 2)
+    monkeypatch.setattr(processes, "send", lambda channel, data: channel.close())
+    with pytest.raises(AbistoreError, match=r"the process that writes the pages of lib\d ended"):
+        build_site(tmp_path / "site", database=database)

@@ -47,7 +47,8 @@ def build_command(
     only what changed is written. What the earlier build wrote and is over is removed; files of others are left alone.
     """
     from abistore.cli.progress import progress
-    from abistore.service.site.building import SitePlan, build_site
+    from abistore.service.site.building import build_site
+    from abistore.service.site.plan import SitePlan
 
     plan = SitePlan(title, channel, judge=not no_judge)
     with progress(settings) as advance:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.judging.bump import Bump
+from abistore.model.standing import worst_of
 
 
 class HistoryRow(msgspec.Struct, frozen=True):
@@ -42,7 +45,8 @@ class History(msgspec.Struct, frozen=True):
     """One line's releases in release order, oldest first; ``baseline`` is the version in the channel asked for.
 
     ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
-    and the suppressions of the files. ``damaged``: the stored data of a release are damaged.
+    and the suppressions of the files. ``damaged``: the stored data of a release are damaged. ``remarks`` are sentences
+    about several releases: a break that no single step shows, and what a release restores.
     """
 
     line: LineKey
@@ -54,3 +58,50 @@ class History(msgspec.Struct, frozen=True):
     policy_file: RulingFile | None = None
     suppression_files: tuple[RulingFile, ...] = ()
     damaged: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+class FoldedRow(msgspec.Struct, frozen=True):
+    """A version over all lines of a library: the worst verdict against the previous releases.
+
+    ``None`` where no line has one, and where a line that is missing (a hole) or not judged may break.
+    """
+
+    version: str
+    verdict: Verdict | None
+    worst_in: tuple[LineKey, ...] = ()
+    holes: tuple[LineKey, ...] = ()
+
+
+def fold(histories: Sequence[History]) -> tuple[FoldedRow, ...]:
+    """The versions of all lines of a library, in release order; empty for a library with one line."""
+    if len(histories) < 2:
+        return ()
+    known: dict[str, dict[LineKey, HistoryRow]] = {}
+    for history in histories:
+        for row in history.rows:
+            known.setdefault(row.release.version, {})[history.line] = row
+    judged = {version for version, rows in known.items() if any(row.previous is not None for row in rows.values())}
+    every = (_folded(version, known[version], histories) for version in _in_order(histories))
+    return tuple(row for row in every if row.holes or row.version in judged)
+
+
+def _in_order(histories: Sequence[History]) -> list[str]:
+    """All versions, so that each line's own order holds; where lines do not tell, the earlier ingested comes first."""
+    left = [[row.release for row in history.rows] for history in histories]
+    found: list[str] = []
+    while any(left):
+        heads = [line[0] for line in left if line]
+        free = [one for one in heads if not any(one.version in {each.version for each in line[1:]} for line in left)]
+        version = min(free or heads, key=lambda one: (one.ingested, one.version)).version
+        found.append(version)
+        left = [[each for each in line if each.version != version] for line in left]
+    return found
+
+
+def _folded(version: str, rows: Mapping[LineKey, HistoryRow], histories: Sequence[History]) -> FoldedRow:
+    holes = tuple(history.line for history in histories if history.line not in rows)
+    begun = {line: row for line, row in rows.items() if row.previous is not None}
+    verdict = worst_of([row.verdict for row in begun.values()] + [None] * len(holes))
+    worst_in = tuple(line for line, row in begun.items() if verdict is not None and row.verdict is verdict)
+    return FoldedRow(version, verdict, worst_in, holes)

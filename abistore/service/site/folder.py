@@ -41,6 +41,12 @@ class Tally:
     def __init__(self) -> None:
         self.written = self.unchanged = self.removed = 0
 
+    def add(self, other: Tally) -> None:
+        """Count what another process did."""
+        self.written += other.written
+        self.unchanged += other.unchanged
+        self.removed += other.removed
+
 
 class SiteFolder:
     """One folder of a site. What the manifest does not name is another's, and is left alone.

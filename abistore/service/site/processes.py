@@ -1,0 +1,118 @@
+"""The libraries of a site by several processes: each library is made by itself, and rendering is what takes time."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.child import Child, receive, send
+from abistore.errors import AbistoreError
+from abistore.service.database import Connections, locate, using
+from abistore.service.site.folder import SiteFolder, Tally
+from abistore.service.site.library import LibraryPages, Made
+from abistore.service.site.plan import SiteSource
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+WORTH_A_PROCESS = 8
+"""A process of its own takes as long to start as this many libraries take to be found unchanged."""
+
+MOST = 8
+"""So many processes at most: each holds one library in memory."""
+
+
+def made_of(folders: Mapping[str, str], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
+    """Write the pages of each library to its folder below ``libraries``, in the order given."""
+    jobs = min(os.cpu_count() or 1, len(folders) // WORTH_A_PROCESS, MOST)
+    if jobs < 2 or isinstance(source.database, Connections):  # an open store stays with whoever opened it
+        writing = LibraryPages(store, source)
+        for name, folder in folders.items():
+            yield writing.write(name, libraries.inside(folder))
+        return
+    for made, tally in _by_processes(folders, libraries.path, source, jobs):
+        libraries.tally.add(tally)
+        yield made
+
+
+class _Shared(NamedTuple):
+    """What a process writes all its libraries with."""
+
+    libraries: Path
+    source: SiteSource
+
+
+def _by_processes(
+    folders: Mapping[str, str], libraries: Path, source: SiteSource, jobs: int
+) -> Iterator[tuple[Made, Tally]]:
+    """Libraries and what was done to their files, in order; each process takes the next one when it is free."""
+    children = [Child("abistore.service.site.processes") for _ in range(jobs)]
+    free: SimpleQueue[Child] = SimpleQueue()
+    for child in children:
+        free.put(child)
+    shared = _Shared(libraries, source._replace(database=locate(source.database)))
+
+    def ask(name: str, folder: str) -> tuple[Made, Tally]:
+        child = free.get()
+        try:
+            return _answer(child, pickle.dumps((shared, name, folder)), name)
+        finally:
+            free.put(child)
+
+    with ThreadPoolExecutor(jobs) as threads:
+        try:
+            yield from threads.map(ask, folders.keys(), folders.values())
+        finally:
+            for child in children:
+                child.kill()
+
+
+def _answer(child: Child, request: bytes, library: str) -> tuple[Made, Tally]:
+    try:
+        channel = child.channel()
+        send(channel, request)
+        answer = pickle.loads(receive(channel))
+    except (EOFError, OSError) as error:
+        raise AbistoreError(
+            f"the process that writes the pages of {library} ended: {child.how_it_ended()}", "build the site again"
+        ) from error
+    if isinstance(answer, AbistoreError):
+        raise answer
+    made, tally = answer
+    return made, tally
+
+
+# --- the other side --------------------------------------------------------------------------------------------------
+
+
+def serve(descriptor: int) -> None:
+    """Write the pages of the libraries that are asked for, until nobody is left to ask."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked decides when to stop
+    with socket.socket(fileno=descriptor) as channel, suppress(EOFError):
+        request = receive(channel)
+        try:
+            shared: _Shared = pickle.loads(request)[0]
+            with using(shared.source.database) as store:
+                writing = LibraryPages(store, shared.source)
+                while True:
+                    _, name, folder = pickle.loads(request)
+                    send(channel, pickle.dumps(_written(writing, shared.libraries, name, folder)))
+                    request = receive(channel)
+        except AbistoreError as error:
+            send(channel, pickle.dumps(error))
+
+
+def _written(writing: LibraryPages, libraries: Path, name: str, folder: str) -> tuple[Made, Tally] | AbistoreError:
+    tally = Tally()
+    try:
+        return writing.write(name, SiteFolder(libraries, tally).inside(folder)), tally
+    except AbistoreError as error:
+        return error
