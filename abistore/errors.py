@@ -10,7 +10,8 @@
     │   │   ├── HeaderError    public headers cannot be parsed, or declare nothing
     │   │   └── LimitExceeded  the work would take more than its limit of time, memory or size
     │   ├── UnknownFormat    no reader knows this file
-    │   └── SnapshotError    a JSON snapshot is malformed, or of a newer format
+    │   ├── SnapshotError    a JSON snapshot is malformed, or of a newer format
+    │   └── BundleError      a bundle is damaged, not complete, or of a newer format
     ├── Incomparable         the sides are for two platforms (66)
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
@@ -128,6 +129,13 @@ class SnapshotError(InputError):
     usual_hint = "write it again with `abistore dump` or `abistore export`"
 
 
+class BundleError(InputError):
+    """A bundle is damaged, not complete, says what no store could say, or is of a format newer than this abistore."""
+
+    code = "bundle"
+    usual_hint = "write it again with `abistore export --bundle`"
+
+
 class Incomparable(AbistoreError):
     """The sides are for two platforms, such as two machines or word sizes, so no verdict about them would be true."""
 
@@ -150,6 +158,27 @@ class SnapshotNotFound(StoreError):
     code = "not-found"
     exit_code = 67
     usual_hint = "see `abistore list` for what is stored"
+
+
+class AmbiguousReference(SnapshotNotFound):
+    """Several releases are meant by this reference."""
+
+    code = "ambiguous"
+    usual_hint = "say which: `abistore list` shows the lines"
+
+
+class WrongTarget(SnapshotNotFound):
+    """What is asked for is stored for other platforms only."""
+
+    code = "wrong-target"
+    usual_hint = "`abistore list` shows the targets that are stored"
+
+
+class WrongProfile(SnapshotNotFound):
+    """What is asked for is stored for other build profiles only."""
+
+    code = "wrong-profile"
+    usual_hint = "`abistore list` shows the profiles that are stored"
 
 
 class VersionTaken(StoreError):

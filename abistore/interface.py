@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abistore.errors import (
     AbistoreError as AbistoreError,
+    AmbiguousReference as AmbiguousReference,
+    BundleError as BundleError,
     ConfigError as ConfigError,
     DamagedStore as DamagedStore,
     EvidenceMissing as EvidenceMissing,
@@ -25,6 +27,8 @@ from abistore.errors import (
     UnknownFormat as UnknownFormat,
     UsageError as UsageError,
     VersionTaken as VersionTaken,
+    WrongProfile as WrongProfile,
+    WrongTarget as WrongTarget,
 )
 from abistore.model.findings import Churn as Churn, Impact as Impact, Side as Side, Verdict as Verdict
 from abistore.model.history import (
@@ -41,8 +45,32 @@ from abistore.model.history import (
     TaggedRelease as TaggedRelease,
 )
 from abistore.model.judging.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
+from abistore.model.judging.consumers import (
+    ConsumedSymbol as ConsumedSymbol,
+    ConsumerDetails as ConsumerDetails,
+    StoredConsumer as StoredConsumer,
+)
 from abistore.model.judging.bump import AllowPlan as AllowPlan, Bump as Bump
+from abistore.model.stores.merging import Merged as Merged, MergedRelease as MergedRelease
 from abistore.model.names import Name as Name
+from abistore.model.standing import (
+    BaselineRole as BaselineRole,
+    Evaluation as Evaluation,
+    FoldedRelease as FoldedRelease,
+    Ledger as Ledger,
+    LineDifference as LineDifference,
+    LineOfRelease as LineOfRelease,
+    MovedFinding as MovedFinding,
+    MovedVerdict as MovedVerdict,
+    Standing as Standing,
+)
+from abistore.model.statement import (
+    ReleaseStatement as ReleaseStatement,
+    StatedApproval as StatedApproval,
+    StatedExport as StatedExport,
+    StatedGap as StatedGap,
+    StatedLine as StatedLine,
+)
 from abistore.model.snapshot import (
     Evidence as Evidence,
     Location as Location,
@@ -67,6 +95,7 @@ from abistore.report.model import (
 )
 from abistore.report.style import Style as Style
 from abistore.service.administration.administration import (
+    AuditQuery as AuditQuery,
     InitialisedStore as InitialisedStore,
     VacuumedStore as VacuumedStore,
     db_audit as db_audit,
@@ -85,6 +114,7 @@ from abistore.service.administration.baselines import (
     baselines as baselines,
     clear_baseline as clear_baseline,
     set_baseline as set_baseline,
+    set_release_baseline as set_release_baseline,
 )
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
 from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
@@ -106,7 +136,32 @@ from abistore.service.approvals.syncing import (
 from abistore.service.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references
-from abistore.service.database import locate as locate
+from abistore.service.database import asked_by as asked_by, locate as locate
+from abistore.service.consumers.asking import (
+    ConsumerUse as ConsumerUse,
+    UnusedExports as UnusedExports,
+    UsersOfName as UsersOfName,
+    consumers_using as consumers_using,
+    unused_exports as unused_exports,
+)
+from abistore.service.consumers.fitting import BrokenBy as BrokenBy
+from abistore.service.consumers.judging import (
+    JudgedConsumer as JudgedConsumer,
+    ProgramRange as ProgramRange,
+    ReleaseForConsumers as ReleaseForConsumers,
+    SatisfyingRelease as SatisfyingRelease,
+    consumers_broken as consumers_broken,
+    program_range as program_range,
+)
+from abistore.service.consumers.keeping import (
+    AddedConsumer as AddedConsumer,
+    AddedConsumers as AddedConsumers,
+    ShownConsumer as ShownConsumer,
+    add_consumers as add_consumers,
+    consumers as consumers,
+    remove_consumers as remove_consumers,
+    show_consumer as show_consumer,
+)
 from abistore.service.declarations import (
     DeclarationText as DeclarationText,
     SnapshotCard as SnapshotCard,
@@ -116,6 +171,7 @@ from abistore.service.declarations import (
     declarations as declarations,
 )
 from abistore.service.declared_exports import DeclaredExports as DeclaredExports
+from abistore.service.gating.gating import GatePlan as GatePlan, GateResult as GateResult, gate as gate
 from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
 from abistore.service.history.findings import (
     StoredFinding as StoredFinding,
@@ -162,6 +218,9 @@ from abistore.service.judging.suppressing import (
     suggest as suggest,
     suppressions as suppressions,
 )
+from abistore.service.ledger.evaluating import evaluate as evaluate
+from abistore.service.ledger.ledger import ledger as ledger, lines_of_release as lines_of_release
+from abistore.service.statement.statement import statement as statement
 from abistore.service.listing import (
     ListedLine as ListedLine,
     lines as lines,
@@ -183,13 +242,22 @@ from abistore.service.since.range import (
     RunsOn as RunsOn,
     compatible_range as compatible_range,
 )
-from abistore.service.site.building import SiteBuilt as SiteBuilt, SitePlan as SitePlan, build_site as build_site
+from abistore.service.site.building import SiteBuilt as SiteBuilt, build_site as build_site
+from abistore.service.site.plan import SitePlan as SitePlan
 from abistore.service.snapshots import (
     Dump as Dump,
     ExtractOptions as ExtractOptions,
     HeaderOptions as HeaderOptions,
     capture as capture,
     dump as dump,
+)
+from abistore.service.transferring.bundles import (
+    Bundle as Bundle,
+    MergePlan as MergePlan,
+    db_merge as db_merge,
+    export_bundle as export_bundle,
+    import_bundles as import_bundles,
+    is_bundle as is_bundle,
 )
 from abistore.service.whatif.whatif import (
     WhatIf as WhatIf,

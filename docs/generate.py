@@ -12,12 +12,15 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
 
+from abistore.cli.commands.completion import completion_script
 from abistore.cli.main import cli
+from abistore.cli.manual import manual
 from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
 from abistore.compare.rule import FILE as SUBSCRIPTIONS
@@ -166,7 +169,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "method": ("a member function", ("access",)),
     "needed": ("a library that this one depends on", ("library", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
-    "param": ("a parameter", ("default_value", "pointee_qualifier", "type")),
+    "param": ("a parameter", ("default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
@@ -360,6 +363,8 @@ DOCUMENTS = {
     "catalogue.md": catalogue,
     "kinds-by-evidence.md": evidence_page,
     "other-dumps.md": other_dumps,
+    "installed/abistore.1": partial(manual, cli),
+    **{f"installed/abistore.{shell}": partial(completion_script, shell) for shell in ("bash", "zsh", "fish")},
 }
 
 

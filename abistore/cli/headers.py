@@ -69,11 +69,12 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
 
     def configured(self) -> HeaderOptions | None:
         """The headers of the project's file, with what the options say about them."""
-        from abistore.service.configuration import configuration
+        from abistore.service.configuration import Configuration, configuration
 
-        found = configuration(self.config).headers
+        file = configuration(self.config)
+        found = file.headers
         if found is None:
-            self._check_named()
+            self._check_named(says_nothing=file == Configuration())
             return None
         more = {
             field: (*getattr(found, field), *value) if isinstance(value, tuple) else value
@@ -81,8 +82,8 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
         }
         return msgspec.structs.replace(found, **more)
 
-    def _check_named(self) -> None:
-        if self.said or self.config is not None:
+    def _check_named(self, *, says_nothing: bool) -> None:
+        if self.said or (self.config is not None and says_nothing):
             option = next((option for option, field in _NAMES.items() if field in self.said), "config")
             shown = {"standard": "std"}.get(option, option).replace("_", "-")
             raise UsageError(f"--{shown} is about headers, and none are given", "name them with --header")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -102,10 +103,26 @@ store_option = click.option(
 
 def store_command(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--db``, ``--json``, ``-q``, ``-v`` and ``--color``, and pass the settings that they give."""
-    return store_option(output_options(pass_settings(command)))
+    return store_option(output_options(pass_settings(_asking(command))))
 
 
-def _day(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
+def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Say of the verdicts that a command gives who asked for them."""
+
+    @wraps(command)
+    def asked(*positional: Any, **named: Any) -> Any:
+        from abistore.service.database import ASKER, user
+
+        token = ASKER.set(f"{user()} ({click.get_current_context().command_path})")
+        try:
+            return command(*positional, **named)
+        finally:
+            ASKER.reset(token)
+
+    return asked
+
+
+def in_utc(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
     """A day without a time zone is one in UTC."""
     return value.replace(tzinfo=UTC) if value else None
 
@@ -116,7 +133,7 @@ def said_options(command: Decorated) -> Decorated:
         click.option(
             "--released",
             type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")),
-            callback=_day,
+            callback=in_utc,
             help="The day of the release.",
         ),
         click.option("--url", help="The URL of the CI job that built it."),

@@ -108,13 +108,26 @@ ALLOWED = ("scheme", "breaking-on-soname-bump", "major", "never")
 """What ``--allow`` may say: the model's rules, which are not imported to parse words."""
 
 
+def _by_project(default: str | None) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """What decides where nothing is said: the project's file, else ``default``. Without one, no file is asked."""
+
+    def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value or default is None or ctx.resilient_parsing:
+            return value
+        from abistore.service.configuration import configuration
+
+        return configuration(ctx.params.get("headers_config")).allow or default
+
+    return chosen
+
+
 def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
     """``--allow``, which says which releases may break."""
     return click.option(
         "--allow",
         type=click.Choice(ALLOWED),
-        default=default,
-        show_default=default or "the verdict alone decides",
+        callback=_by_project(default),
+        show_default=f"allow of abistore.toml, else {default}" if default else "the verdict alone decides",
         help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
         "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `major` the label alone, `never` none.",
     )

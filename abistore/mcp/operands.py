@@ -12,8 +12,10 @@ from typing import Literal, cast
 from abistore.confinement import status
 from abistore.errors import PathDenied
 from abistore.interface import HeaderOptions, Ruling, policies, ruling
+from abistore.mcp.answers.answer import brief
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
+from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 
 LANGUAGES = ("c++", "c")
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
@@ -118,3 +120,11 @@ def ruling_of(settings: Settings, policy: str, policy_file: str | None, suppress
     chosen = str(file(settings, policy_file, "policy_file")) if policy_file else policy
     suppress = [str(file(settings, suppression_file, "suppression_file"))] if suppression_file else []
     return ruling(chosen, suppress)
+
+
+def allow_rule(word: str) -> AllowRule:
+    """The rule of a gate that is called ``word``."""
+    rule = next((each for each in ALLOW_RULES if each == word), None)
+    if rule is None:
+        raise Refusal("INVALID_ARGUMENT", f"allow: no rule is called {brief(word, 40)}", ", ".join(ALLOW_RULES))
+    return rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -204,7 +205,8 @@ class LineOrder(msgspec.Struct, frozen=True):
 class StoredVerdict(msgspec.Struct, frozen=True):
     """An immutable judgement about two releases: what was found, without what the releases themselves tell.
 
-    ``comparison`` has its sides, and the places where declarations stand, from the releases it is asked for.
+    ``comparison`` has its sides, and the places where declarations stand, from the releases it is asked for. ``asker``
+    is who or what asked for it first: ``ana: history``.
     """
 
     old: Release
@@ -212,13 +214,19 @@ class StoredVerdict(msgspec.Struct, frozen=True):
     comparison: Comparison
     churn: Churn
     judged: datetime
+    asker: str = ""
+
+
+SeenFacets: TypeAlias = tuple[Mapping[Facet, str], Mapping[Facet, str]]
+"""How much of each facet the old and the new side show: ``full``, ``partial`` or ``missing``."""
 
 
 class VerdictSummary(msgspec.Struct, frozen=True):
     """A stored judgement as a timeline shows it. Counts are of findings; ``suppressed`` ones are in no other count.
 
     ``unequal_evidence`` names the facets that one side saw less of than the other, ``not_checked`` counts what was not
-    compared for want of evidence.
+    compared for want of evidence. ``evidence`` is what both sides showed, ``None`` in rows of an older
+    abistore; ``asker`` is who or what asked for the verdict first.
     """
 
     verdict: Verdict
@@ -234,6 +242,8 @@ class VerdictSummary(msgspec.Struct, frozen=True):
     ruling: RulingKey
     engine: str
     judged: datetime
+    evidence: SeenFacets | None = None
+    asker: str = ""
 
 
 class Sighting(msgspec.Struct, frozen=True):
@@ -263,13 +273,17 @@ class LogEvent(msgspec.Struct, frozen=True):
 
 
 class AuditRecord(msgspec.Struct, frozen=True):
-    """One mutation of the store, written in the same transaction as what it describes."""
+    """One mutation of the store, written in the same transaction as what it describes.
+
+    ``origin`` is the digest that the record has in another store, where it came from there.
+    """
 
     at: datetime
     actor: str
     action: str
     subject: str
     detail: str
+    origin: str = ""
 
 
 class StoreStats(msgspec.Struct, frozen=True):

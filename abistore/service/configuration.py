@@ -1,4 +1,4 @@
-"""The file ``abistore.toml`` of a project: which headers of its library are public, and where its sources stand."""
+"""The file ``abistore.toml`` of a project: which headers of its library are public, and what its gates allow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from abistore.confinement import open_file
 from abistore.errors import ConfigError
 from abistore.extract.headers.options import HeaderOptions, Language
+from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 from abistore.model.words.nearness import close
 
 FILE_NAME = "abistore.toml"
@@ -55,6 +56,7 @@ class ConfigurationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """All that the file may have."""
 
     source_root: str = ""
+    allow: AllowRule | None = None
     headers: HeadersTable | None = None
 
 
@@ -62,10 +64,12 @@ class Configuration(msgspec.Struct, frozen=True):
     """What a project's file says; nothing where there is none.
 
     Paths below ``source_root``, the folder of the sources in the build, are told relative to it.
+    ``allow`` is the rule of gates that are told none: which releases may break.
     """
 
     headers: HeaderOptions | None = None
     source_root: str = ""
+    allow: AllowRule | None = None
 
 
 def configuration(path: Path | None = None) -> Configuration:
@@ -82,7 +86,7 @@ def configuration(path: Path | None = None) -> Configuration:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {error}", _meant(str(error))) from None
-    return Configuration(read.headers.options(path.parent) if read.headers else None, read.source_root)
+    return Configuration(read.headers.options(path.parent) if read.headers else None, read.source_root, read.allow)
 
 
 def _text(path: Path) -> str:
@@ -101,6 +105,8 @@ def _text(path: Path) -> str:
 
 def _meant(said: str) -> str:
     """The hint for a key that there is not, which msgspec quotes in backticks."""
+    if "$.allow" in said:
+        return f"it may be {', '.join(ALLOW_RULES)}"
     words = said.split("`")
     if "unknown field" not in said or len(words) < 2:
         return ""

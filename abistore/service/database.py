@@ -6,6 +6,7 @@ import getpass
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -94,6 +95,20 @@ def line_target(store: Store, target: str | None) -> str | None:
     if len(machine) > 1:  # Linux, unless FreeBSD is named
         machine = [name for name in machine if name.endswith(("-little", "-big"))]
     return machine[0] if len(machine) == 1 else target
+
+
+ASKER: ContextVar[str] = ContextVar("ASKER", default="")
+"""Who or what asks now, for the verdicts that are given: ``ana (abistore history)``, ``ana (mcp: claude-code)``."""
+
+
+def asked_by(who: str) -> None:
+    """Say who or what asks for the verdicts that are given from now on: ``ana (mcp: claude-code)``."""
+    ASKER.set(who)
+
+
+def asker() -> str:
+    """Who or what asks for a verdict; a program that imports abistore, unless somebody said otherwise."""
+    return ASKER.get() or f"{user()} (python)"
 
 
 def user() -> str:

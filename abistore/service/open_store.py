@@ -22,10 +22,13 @@ from abistore.service.inventory.inventory import exports, types
 from abistore.service.inventory.providers import provides
 from abistore.service.inventory.users import who_uses
 from abistore.service.judging.comparing import compare
+from abistore.service.ledger.evaluating import evaluate
+from abistore.service.ledger.ledger import ledger, lines_of_release
 from abistore.service.listing import lines, releases
 from abistore.service.since.blame import blame
 from abistore.service.since.broken import first_broken
 from abistore.service.since.range import compatible_range
+from abistore.service.statement.statement import statement
 from abistore.service.whatif.whatif import whatif
 
 P = ParamSpec("P")
@@ -72,6 +75,10 @@ class OpenStore(Connections):
     history = _Verb(history)
     log = _Verb(log)
     matrix = _Verb(matrix)
+    ledger = _Verb(ledger)
+    lines_of_release = _Verb(lines_of_release)
+    evaluate = _Verb(evaluate)
+    statement = _Verb(statement)
     blame = _Verb(blame)
     first_broken = _Verb(first_broken)
     compatible_range = _Verb(compatible_range)

@@ -14,6 +14,7 @@ from sqlalchemy import BindParameter, bindparam, select
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey
+from abistore.store.consumers import stored
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
 from abistore.store.database.structure import structure_problems
@@ -110,6 +111,10 @@ def _approvals(database: Database) -> Problems:
     yield from _told(database, lambda: approvals.every(database))
 
 
+def _consumers(database: Database) -> Problems:
+    yield from _told(database, lambda: stored.every(database))
+
+
 def _names(database: Database) -> Problems:
     """Each name by its digest, and by the sum over its entries."""
     last = -1
@@ -171,6 +176,7 @@ _QUICK: tuple[Part, ...] = (
     ("what names are called", calling.check),
     ("reviews", _reviews),
     ("approvals", _approvals),
+    ("consumers", _consumers),
 )
 _LONG: tuple[Part, ...] = (
     ("names", _names),
@@ -178,4 +184,5 @@ _LONG: tuple[Part, ...] = (
     ("locations", _locations),
     ("verdicts", verdicts.problems),
     ("findings", findings.problems),
+    ("what consumers import", stored.problems),
 )

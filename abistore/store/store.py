@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
+    AuditRecord,
     BaselineMove,
     IngestOutcome,
     IngestRequest,
@@ -21,17 +22,23 @@ from abistore.model.history import (
     Sighting,
     StoredVerdict,
 )
+from abistore.model.judging.consumers import BuiltType, ConsumerKey
+from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+from abistore.model.stores.merging import Merged
 from abistore.store.checking import check
+from abistore.store.consumers import stored, writing
 from abistore.store.database import audit, copying
 from abistore.store.database.database import Database
 from abistore.store.history import approvals, reviews, sightings, timeline, verdicts
 from abistore.store.history.findings import WrittenFindings
+from abistore.store.history.returning import returned
 from abistore.store.history.walking import LineWalk
 from abistore.store.maintenance import stats, vacuum
 from abistore.store.opening import open_store
 from abistore.store.releases import amending, baselines, tagging
 from abistore.store.releases.baselines import move
+from abistore.store.releases.cards import digests_of
 from abistore.store.releases.forgetting import forget
 from abistore.store.releases.holding import hold
 from abistore.store.releases.lines import scheme
@@ -55,6 +62,11 @@ from abistore.store.snapshots import read, write
 from abistore.store.snapshots.memory import RowMemory
 from abistore.store.snapshots.naming import spellings, spellings_near
 from abistore.store.snapshots.write import place
+
+if TYPE_CHECKING:
+    from abistore.store.bundles.merging import MergeWish
+    from abistore.store.bundles.records import AnyRecord
+    from abistore.store.bundles.selection import BundleSelection
 
 Words = ParamSpec("Words")
 Answer = TypeVar("Answer")
@@ -126,6 +138,8 @@ class Store:
     review = _method(reviews.add)
     review_all = _method(reviews.add_all)
     approve = _method(approvals.add)
+    add_consumers = _method(writing.add)
+    remove_consumers = _method(writing.remove)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -153,6 +167,15 @@ class Store:
     baselines = _question(baselines.standing)
     reviews = _question(reviews.every)
     approvals = _question(approvals.every)
+    consumers = _question(stored.every)
+    consumer_imports = _question(stored.imports)
+    ever_named = _question(stored.ever_named)
+    returned_exports = _question(returned)
+
+    def audit_records(self) -> tuple[AuditRecord, ...]:
+        """The whole audit, newest first. Raises :class:`StoreError` where a record was changed or taken away."""
+        with self.reading():
+            return tuple(audit.all_records(self.database))[::-1]
 
     def ingest(self, snapshot: Snapshot, request: IngestRequest) -> IngestOutcome:
         """Remember ``snapshot`` as a release, all or nothing; a no-op where it is stored with this content.
@@ -186,6 +209,11 @@ class Store:
         with self.reading():
             return read.load_many(self.database, wanted, self._memory)
 
+    def consumer_types(self) -> Mapping[ConsumerKey, Mapping[Name, BuiltType]]:
+        """The types that each consumer was built with; equal shapes are the same object, decoded once."""
+        with self.reading():
+            return stored.types(self.database, self._memory)
+
     def walk(self) -> LineWalk:
         """What goes through the releases of one line, each at the cost of what differs from the one before."""
         return LineWalk(self.database)
@@ -207,6 +235,30 @@ class Store:
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
         """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
         verdicts.save(self.database, given, actor, self._written)
+
+    def audit_of(self, library: str) -> Callable[[AuditRecord], bool]:
+        """What tells whether a record of the audit is about a library. Raises :class:`SnapshotNotFound`."""
+        stored = [one for one in self.lines() if one.library == library]
+        if not stored and not self.candidates(library):
+            raise self.no_library(library)
+        with self.reading():
+            digests = frozenset(digests_of(self.database, library))
+        return lambda record: audit.concerns(record.subject, (library,), digests)
+
+    def bundle(self, selection: BundleSelection | None = None) -> bytes:
+        """What the store holds, or a part of it, as a file: the same store gives the same bytes."""
+        from abistore.store.bundles import file  # few calls need it
+        from abistore.store.bundles.gather import gather
+        from abistore.store.bundles.selection import EVERYTHING
+
+        return file.write(gather(self.database, selection or EVERYTHING))
+
+    def merge(self, records: Iterable[AnyRecord], wish: MergeWish) -> Merged:
+        """Bring what a bundle, or another store, holds into this one. Raises :class:`BundleError`."""
+        from abistore.store.bundles.contents import contents  # few calls need it
+        from abistore.store.bundles.merging import merge
+
+        return merge(self.database, contents(records, wish.source), wish)
 
     def findings(self, identity: str, most: int) -> tuple[tuple[Sighting, ...], int]:
         """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.

@@ -146,3 +146,38 @@ def test_one_library_of_a_package_that_may_not_break_fails_it_whole(abistore: Ca
     (tmp_path / "kept" / "libb.so.2").write_bytes(built(GONE, "libb.so.2").read_bytes())
     done = abistore("compare", tmp_path / "old", tmp_path / "kept", "--allow", "scheme")
     assert done.code == 0
+
+
+def test_the_projects_file_says_which_releases_may_break(
+    based: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "abistore.toml").write_text('allow = "major"\n')
+    monkeypatch.chdir(tmp_path)
+    assert ingest(based, "1.10.0", "libfoo.so.2", "--dry-run").code == 4
+    assert ingest(based, "1.10.0", "libfoo.so.2", "--dry-run", "--allow", "scheme").code == 0
+    assert ingest(based, "2.0.0", "libfoo.so.1").code == 0
+    assert based("verdict", "libfoo@2.0.0").code == 0
+    assert based("verdict", "libfoo@2.0.0", "--allow", "breaking-on-soname-bump").code == 4
+
+
+def test_a_named_file_decides_for_the_gate_that_reads_its_headers(based: Call, tmp_path: Path) -> None:
+    file = tmp_path / "strict.toml"
+    file.write_text('allow = "never"\n')
+    assert ingest(based, "2.0.0", "libfoo.so.2", "--dry-run", "--config", str(file)).code == 4
+    assert ingest(based, "2.0.0", "libfoo.so.2", "--dry-run").code == 0
+
+
+def test_a_rule_that_there_is_not_is_refused_in_the_projects_file(based: Call, tmp_path: Path) -> None:
+    file = tmp_path / "abistore.toml"
+    file.write_text('allow = "majors"\n')
+    done = ingest(based, "2.0.0", "libfoo.so.2", "--dry-run", "--config", str(file))
+    assert (done.code, "$.allow" in done.err) == (64, True)
+    assert "breaking-on-soname-bump" in done.err
+
+
+def test_two_files_are_judged_by_their_verdict_whatever_the_project_allows(
+    based: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "abistore.toml").write_text('allow = "breaking-on-soname-bump"\n')
+    monkeypatch.chdir(tmp_path)
+    assert based("compare", built(OLD, "libfoo.so.1"), built(GONE, "libfoo.so.2")).code == 4

@@ -109,7 +109,11 @@ def every_call(folder: Path) -> list[list[str]]:
     new = build_library(FRESHER)
     values = {
         "mcp file": folder / "tokens",
+        "provides symbol": "norm",
+        "release tag": "lts",
         "reference": "libcase@1.1",
+        "export what": "libcase@1.1",
+        "db other": folder / "snapshot.json",
         "library": "libcase",
         "name": "norm",
         "what": "abcdef12",
@@ -118,6 +122,9 @@ def every_call(folder: Path) -> list[list[str]]:
         "operand": "libcase@2.0",
         "path": new,
         "paths": new,
+        "apps": new,
+        "app": new,
+        "names": "libcase.so",
         "import paths": folder / "snapshot.json",
         "files": folder / "snapshot.json",
         "destination": folder / "backup.db",

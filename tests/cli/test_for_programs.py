@@ -89,3 +89,12 @@ def test_what_is_no_program_is_an_error(abistore: Call, tmp_path: Path, sides: t
     done = abistore("compare", *sides, "--for", tmp_path / "notes.txt")
     assert done.code == 65
     assert abistore("compare", *sides, "--for", tmp_path / "absent").code == 65
+
+
+def test_a_program_meets_data_of_which_it_has_a_copy(abistore: Call, tmp_path: Path) -> None:
+    old = build_library("int counter[2] = {1}; int kept(void) { return 0; }")
+    new = build_library("int kept(void) { return 0; }")
+    text = "extern int counter[2]; int main(void) { return counter[0]; }"
+    copies = program(tmp_path, text, old, "copies")
+    done = abistore("compare", old, new, "--for", copies, "--json")
+    assert (done.code, [each["kind"] for each in done.json["changes"]]) == (4, ["var_removed"])

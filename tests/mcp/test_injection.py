@@ -180,6 +180,7 @@ def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: st
         "comparison_id": comparison,
         "finding_id": first,
         "page": "cli",
+        "policy": "sdk_vendor",
         "kind": "func_removed",
         "symbol": SYMBOLS["directions"],
         "type": "s0",

@@ -115,6 +115,26 @@ SAME: dict[str, Forms] = {
         at("libraries/libgeo/matrix"),
         shown("matrices", lambda store: store.matrix("libgeo")),
     ),
+    "ledger": Forms(
+        ["ledger", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/ledger"),
+        shown("ledgers", lambda store: store.ledger("libgeo@2.0")),
+    ),
+    "statement": Forms(
+        ["statement", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/statement"),
+        shown("statement", lambda store: store.statement("libgeo@2.0")),
+    ),
+    "lines_of_release": Forms(
+        ["lines", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/lines"),
+        shown("lines", lambda store: store.lines_of_release("libgeo@2.0")),
+    ),
+    "evaluate": Forms(
+        ["evaluate", "libgeo", "--policy", "sdk_vendor"],
+        at("libraries/libgeo/policies/sdk_vendor/evaluation"),
+        shown("evaluations", lambda store: store.evaluate("libgeo", abistore.ruling("sdk_vendor"))),
+    ),
     "blame": Forms(
         ["blame", "libgeo"], at("libraries/libgeo/blame"), shown("blames", lambda store: store.blame("libgeo"))
     ),
@@ -145,6 +165,21 @@ SAME: dict[str, Forms] = {
     ),
     "provides": Forms(
         ["provides", "norm"], at("symbols/norm/providers"), shown("providers", lambda store: store.provides("norm"))
+    ),
+    "consumers": Forms(
+        ["consumers", "list", "libgeo"],
+        at("libraries/libgeo/consumers"),
+        shown("consumers", lambda store: abistore.consumers("libgeo", database=store)),
+    ),
+    "consumers_broken": Forms(
+        ["consumers", "broken", "libgeo@2.0"],
+        at("libraries/libgeo/releases/2.0/consumers"),
+        shown("release", lambda store: abistore.consumers_broken("libgeo@2.0", database=store)),
+    ),
+    "consumers_using": Forms(
+        ["consumers", "using", "libgeo", "norm"],
+        at("libraries/libgeo/consumers/norm"),
+        shown("use", lambda store: abistore.consumers_using("libgeo", "norm", database=store)),
     ),
     "baselines": Forms(
         ["baseline", "list"],
@@ -191,6 +226,8 @@ FORM = "Python alone: the command line has it as an option, and MCP as an argume
 OTHER: dict[str, str] = {
     "ingest": ALIKE,
     "set_baseline": ALIKE,
+    "set_release_baseline": "set_baseline in all lines of a version, for people: tests/store/test_lines.py",
+    "asked_by": "who asks for verdicts: the command line and the server say it themselves",
     "db_forget": ALIKE,
     "release_edit": ALIKE,
     "release_tag": ALIKE,
@@ -198,12 +235,21 @@ OTHER: dict[str, str] = {
     "approve": ALIKE,
     "withdraw": "what a person decided is taken back by a person: no tool; tests/cli/test_approvals.py",
     "findings": ALIKE,
+    "add_consumers": "who builds the programs stores them, and no agent: tests/cli/test_consumers.py",
+    "remove_consumers": "who stored them takes them out: tests/cli/test_consumers.py",
+    "show_consumer": "abistore://libraries/{library}/consumers tells what of it decides: tests/cli/test_consumers.py",
+    "program_range": "of a program on the user's disk: tests/cli/test_consumers.py",
+    "unused_exports": "exports, of which nobody uses some: tests/cli/test_consumers.py",
     "clear_baseline": "no command and no tool: a baseline is moved, not cleared",
     "import_": "as ingest, of what export wrote: abi_ingest takes a snapshot as library_path",
     "db_init": OPERATOR,
     "db_upgrade": OPERATOR,
     "db_backup": OPERATOR,
     "db_vacuum": OPERATOR,
+    "db_merge": OPERATOR,
+    "export_bundle": OPERATOR,
+    "import_bundles": OPERATOR,
+    "is_bundle": "which of two ways a file is imported",
     "generate": "it makes a file for another tool, which a build runs and no agent: tests/cli/test_generate.py",
     "suggest": FILES,
     "suppressions": FILES,
@@ -211,6 +257,7 @@ OTHER: dict[str, str] = {
     "configuration": FORM,
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
+    "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
     "gated": FORM,
     "export_approvals": FILES,
     "sync_approvals": FILES,

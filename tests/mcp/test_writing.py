@@ -204,6 +204,16 @@ def test_a_review_of_a_finding_is_told_wherever_it_is_found_and_moves_no_verdict
     assert db_check(database=store) == ()
 
 
+def test_an_agent_says_which_releases_may_break(writer: Agent, libraries: dict[str, Path]) -> None:
+    build = {"library": "libgeo", "version": "2.0", "library_path": str(libraries["2.0"]), "against": "baseline"}
+    refused = writer("abi_ingest", **build, allow="never", dry_run=True)
+    assert (refused["state"], refused["exit_code"]) == ("refused", 4)
+    allowed = writer("abi_ingest", **build, allow="major", dry_run=True)
+    assert (allowed["state"], allowed["verdict"], allowed["exit_code"]) == ("stored", "BREAKING", 0)
+    unknown = writer.refused("abi_ingest", **build, allow="majors", dry_run=True)
+    assert (unknown["code"], "breaking-on-soname-bump" in unknown["hint"]) == ("INVALID_ARGUMENT", True)
+
+
 BUDGETS = {
     **{"abi_ingest": 700, "abi_baseline": 200, "abi_review": 150, "abi_tag": 150, "abi_delete": 150},
     "abi_approve": 300,

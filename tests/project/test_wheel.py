@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import venv
@@ -14,6 +15,7 @@ import pytest
 
 from abistore.mcp.resources.pages import PAGES
 from tests.build import build_library
+from tests.cli.commands import commands
 from tests.interface.test_python_page import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +94,30 @@ def test_a_wheel_holds_what_pages_are_made_of(folder: str, installed: Path) -> N
 def test_a_wheel_holds_the_pages_that_agents_read(installed: Path) -> None:
     (wheel,) = installed.parents[1].glob("*.whl")
     assert {f"abistore/docs/{file}" for file in PAGES.values()} <= set(ZipFile(wheel).namelist())
+
+
+SHARED = {
+    "man/man1/abistore.1": b".TH ABISTORE 1",
+    "bash-completion/completions/abistore": b"complete -o nosort",
+    "zsh/site-functions/_abistore": b"#compdef abistore",
+    "fish/vendor_completions.d/abistore.fish": b"complete --no-files --command abistore",
+}
+
+
+@pytest.mark.parametrize("file", SHARED)
+def test_an_installed_wheel_brings_a_manual_page_and_completions(installed: Path, file: str) -> None:
+    assert SHARED[file] in (installed.parent / "share" / file).read_bytes()
+
+
+def test_the_manual_page_is_rendered_without_a_warning_and_names_every_command(installed: Path) -> None:
+    page = installed.parent / "share/man/man1/abistore.1"
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", "-P-c", page], capture_output=True, text=True, check=True, errors="replace"
+    )
+    assert done.stderr == ""
+    printed = re.sub(".\b", "", done.stdout)  # bold letters are printed twice
+    for words, _ in commands():
+        assert f"abistore {' '.join(words)}" in printed
 
 
 def test_a_script_that_uses_an_installed_wheel_passes_a_strict_type_checker(installed: Path, tmp_path: Path) -> None:

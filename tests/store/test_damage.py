@@ -73,6 +73,9 @@ def answers(opened: Store) -> dict[str, object]:
         "audit": answer(store.audit),
         "reviews": answer(store.reviews),
         "approvals": answer(store.approvals),
+        "consumers": answer(store.consumers),
+        "what consumers import": answer(store.consumer_imports),
+        "what consumers were built with": answer(store.consumer_types),
     }
     said["findings"] = answer(lambda: store.findings("", 100))
     said["verdicts"] = answer(lambda: store.verdict_summaries(JUDGED, "e"))

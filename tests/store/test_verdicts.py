@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -214,3 +215,30 @@ def test_releases_of_equal_content_have_verdicts_of_their_own(store: Store) -> N
         store.save_verdicts([made])
         assert other.digest == made.new.digest
         assert store.find_verdict(made.old, other, RulingKey(), "e1") is None
+
+
+def test_a_row_says_who_asked_first_and_what_both_sides_showed(store: Store) -> None:
+    made = replace(given(store, GONE), asker="ana (abistore history)")
+    with store:
+        store.save_verdicts([made])
+        store.save_verdicts([replace(made, asker="ben (mcp: agent)")])
+        (told,) = store.verdict_summaries(LINE, "e1").values()
+        shown = {"symbol": "full", "layout": "missing", "source": "missing"}
+        assert (told.asker, told.evidence) == ("ana (abistore history)", (shown, shown))
+        assert store.find_verdict(made.old, made.new, RulingKey(), "e1") == made
+        for column in ("asker", "evidence"):
+            for value in ("NULL", "'[{},{}]'"):
+                with pytest.raises(StoreError), store.transaction():
+                    sql(store.database, f"UPDATE verdict SET {column} = {value}")
+                    store.verdict_summaries(LINE, "e1")
+
+
+def test_a_row_of_a_former_schema_says_neither(path: Path) -> None:
+    shutil.copy(Path(__file__).parent / "schemas" / "0011.db", path)
+    with Store.open(path, write=True) as store:
+        (told,) = store.verdict_summaries(LineKey("liblarge", str(X86)), "e").values()
+        assert (told.asker, told.evidence) == ("", None)
+        assert store.check() == ()
+        sql(store.database, "UPDATE verdict SET asker = 'ben'")
+        with pytest.raises(StoreError, match="the row of verdict"):
+            store.verdict_summaries(LineKey("liblarge", str(X86)), "e")

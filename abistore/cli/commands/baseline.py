@@ -38,25 +38,61 @@ channel_option = click.option(
 @channel_option
 @click.option("--clear", is_flag=True, help="Clear the channel. REFERENCE is then the library's name.")
 @click.option("--expect", metavar="VERSION", help="Move it only if it stands there; `none`: only if it is not set.")
+@click.option(
+    "--all-lines",
+    is_flag=True,
+    help="Move it in all targets and profiles of this version, and in the libraries of its package: all or none.",
+)
 @click.option("--reason", default="", help="Why, for the history.")
 @click.option("--actor", default="", help="Who, for the history; by default the user's name.")
 @line_options
 @store_command
-def set_command(settings: SharedSettings, /, *, reference: str, clear: bool, **words: Any) -> None:
+def set_command(settings: SharedSettings, /, *, reference: str, clear: bool, all_lines: bool, **words: Any) -> None:
     """Point a baseline at the stored release REFERENCE (libfoo@1.2.0)."""
-    from abistore.service.administration.baselines import BaselinePlan, clear_baseline, set_baseline
+    from abistore.service.administration.baselines import (
+        BaselinePlan,
+        clear_baseline,
+        set_baseline,
+        set_release_baseline,
+    )
 
     if clear and words["expect"] is not None:
         raise UsageError("--clear and --expect contradict each other", "pass one of them")
     move = BaselinePlan(**words)
     if clear:
         moved = clear_baseline(reference, move, database=settings.database)
+    elif all_lines:
+        moved = set_release_baseline(reference, move, database=settings.database)
     else:
         moved = (set_baseline(reference, move, database=settings.database),)
     answer(
         settings,
         {"baselines": moved},
         lambda: "\n".join(f"{one.line}: baseline {one.channel} is {one.version or 'cleared'}" for one in moved),
+    )
+
+
+@baseline_command.command("promote")
+@click.argument("library", shell_complete=library_words)
+@click.argument("source", metavar="FROM", shell_complete=channel_words)
+@click.argument("channel", metavar="TO", shell_complete=channel_words)
+@click.option("--reason", required=True, help="Why, for the history.")
+@click.option("--actor", default="", help="Who, for the history; by default the user's name.")
+@click.option("--expect", metavar="VERSION", help="Only if TO stands there; `none`: only if it is not set.")
+@line_options
+@store_command
+def promote_command(settings: SharedSettings, /, *, library: str, source: str, **words: Any) -> None:
+    """Move the channel TO of LIBRARY to the release at which the channel FROM stands.
+
+    abistore baseline promote libfoo candidate release --reason "the tests passed" --expect 1.2.0
+    """
+    from abistore.service.administration.baselines import BaselinePlan, set_baseline
+
+    moved = set_baseline(f"{library}@baseline:{source}", BaselinePlan(**words), database=settings.database)
+    answer(
+        settings,
+        {"baselines": (moved,)},
+        lambda: f"{moved.line}: baseline {moved.channel} is {moved.version}, as {source} is",
     )
 
 

@@ -42,12 +42,17 @@ def completion_command(settings: SharedSettings, /, *, shell: str) -> None:
     """Print the completion script of SHELL.
 
     For bash: abistore completion bash > ~/.local/share/bash-completion/completions/abistore
+
+    An installed package brings the scripts, and the manual page `man abistore`, below its share/.
     """
-    script = BASH if shell == "bash" else _script(shell)
+    script = completion_script(shell)
     answer(settings, {"shell": shell, "script": script}, lambda: script)
 
 
-def _script(shell: str) -> str:
+def completion_script(shell: str) -> str:
+    """The script that lets a shell complete commands, options and stored releases."""
+    if shell == "bash":
+        return BASH
     from click.shell_completion import get_completion_class
 
     from abistore.cli.main import COMPLETION, cli

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from abistore.cli.commands.keeping.merging import merge_command
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, line_options, store_command
-from abistore.cli.output import answer, error_document
+from abistore.cli.options import FILE, SharedSettings, in_utc, line_options, store_command
+from abistore.cli.output import answer, error_document, note
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, reference_words
 from abistore.errors import StoreError
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 @click.group("db", cls=SuggestingGroup)
 def db_command() -> None:
     """Create, upgrade, check and back up the database."""
+
+
+db_command.add_command(merge_command)
 
 
 @db_command.command("init")
@@ -144,16 +148,31 @@ def freed(done: VacuumedStore) -> str:
     return f"nothing to free: {done.after:,} bytes{grown}"
 
 
+_DAY = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"))
+
+
 @db_command.command("audit")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out so many of the newest: the next page.")
+@click.option("--library", default="", shell_complete=library_words, help="Of this library and its releases.")
+@click.option("--actor", default="", help="By this person.")
+@click.option("--action", default="", help="Of this kind, such as ingest, baseline, approve or merge.")
+@click.option("--since", type=_DAY, callback=in_utc, help="From this day on.")
+@click.option("--until", type=_DAY, callback=in_utc, help="Before this day.")
 @store_command
-def audit_command(settings: SharedSettings, /, *, limit: int) -> None:
-    """Show who changed what in the database, newest first."""
-    from abistore.service.administration.administration import db_audit
+def audit_command(settings: SharedSettings, /, *, limit: int, **words: Any) -> None:
+    """Show who changed what in the database, newest first.
 
-    records = db_audit(limit=limit, database=settings.database)
+    A record that came with a bundle or by `db merge` has the time and the person of where it was made.
+    """
+    from abistore.service.administration.administration import AuditQuery, db_audit
+
+    query = AuditQuery(**words)
+    records = db_audit(limit=limit, query=query, database=settings.database)
     rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.actor, one.action, one.subject, one.detail) for one in records]
     answer(settings, {"audit": records}, lambda: table(("when", "who", "what", "subject", "detail"), rows))
+    if len(records) == limit:
+        note(settings, f"there may be more: --skip {query.skip + limit} shows the next")
 
 
 @db_command.command("scheme")

@@ -23,11 +23,14 @@ from abistore.model.findings import Verdict
 from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling
+from abistore.report.history.document import history_document
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
+    from abistore.model.history import LineKey
     from abistore.model.judging.bump import Bump
     from abistore.model.snapshot import Evidence
+    from abistore.report.site.timeline import FoldedRow
     from abistore.service.history.history import History, HistoryRow
     from abistore.service.history.log import LogEntry
 
@@ -120,7 +123,7 @@ def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path
 def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, output: Path | None) -> None:
     """Print the timelines, or write them to a file."""
     if not is_file(output) and shown in {"text", "plot", "json"}:
-        answer(settings, {"histories": histories}, lambda: _rendered(settings, histories, shown))
+        answer(settings, history_document(histories), lambda: _rendered(settings, histories, shown))
         return
     text = _rendered(settings, histories, shown)
     if is_file(output):
@@ -146,8 +149,27 @@ def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: s
         case "json":
             from abistore.report.plain import plain
 
-            return json_text(json.dumps({"status": "ok", **plain({"histories": histories})}, indent=2))
-    return "\n\n".join(map(_timeline, histories))
+            return json_text(json.dumps({"status": "ok", **plain(history_document(histories))}, indent=2))
+    return "\n\n".join((*map(_timeline, histories), *_fold(histories)))
+
+
+def _fold(histories: tuple[History, ...]) -> Iterator[str]:
+    """The versions of a library with several lines, each with one verdict."""
+    from abistore.report.site.timeline import fold
+
+    if folded := fold(histories):
+        yield "\n".join(("all lines: the worst verdict against the previous release", *map(_folded, folded)))
+
+
+def _folded(row: FoldedRow) -> str:
+    verdict = "not known" if row.verdict is None else row.verdict.name
+    where = f" on {', '.join(map(_place, row.worst_in))}" if row.worst_in and row.verdict else ""
+    holes = f"; hole: {', '.join(map(_place, row.holes))}" if row.holes else ""
+    return f"{row.version}  {verdict}{where}{holes}"
+
+
+def _place(line: LineKey) -> str:
+    return f"{line.target} {line.profile}"
 
 
 def _timeline(history: History) -> str:
@@ -159,7 +181,7 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    told = (*_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
+    told = (*history.remarks, *_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
     return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 

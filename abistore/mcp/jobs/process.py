@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.child import receive, resident, send
 from abistore.confinement import confined
-from abistore.interface import AbistoreError
+from abistore.interface import AbistoreError, asked_by
 from abistore.limits import limits
 from abistore.mcp.answers.units import as_text, encoded, units
 from abistore.mcp.call import Call
@@ -71,6 +71,7 @@ def _done(request: Request, say: Say) -> Done | Failed:
         decided=request.decided,
         progress=lambda what, done: say(Progress(what, done)),
     )
+    asked_by(request.actor)
     with confined(settings.read_roots), limits(settings.timeout, settings.max_memory, request.tool):
         question = question_of(request)
         found = ANSWERS.find(question) if question else None

@@ -5,8 +5,9 @@ These are judged when they are read, by the strict policy, and nothing is stored
 
 from __future__ import annotations
 
-from abistore.interface import ReleaseRange
+from abistore.interface import ReleaseRange, policies, ruling
 from abistore.mcp.call import Call
+from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import resource
 from abistore.mcp.resources.text import document
 
@@ -26,6 +27,37 @@ def matrix(call: Call, *, library: str) -> str:
     """Which of the last 100 releases can replace which, as `abistore matrix --json`."""
     with call.store() as store:
         return document({"matrices": store.matrix(library, within=ReleaseRange(last=LAST))})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/ledger")
+def ledger(call: Call, *, library: str, version: str) -> str:
+    """The verdict about a release against every baseline, as `abistore ledger --json`."""
+    with call.store() as store:
+        return document({"ledgers": store.ledger(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/statement")
+def statement(call: Call, *, library: str, version: str) -> str:
+    """Whether a release may ship, and what that rests on, as `abistore statement --json`."""
+    with call.store() as store:
+        return document({"statement": store.statement(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/lines")
+def lines(call: Call, *, library: str, version: str) -> str:
+    """All targets and profiles of a release with one verdict, as `abistore lines --json`."""
+    with call.store() as store:
+        return document({"lines": store.lines_of_release(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/policies/{policy}/evaluation")
+def evaluation(call: Call, *, library: str, policy: str) -> str:
+    """The verdicts that move under a built-in policy, as `abistore evaluate --policy --json`."""
+    by = ruling(policy) if policy in policies() else None
+    if by is None:
+        raise Refusal("NOT_FOUND", f"no policy beside strict_abi is called {policy[:40]}", "abistore://docs/policies")
+    with call.store() as store:
+        return document({"evaluations": store.evaluate(library, by)})
 
 
 @resource("abistore://libraries/{library}/releases/{version}/range")

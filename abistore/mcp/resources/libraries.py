@@ -9,6 +9,9 @@ from abistore.interface import (
     Style,
     approvals,
     baseline_history,
+    consumers,
+    consumers_broken,
+    consumers_using,
     remembered,
     render,
 )
@@ -63,6 +66,27 @@ def library_approvals(call: Call, *, library: str) -> str:
     """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approvals list`."""
     with call.store() as store:
         return document({"approvals": approvals(library, database=store)})
+
+
+@resource("abistore://libraries/{library}/consumers")
+def library_consumers(call: Call, *, library: str) -> str:
+    """The stored programs that use a library, as `abistore consumers list LIBRARY --json`."""
+    with call.store() as store:
+        return document({"consumers": consumers(library, database=store)})
+
+
+@resource("abistore://libraries/{library}/consumers/{name}")
+def using(call: Call, *, library: str, name: str) -> str:
+    """The stored programs that use a symbol or a type of a library, as `abistore consumers using --json`."""
+    with call.store() as store:
+        return document({"use": consumers_using(library, name, database=store)})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/consumers")
+def hurt(call: Call, *, library: str, version: str) -> str:
+    """The stored programs that a release breaks, and by what, as `abistore consumers broken --json`."""
+    with call.store() as store:
+        return document({"release": consumers_broken(f"{library}@{version}", database=store)})
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")

@@ -20,11 +20,11 @@ from abistore.mcp.answers.compared import BumpItem, Gap, bump_item, counts, gaps
 from abistore.mcp.call import Call
 from abistore.mcp.handles import SHOWN, keep, told_report
 from abistore.mcp.lines import line_of
-from abistore.mcp.operands import ruling_of
+from abistore.mcp.operands import allow_rule, ruling_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Allow, FailOn, Line, Policy, described
-from abistore.model.judging.bump import ALLOW_RULES, AllowRule
+from abistore.model.judging.bump import AllowRule
 from abistore.report.heading import passing
 from abistore.report.model import VerdictName
 
@@ -64,7 +64,7 @@ def abi_gate(
 
     Give library (and version), or the comparison_id of a comparison made before.
     """
-    required, rule = requirement(require_evidence), _rule(allow)
+    required, rule = requirement(require_evidence), allow_rule(allow)
     by = ruling_of(call.settings, policy, None, None)
     if (comparison_id is None) == (library is None):
         raise Refusal("INVALID_ARGUMENT", "give comparison_id or library", "one of them, and not both")
@@ -76,13 +76,6 @@ def abi_gate(
     else:
         report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by, rule))
     return _answer(report, keep(call, report))
-
-
-def _rule(word: str) -> AllowRule:
-    rule = next((each for each in ALLOW_RULES if each == word), None)
-    if rule is None:
-        raise Refusal("INVALID_ARGUMENT", f"allow: no rule is called {brief(word, 40)}", ", ".join(ALLOW_RULES))
-    return rule
 
 
 def _stored(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -99,7 +101,42 @@ def db_vacuum(*, database: Database = None) -> VacuumedStore:
     return VacuumedStore(before, after, max(0, before - after))
 
 
-def db_audit(*, limit: int = 100, database: Database = None) -> tuple[AuditRecord, ...]:
-    """The last ``limit`` changes of the database, newest first."""
+class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which records of the audit are wanted: of a library, by somebody, of an action such as ``ingest``, of a time.
+
+    ``since`` is the first moment, and ``until`` the first after the time. ``skip`` leaves out the newest.
+    """
+
+    library: str = ""
+    actor: str = ""
+    action: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    skip: int = 0
+
+    def wants(self, record: AuditRecord) -> bool:
+        """Whether a record is one of them, as far as its library does not matter."""
+        return (
+            self.actor in {"", record.actor}
+            and self.action in {"", record.action}
+            and (self.since is None or record.at >= self.since)
+            and (self.until is None or record.at < self.until)
+        )
+
+
+EVERY_RECORD = AuditQuery()
+
+
+def db_audit(
+    *, limit: int = 100, query: AuditQuery = EVERY_RECORD, database: Database = None
+) -> tuple[AuditRecord, ...]:
+    """The changes of the database that ``query`` wants, newest first, ``limit`` at most.
+
+    Raises :class:`SnapshotNotFound` for an unknown library.
+    """
     with using(database) as store:
-        return store.audit(limit)
+        if query == EVERY_RECORD:
+            return store.audit(limit)
+        of_library = store.audit_of(query.library) if query.library else None
+        wanted = (one for one in store.audit_records() if query.wants(one) and (not of_library or of_library(one)))
+        return tuple(islice(wanted, query.skip, query.skip + limit))

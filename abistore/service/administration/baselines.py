@@ -55,6 +55,28 @@ def set_baseline(reference: str, plan: BaselinePlan = PLAIN, *, database: Databa
         return store.set_baseline(release.line, plan.channel, release.version, plan.actor or user(), plan.reason)
 
 
+def set_release_baseline(
+    reference: str, plan: BaselinePlan = PLAIN, *, database: Database = None
+) -> tuple[BaselineMove, ...]:
+    """Point a channel at a version in all lines of a library, and of those that came with it: one move, or none.
+
+    ``plan.expect`` must hold in every line. Raises :class:`UsageError` where a line has no such release.
+    """
+    from abistore.service.ledger.lines import lines_at
+
+    with using(database, write=True) as store, store.transaction():
+        meant = lines_at(store, reference, plan.target, plan.profile)
+        for key, missing in zip(meant.keys, meant.why, strict=True):
+            store.hold(key)
+            if missing:
+                raise UsageError(f"{key}: {missing}", "store the release there too, or choose lines with --target")
+        found = [each for each in meant.releases if each is not None]
+        for each in found:
+            _check_seen(store, each, plan)
+        actor = plan.actor or user()
+        return tuple(store.set_baseline(one.line, plan.channel, one.version, actor, plan.reason) for one in found)
+
+
 def _check_seen(store: Store, release: Release, plan: BaselinePlan) -> None:
     """Raise :class:`StaleBaseline` where the store does not hold what the caller has seen."""
     check_digest(release, plan.digest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -11,7 +11,7 @@ import msgspec
 from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
-from abistore.model.judging.approvals import GatePlace
+from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
 from abistore.report.heading import evidence_gap
@@ -22,6 +22,7 @@ from abistore.report.site.timeline import HistoryRow as HistoryRow
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge
+from abistore.service.history.several import StepVerdicts, sentences
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.judging.judging import accepted
 from abistore.service.listing import channels_of, lines_of, releases_of
@@ -78,7 +79,8 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
     start = stored.index(baseline) if baseline else len(stored)
     verdicts = _Verdicts(key, judging)
     allow = AllowPlan(scheme=judging.store.scheme(key.library))
-    rows = []
+    rows, steps = list[HistoryRow](), list[StepVerdicts]()
+    first: dict[str | None, Release] = {}
     for number, release in enumerate(stored):
         if judging.progress:
             judging.progress(f"{key.library} {release.version}", number / len(stored))
@@ -88,6 +90,9 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         row = _row(release, (previous, beside), (baseline, against))
         row = msgspec.structs.replace(row, bump=_bump(release, (previous, beside), allow))
         rows.append(verdicts.accepted(row, previous, baseline, channel))
+        base = baseline or first.setdefault(release.soname, release)
+        whole = against if baseline else verdicts.against(base, release) if base != release else None
+        steps.append(StepVerdicts(release, base if whole else None, *map(_verdict_of, (beside, whole))))
     kept = store.candidates(key.library, key.target, key.profile)
     return History(
         key,
@@ -97,7 +102,12 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         kept,
         *_ruled(judging.by),
         damaged=verdicts.damaged,
+        remarks=sentences(steps, store.returned_exports(key, stored)),
     )
+
+
+def _verdict_of(told: VerdictSummary | str | None) -> Verdict | None:
+    return told.verdict if isinstance(told, VerdictSummary) else None
 
 
 def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
@@ -152,8 +162,7 @@ class _Verdicts:
         if given is None:
             return 0, ""
         at = GatePlace(self._judging.today, new.version, new.soname, channel_of(against), self._scheme)
-        report, _ = accepted(approved(outline(given.comparison), self._ledger, at), "api_break")
-        return report.approved_count, report.passed_by
+        return accepted_of(given, self._ledger, at)
 
     def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
         return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
@@ -170,6 +179,12 @@ class _Verdicts:
         summary = self._judging.store.summary_of(given)
         self._known[given.old.sequence, given.new.sequence, key_of(self._judging.by, given.old, given.new)] = summary
         return summary
+
+
+def accepted_of(given: StoredVerdict, ledger: Sequence[Approval], at: GatePlace) -> tuple[int, str]:
+    """How many findings of a verdict are approved where a gate stands, and what it says if it passes for that."""
+    report, _ = accepted(approved(outline(given.comparison), ledger, at), "api_break")
+    return report.approved_count, report.passed_by
 
 
 Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
@@ -196,8 +211,11 @@ def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
 
 def _bump(release: Release, told: Told, allow: AllowPlan) -> Bump | None:
     other, found = told
-    if other is None or not isinstance(found, VerdictSummary):
-        return None
+    return bump_beside(other, release, found, allow) if other and isinstance(found, VerdictSummary) else None
+
+
+def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: AllowPlan) -> Bump:
+    """Whether a release is allowed beside another one, in one sentence."""
     facts = ChangeFacts(
         OldAndNew(other.version, release.version),
         OldAndNew(other.soname, release.soname),

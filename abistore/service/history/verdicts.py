@@ -17,7 +17,7 @@ from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
-from abistore.service.database import Database, line_target, using
+from abistore.service.database import Database, asker, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import FailOn, concluded, gated, report
@@ -136,7 +136,7 @@ def _with_files(comparison: Comparison, by: Ruling | None) -> Comparison:
 
 def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn) -> StoredVerdict:
     """A verdict that is given now, to be stored."""
-    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC))
+    return StoredVerdict(old, new, comparison, churned, datetime.now(UTC), asker())
 
 
 def remember(database: Database, judgement: Judgement) -> None:

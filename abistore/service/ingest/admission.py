@@ -25,7 +25,7 @@ ATTEMPTS = 3
 """How often to judge an arrival while others may move its baseline; after that, they wait for it."""
 
 
-class Standing(NamedTuple):
+class StoreState(NamedTuple):
     """The state of the store that decides about an arrival.
 
     ``release`` is the arrival itself if it is stored; ``against`` and ``replaced`` are what it is judged against;
@@ -105,7 +105,7 @@ class Admission:
         """What decides which releases may break."""
         return AllowPlan(self.gate.allow, self.store.scheme(self.arrival.line.library))
 
-    def standing(self) -> Standing:
+    def standing(self) -> StoreState:
         """What the store holds now."""
         line, version = self.arrival.line, self.arrival.request.version
         with self.store.reading():
@@ -115,7 +115,7 @@ class Admission:
             said = self.store.approvals() if against.release or replaced else ()
             scheme = self.store.scheme(line.library)
         stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
-        return Standing(release, against, replaced, stands, said, scheme)
+        return StoreState(release, against, replaced, stands, said, scheme)
 
     def _place(self) -> tuple[Release | None, Release | None]:
         """The stored release that equals the arrival, and the one that it would replace."""
@@ -128,7 +128,7 @@ class Admission:
             raise SnapshotNotFound(f"{line.library}@{arrival.request.version}: was replaced just now", "run this again")
         return arrival.release, None
 
-    def judge(self, standing: Standing) -> GateOutcome:
+    def judge(self, standing: StoreState) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
         reports = [self._report(old, standing) for old in standing.counterparts]
         if not reports:
@@ -138,7 +138,7 @@ class Admission:
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
         return GateOutcome((worst, *others), worst.exit_code, lack, standing.against.missing)
 
-    def report(self, old: Release, standing: Standing, report: Report | None = None) -> Report:
+    def report(self, old: Release, standing: StoreState, report: Report | None = None) -> Report:
         """The report about the arrival, or one that was made of it, with what is approved where this gate stands."""
         stored = standing.release
         if report is None:
@@ -148,14 +148,14 @@ class Admission:
         at = self.place(standing, report, judged_against=old == standing.against.release)
         return approved(report, of_library(standing.approvals, self.arrival.line.library), at)
 
-    def place(self, standing: Standing, report: Report, *, judged_against: bool) -> GatePlace:
+    def place(self, standing: StoreState, report: Report, *, judged_against: bool) -> GatePlace:
         """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""
         channel = channel_of(self.gate.against) if judged_against else None
         return GatePlace(
             day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
         )
 
-    def _report(self, old: Release, standing: Standing) -> Report:
+    def _report(self, old: Release, standing: StoreState) -> Report:
         return gated(self.report(old, standing), self.gate.fail_on, self.gate.required, self.allow)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
@@ -174,11 +174,11 @@ class Admission:
         label = f"{self.arrival.line.library} {self.arrival.request.version}"
         return lacking_alone(label, side.evidence, self.gate.required)
 
-    def refuses(self, outcome: GateOutcome, standing: Standing) -> bool:
+    def refuses(self, outcome: GateOutcome, standing: StoreState) -> bool:
         """Whether nothing is to be written."""
         return bool(outcome.exit_code) and standing.release is None and not self.gate.keep_failed
 
-    def settle(self, outcome: GateOutcome, standing: Standing) -> Admitted:
+    def settle(self, outcome: GateOutcome, standing: StoreState) -> Admitted:
         """Store the arrival as a release, or as a candidate if it failed; move the baseline if it passed."""
         stored = self._stored(outcome, standing)
         given = (self._given[old, standing.release] for old in standing.counterparts)
@@ -192,12 +192,12 @@ class Admission:
             self.store.set_baseline(line, channel, version, self.arrival.request.actor, "ingest")
         return Admitted(outcome, stored, channel)
 
-    def _stored(self, outcome: GateOutcome, standing: Standing) -> IngestOutcome:
+    def _stored(self, outcome: GateOutcome, standing: StoreState) -> IngestOutcome:
         if standing.release is not None:
             return as_known(standing.release)
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
-    def moves(self, outcome: GateOutcome, standing: Standing) -> bool:
+    def moves(self, outcome: GateOutcome, standing: StoreState) -> bool:
         """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one."""
         if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
             return False

@@ -11,7 +11,7 @@ from abistore.model.history import Release
 from abistore.model.snapshot import PackageRead, Snapshot
 from abistore.report.model import Report
 from abistore.service.approvals.gate import approved_between
-from abistore.service.ingest.admission import ATTEMPTS, Admission, Standing, foresee
+from abistore.service.ingest.admission import ATTEMPTS, Admission, StoreState, foresee
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.evidence import NOTHING
 from abistore.service.judging.releases import SaidOfRelease, judge_releases
@@ -81,7 +81,7 @@ class _ReleaseAdmission:
         self.store, self.package, self.gate = store, package, gate
         self.members = [Admission(store, each, gate) for each in arrivals]
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[StoreState]:
         """What the store holds now for each library."""
         return [each.standing() for each in self.members]
 
@@ -90,7 +90,7 @@ class _ReleaseAdmission:
         for line in sorted(each.arrival.line for each in self.members):
             self.store.hold(line)
 
-    def judge(self, standings: Sequence[Standing]) -> _Judged:
+    def judge(self, standings: Sequence[StoreState]) -> _Judged:
         """The gate's answer about each library and about all."""
         outcomes = tuple(each.judge(standing) for each, standing in zip(self.members, standings, strict=True))
         report = self._between(standings)
@@ -98,7 +98,7 @@ class _ReleaseAdmission:
         lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
         return _Judged(outcomes, report, lack.exit_code if lack else code, lack)
 
-    def _between(self, standings: Sequence[Standing]) -> Report | None:
+    def _between(self, standings: Sequence[StoreState]) -> Report | None:
         """The report about the release against the one that its libraries are judged against."""
         olds = [each.against.release for each in standings if each.against.release is not None]
         if not olds:
@@ -114,7 +114,7 @@ class _ReleaseAdmission:
             *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
         )
 
-    def _member(self, report: Report, standings: Sequence[Standing]) -> Report:
+    def _member(self, report: Report, standings: Sequence[StoreState]) -> Report:
         """The report about one library with what is approved of it."""
         for each, standing in zip(self.members, standings, strict=True):
             line, against = each.arrival.line, standing.against.release
@@ -122,23 +122,23 @@ class _ReleaseAdmission:
                 return each.report(against, standing, report)
         return report
 
-    def _own(self, report: Report, standings: Sequence[Standing]) -> Report:
+    def _own(self, report: Report, standings: Sequence[StoreState]) -> Report:
         """The report about what stands between the libraries with what is approved of it."""
         at = self.members[0].place(standings[0], report, judged_against=True)
         ledger = max((each.approvals for each in standings), key=len)  # empty where a library is judged against nothing
         return approved_between(report, ledger, at)
 
-    def _snapshots(self, standings: Sequence[Standing]) -> Iterator[Snapshot]:
+    def _snapshots(self, standings: Sequence[StoreState]) -> Iterator[Snapshot]:
         for each, standing in zip(self.members, standings, strict=True):
             snapshot = each.arrival.snapshot
             yield snapshot if snapshot is not None else self.store.load(standing.release)  # type: ignore[arg-type]
 
-    def refuses(self, judged: _Judged, standings: Sequence[Standing]) -> bool:
+    def refuses(self, judged: _Judged, standings: Sequence[StoreState]) -> bool:
         """Whether nothing is to be written: the release fails, and a library of it is not stored yet."""
         is_new = any(standing.release is None for standing in standings)
         return bool(judged.exit_code) and is_new and not self.gate.keep_failed
 
-    def settle(self, judged: _Judged, standings: Sequence[Standing]) -> AdmittedRelease:
+    def settle(self, judged: _Judged, standings: Sequence[StoreState]) -> AdmittedRelease:
         """Store all libraries, as releases or as candidates; move their baselines if the release passed."""
         outcomes = (each._replace(exit_code=judged.exit_code) for each in judged.outcomes)
         members = zip(self.members, outcomes, standings, strict=True)

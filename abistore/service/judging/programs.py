@@ -56,7 +56,7 @@ def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Coll
     names = ", ".join(program.name for program in programs)
     kept, aside = list[ReportedFinding](), list[ReportedFinding]()
     for each in report.changes:
-        (kept if _is_met(each, imports) else aside).append(each)
+        (kept if is_met(each, imports) else aside).append(each)
     worst = max((VERDICT_OF[_impact(each)] for each in kept), default=Verdict.NO_CHANGE)
     note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {len(imports):,} of {len(exports):,} exports"
     return msgspec.structs.replace(
@@ -83,7 +83,7 @@ def _used(program: BuiltProgram, exports: Collection[str], report: Report) -> fr
     )
 
 
-def _is_met(finding: ReportedFinding, imports: frozenset[str]) -> bool:
+def is_met(finding: ReportedFinding, imports: frozenset[str]) -> bool:
     """Whether a built program meets a finding, or what follows from it."""
     return _impact(finding) is not Impact.API_BREAK and any(_is_own(each, imports) for each in every((finding,)))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, insert, literal, select, update
@@ -15,6 +16,7 @@ from abistore.store.database.tables import audit, root
 from abistore.urls import masked
 
 _END = select(root.c.audit).with_for_update()
+_SAID = ("at", "actor", "action", "subject", "detail")
 _RECORD = insert(audit)
 _MOVE_END = update(root)
 _LAST = (
@@ -29,6 +31,9 @@ _NEXT = (
     .order_by(audit.c.id)
     .limit(5000)
 )
+
+_TAKEN = re.compile(r"(.*) of ([0-9a-f]{32})")
+"""The action of a record that came from another store: what it was there, and the digest that it had."""
 
 
 def now() -> str:
@@ -47,9 +52,7 @@ def record(database: Database, actor: str, action: str, subject: str, detail: st
     ((before,),) = database.rows(_END)
     said = (now(), actor, action, subject, masked(detail))
     after = link(before, said)
-    database.run(
-        _RECORD, dict(zip(("at", "actor", "action", "subject", "detail"), said, strict=True)) | {"digest": after}
-    )
+    database.run(_RECORD, dict(zip((*_SAID, "digest"), (*said, after), strict=True)))
     database.run(_MOVE_END, {"audit": after})
 
 
@@ -70,7 +73,58 @@ def records(database: Database, limit: int = 100) -> tuple[AuditRecord, ...]:
         if row[5] != expected or link(before, row[:5]) != expected:
             raise damaged(database.where, f"the audit was changed, or lacks a row, at {row[0]}")
         expected = before
-    return tuple(AuditRecord(datetime.fromisoformat(row[0]), *row[1:5]) for row in kept[:limit])
+    return tuple(_record(row) for row in kept[:limit])
+
+
+def _record(row: Sequence[str]) -> AuditRecord:
+    at, actor, action, subject, detail, *_ = row
+    taken = _TAKEN.fullmatch(action)
+    action, origin = taken.groups() if taken else (action, "")
+    return AuditRecord(datetime.fromisoformat(at), actor, action, subject, detail, origin)
+
+
+def every(database: Database) -> Iterator[tuple[str, Sequence[str]]]:
+    """All records, oldest first, as the store has them where they were written: the digest there, and what they say.
+
+    Raises :class:`StoreError` where one was changed or taken away.
+    """
+    verify(database)
+    last = -1
+    while rows := database.rows(_NEXT, {"last": last}):
+        last = rows[-1][0]
+        for _, found, at, actor, action, subject, detail in rows:
+            taken = _TAKEN.fullmatch(action)
+            action, origin = taken.groups() if taken else (action, bytes(found).hex())
+            yield origin, (at, actor, action, subject, detail)
+
+
+def concerns(subject: str, libraries: Collection[str], digests: Collection[str]) -> bool:
+    """Whether a record's subject is one of these libraries, or something of it, or names one of these contents."""
+    return re.split(r"[@ ]", subject)[0] in libraries or any(word in digests for word in subject.split(" "))
+
+
+def take_over(database: Database, told: Sequence[tuple[str, Sequence[str]]]) -> int:
+    """Note what the audit of another store says, as far as it is not known; how many records that were."""
+    known = {origin for origin, _ in every(database)}
+    new = [(origin, said) for origin, said in told if origin not in known]
+    ((before,),) = database.rows(_END)
+    rows = []
+    for origin, (at, actor, action, subject, detail) in new:
+        said = (at, actor, f"{action} of {origin}", subject, masked(detail))
+        before = link(before, said)
+        rows.append(dict(zip((*_SAID, "digest"), (*said, before), strict=True)))
+    database.many(_RECORD, rows)
+    database.run(_MOVE_END, {"audit": before})
+    return len(new)
+
+
+def all_records(database: Database) -> Iterator[AuditRecord]:
+    """All mutations, oldest first. Raises :class:`StoreError` where one was changed or taken away."""
+    verify(database)
+    last = -1
+    while rows := database.rows(_NEXT, {"last": last}):
+        last = rows[-1][0]
+        yield from (_record(row[2:]) for row in rows)
 
 
 def verify(database: Database) -> None:

@@ -63,6 +63,7 @@ root = _table(
     Column("audit", StoredBytes, nullable=False, comment="The digest of the last row of the audit"),
     Column("reviews", Checksum, nullable=False, server_default=text("0"), comment="The sum over all reviews"),
     Column("approvals", Checksum, nullable=False, server_default=text("0"), comment="The sum over all approvals"),
+    Column("consumers", Checksum, nullable=False, server_default=text("0"), comment="The sum over all consumers"),
     CheckConstraint("id = 1", name="one"),
     comment="One row, that tells whether a library, the end of the audit, a review or an approval is missing",
 )
@@ -231,8 +232,10 @@ verdict = _table(
     Column("removed", Integer, nullable=False),
     Column("changed", Integer, nullable=False),
     Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("evidence", Text, comment="JSON: what both sides showed, NULL in rows of before schema 0012"),
+    Column("asker", Text, comment="Who or what asked, NULL in rows of before schema 0012"),
     Column("parts", Checksum, nullable=False, comment="Of its parts"),
-    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns that are not NULL"),
     Index("ix_verdict_new_id_old_id", "new_id", "old_id"),
     comment="Append-only judgements: what a timeline shows of them",
 )
@@ -296,6 +299,44 @@ approval = _table(
     Index("ix_approval_library_id", "library_id"),
     CheckConstraint("withdrawn IN (0, 1)", name="withdrawn"),
     comment="Append-only; of a finding in a library, for one scope, the last row holds",
+)
+
+consumer = _table(
+    "consumer",
+    Column("id", Identifier, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("needed", Text, nullable=False, comment="JSON: the libraries that it asks the loader for"),
+    Column("unseen", Text, nullable=False, comment="JSON: what of it is not checked"),
+    Column("package", Text, nullable=False, comment="What it was found in, empty where it was a file of its own"),
+    Column("imports", Integer, nullable=False),
+    Column("types", Integer, nullable=False),
+    Column("added", Text, nullable=False, comment="ISO 8601, UTC"),
+    Column("actor", Text, nullable=False),
+    Column("imported", Checksum, nullable=False, comment="Of what it imports"),
+    Column("built", Checksum, nullable=False, comment="The sum over the types that it was built with"),
+    Column("checksum", Checksum, nullable=False, comment="Of all its columns"),
+    UniqueConstraint("name", "target"),
+    comment="A program, or a library that uses others",
+)
+
+consumer_import = _table(
+    "consumer_import",
+    Column("consumer_id", Identifier, ForeignKey("consumer.id"), primary_key=True, autoincrement=False),
+    Column("body", StoredBytes, nullable=False, comment="JSON, zlib"),
+    comment="The symbols that a consumer imports, packed: they are asked for together",
+)
+
+consumer_type = _table(
+    "consumer_type",
+    Column("consumer_id", Identifier, ForeignKey("consumer.id"), primary_key=True, autoincrement=False),
+    Column("name_id", Identifier, ForeignKey("name.id"), primary_key=True, autoincrement=False),
+    Column("shape_id", Identifier, ForeignKey("shape.id"), primary_key=True, autoincrement=False),
+    Column("file", Text, nullable=False, comment="The base name of the file that declares it, empty if not known"),
+    comment="A type that a consumer was built with, as its debug information shows it",
+    sqlite_with_rowid=False,
 )
 
 audit = _table(

@@ -25,7 +25,7 @@ _EVERY = (
     .select_from(tables.root.outerjoin(tables.approval.join(tables.library), _ROOT.id == 1))
     .order_by(_APPROVAL.id)
 )
-_LIBRARIES = select(_LIBRARY.name, _LIBRARY.id).where(_LIBRARY.name.in_(bindparam("names", expanding=True)))
+_LIBRARY_ID = select(_LIBRARY.id).where(_LIBRARY.name == bindparam("library"))
 _INSERT = insert(tables.approval)
 _SEAL = update(tables.approval).where(_APPROVAL.id == bindparam("identifier"))
 _COUNT = update(tables.root).values(approvals=_ROOT.approvals + bindparam("seal"))
@@ -38,27 +38,30 @@ def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
     """
     with database.transaction():
         last = {one.key: one.terms for one in every(database)}
-        known = {row[0]: row[1] for row in database.rows(_LIBRARIES, {"names": [one.library for one in said]})}
         done = []
         for one in said:
-            if one.library not in known:
-                raise SnapshotNotFound(f"{one.library}: no such library in {database.where}")
             done.append(last.get(one.key) != one.terms)
             if done[-1]:
-                _write(database, one, known[one.library])
+                append(database, one)
+                detail = "; ".join(filter(None, (in_words(one), one.reason, one.origin and f"from {one.origin}")))
+                action = "withdraw" if one.withdrawn else "approve"
+                record(database, one.actor, action, f"{one.library} {one.identity}", detail)
                 last[one.key] = one.terms
         return tuple(done)
 
 
-def _write(database: Database, one: Approval, library: int) -> None:
+def append(database: Database, one: Approval) -> None:
+    """Write an approval, whatever was approved before. Raises :class:`SnapshotNotFound` for an unknown library."""
+    rows = database.rows(_LIBRARY_ID, {"library": one.library})
+    if not rows:
+        raise SnapshotNotFound(f"{one.library}: no such library in {database.where}")
+    library = rows[0][0]
     values = (*(_packed(one, column) for column in _COLUMNS), int(one.withdrawn))
     columns = dict(zip((*_COLUMNS, "withdrawn"), values, strict=True))
     identifier = database.insert(_INSERT, {"library_id": library, **columns, "checksum": 0})
     seal = checksum(identifier, one.library, *values)
     database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
     database.run(_COUNT, {"seal": seal})
-    detail = "; ".join(filter(None, (in_words(one), one.reason, one.origin and f"from {one.origin}")))
-    record(database, one.actor, "withdraw" if one.withdrawn else "approve", f"{one.library} {one.identity}", detail)
 
 
 def _packed(one: Approval, column: str) -> str | None:

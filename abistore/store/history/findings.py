@@ -122,6 +122,37 @@ def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:
     return found
 
 
+def bodies(database: Database, identifiers: Sequence[int]) -> dict[int, tuple[bytes, bytes]]:
+    """The key and the JSON of each of these rows. Raises :class:`StoreError` where one is damaged or missing."""
+    read(database, identifiers)  # verifies them
+    return {row: (bytes(key), _inflated(body)) for row, key, body, *_ in database.within(_BY_ID, identifiers)}
+
+
+def bring(database: Database, brought: Mapping[bytes, bytes], verdict: int) -> tuple[dict[bytes, int], int]:
+    """Write findings of another store by their keys, each with its JSON: the row of each, and how many are new.
+
+    Raises :class:`ValueError` where a body is none, or not that of its key.
+    """
+    before = _ids(database, sorted(brought))
+    new = {key: brought[key] for key in sorted(brought.keys() - before.keys())}
+    read_ = {key: _of_key(key, body) for key, body in new.items()}
+    rows = [
+        {"key": key, "verdict_id": verdict, "body": _deflated(body), "checksum": checksum(key, verdict)}
+        for key, body in new.items()
+    ]
+    database.many(_NEW, rows)
+    added = _ids(database, list(new))
+    nested = {(identity(each), added[key]) for key, found in read_.items() for each in _every(found.consequences)}
+    database.many(_NEW_CONSEQUENCE, [{"identity": called, "finding_id": row} for called, row in sorted(nested)])
+    return before | added, len(new)
+
+
+def _of_key(key: bytes, body: bytes) -> Finding:
+    if len(key) != KEY_SIZE or digest(body)[: KEY_SIZE - IDENTITY_SIZE] != key[IDENTITY_SIZE:]:
+        raise ValueError(f"the finding {key.hex()} has another digest")
+    return named_now(_decode(body))
+
+
 def exist(database: Database, identifiers: Iterable[int]) -> None:
     """Raise :class:`StoreError` where one of these rows does not exist."""
     wanted = set(identifiers)
@@ -220,12 +251,16 @@ def _row(finding: Finding) -> tuple[bytes, bytes]:
 
 def _finding(database: Database, key: bytes, body: bytes, verdict: int, seal: int) -> Finding:
     try:
-        text = zlib.decompressobj(-zlib.MAX_WBITS, COMMON_WORDS).decompress(body)
+        text = _inflated(body)
         if digest(text)[: KEY_SIZE - IDENTITY_SIZE] == key[IDENTITY_SIZE:] and checksum(key, verdict) == seal:
             return named_now(_decode(text))
     except (zlib.error, msgspec.MsgspecError) as error:
         raise damaged(database.where, "a stored finding") from error
     raise damaged(database.where, f"the stored finding {key.hex()}")
+
+
+def _inflated(body: bytes) -> bytes:
+    return zlib.decompressobj(-zlib.MAX_WBITS, COMMON_WORDS).decompress(body)
 
 
 def _deflated(body: bytes) -> bytes:

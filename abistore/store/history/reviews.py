@@ -42,12 +42,15 @@ def add_all(database: Database, said: Sequence[FindingReview]) -> tuple[bool, ..
             key, words = (one.library, one.identity), (one.state, one.note)
             done.append(last.get(key) != words)
             if done[-1]:
-                _write(database, one)
+                append(database, one)
+                detail = "; ".join(filter(None, words))
+                record(database, one.actor, "review", f"{one.library} {one.identity}", detail)
                 last[key] = words
         return tuple(done)
 
 
-def _write(database: Database, said: FindingReview) -> None:
+def append(database: Database, said: FindingReview) -> None:
+    """Write a review, whatever was said before."""
     rows = database.rows(_LIBRARY_ID, {"library": said.library})
     if not rows:
         raise SnapshotNotFound(f"{said.library}: no such library in {database.where}")
@@ -57,8 +60,6 @@ def _write(database: Database, said: FindingReview) -> None:
     seal = checksum(identifier, said.library, *values)
     database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
     database.run(_COUNT, {"seal": seal})
-    detail = "; ".join(filter(None, (said.state, said.note)))
-    record(database, said.actor, "review", f"{said.library} {said.identity}", detail)
 
 
 def every(database: Database) -> tuple[FindingReview, ...]:

@@ -7,10 +7,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 from msgspec import structs
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Text, and_, bindparam, insert, select, update
 
 from abistore.errors import StoreError
 from abistore.model.findings import (
@@ -25,7 +26,8 @@ from abistore.model.findings import (
     order,
     unequal_evidence,
 )
-from abistore.model.history import LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.model.history import LineKey, Release, SeenFacets, StoredVerdict, VerdictSummary
+from abistore.model.names import Facet
 from abistore.model.snapshot import Evidence
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
@@ -45,12 +47,15 @@ SUMMARY = (
     *("verdict", *_COUNTS),
     *("added", "removed", "changed", "policy", "policy_digest", "suppression_digest", "engine", "judged"),
 )
+BROUGHT = (*SUMMARY, "evidence", "asker")
+"""The columns of a verdict that another store takes over: all that is not made anew there."""
+
 _SEALED = (
     *(_VERDICT.id, _VERDICT.old_id, _VERDICT.new_id),
     *(_VERDICT[column] for column in SUMMARY),
-    *(_VERDICT.parts, _VERDICT.checksum),
+    *(_VERDICT.evidence, _VERDICT.asker, _VERDICT.parts, _VERDICT.checksum),
 )
-"""What a row's checksum is of, and that."""
+"""What a row's checksum is of, and that. Rows of before schema 0012 have no evidence and no asker, nor does theirs."""
 
 _KEY = ("old_id", "new_id", "policy", "policy_digest", "suppression_digest", "engine")
 _LATEST = (
@@ -91,6 +96,7 @@ class _Remarks(msgspec.Struct, frozen=True, omit_defaults=True):
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode_remarks = msgspec.json.Decoder(_Remarks).decode
+_decode_evidence = msgspec.json.Decoder(SeenFacets).decode
 
 
 def find(
@@ -127,7 +133,14 @@ def summary(given: StoredVerdict) -> VerdictSummary:
         ruling=RulingKey.of(comparison),
         engine=comparison.engine,
         judged=given.judged,
+        evidence=(_seen(given.old), _seen(given.new)),
+        asker=given.asker,
     )
+
+
+def _seen(release: Release) -> dict[Facet, str]:
+    """How much of each facet a release shows."""
+    return {seen.facet: seen.state for seen in release.evidence}
 
 
 def _count(findings: Sequence[Finding], impact: Impact) -> int:
@@ -153,14 +166,16 @@ def _save(database: Database, given: StoredVerdict, actor: str, written: Written
     every = [finding for part in LISTS for finding in getattr(comparison, part)]
     found = findings.look_up(database, every, written)
     last = _latest(database, (*sides, *told.ruling, told.engine))
-    says_as_much = last is not None and not found.keys and _values(told)[:-1] == tuple(last[1:-1])
+    said = last[1 : len(SUMMARY)] if last else ()  # without the day
+    says_as_much = not found.keys and _values(told)[:-1] == tuple(said)
     if last and says_as_much and parts_of(database, last[0]) == _packed(comparison, found.rows):
         return
     verdict = _insert(database, sides, told)
+    origin = _encode(told.evidence).decode(), told.asker
     rows = findings.write(database, every, found, verdict)
     parts = _packed(comparison, rows)
     database.many(_INSERT_PART, [{"verdict_id": verdict, "part": part, "body": body} for part, body in parts.items()])
-    seal = checksum(verdict, *sides, *_values(told), _seal_of(parts))
+    seal = checksum(verdict, *sides, *_values(told), *origin, _seal_of(parts))
     database.run(_SEAL.values(parts=_seal_of(parts), checksum=seal), {"identifier": verdict})
     written.keep(every, rows)
     detail = f"{told.verdict.name} under {' '.join(filter(None, told.ruling))} by {told.engine}"
@@ -186,8 +201,78 @@ def _seal_of(parts: Mapping[str, bytes]) -> int:
 
 def _check(database: Database, rows: Iterable[Row]) -> None:
     for *row, seal in rows:
-        if checksum(*row) != seal:
+        if checksum(*(value for value in row if value is not None)) != seal:
             raise damaged(database.where, f"the row of verdict {row[0]}")
+
+
+class StoredRow(NamedTuple):
+    """A judgement as its rows have it: the rows of its sides and of its findings, and its remarks as JSON."""
+
+    old: int
+    new: int
+    values: dict[str, int | str | None]
+    """The columns of :data:`BROUGHT`."""
+    lists: dict[str, list[int]]
+    remarks: bytes
+
+
+def every(database: Database) -> Iterator[StoredRow]:
+    """All judgements, oldest first. Raises :class:`StoreError` where one is damaged."""
+    for row in database.rows(select(*_SEALED).order_by(_VERDICT.id)):
+        parts = parts_of(database, row[0])
+        lists = {part: findings.unpack(parts[part]) for part in LISTS if part in parts}
+        remarks = zlib.decompress(parts["remarks"]) if "remarks" in parts else b""
+        yield StoredRow(row[1], row[2], dict(zip(BROUGHT, row[3:-2], strict=True)), lists, remarks)
+
+
+def has(database: Database, sides: tuple[int, int], values: Mapping[str, object]) -> bool:
+    """Whether a judgement of these two rows with these values of :data:`BROUGHT` is stored."""
+    same = and_(*(_VERDICT[column] == values[column] for column in BROUGHT))
+    return bool(
+        database.rows(select(_VERDICT.id).where(_VERDICT.old_id == sides[0], _VERDICT.new_id == sides[1], same))
+    )
+
+
+def bring(
+    database: Database,
+    sides: tuple[int, int],
+    values: Mapping[str, object],
+    lists: Mapping[str, Mapping[bytes, bytes]],
+    remarks: bytes,
+) -> int:
+    """Write a judgement of another store, each list as its findings' keys and JSON; how many findings are new.
+
+    Raises :class:`ValueError` where it is none.
+    """
+    _checked(values, remarks)
+    row = {"old_id": sides[0], "new_id": sides[1], **values, "parts": 0, "checksum": 0}
+    verdict = database.insert(_INSERT, row)
+    rows, new = findings.bring(database, {key: body for own in lists.values() for key, body in own.items()}, verdict)
+    parts = {part: findings.pack(rows[key] for key in own) for part, own in lists.items() if own}
+    parts |= {"remarks": zlib.compress(remarks)} if remarks else {}
+    database.many(_INSERT_PART, [{"verdict_id": verdict, "part": part, "body": body} for part, body in parts.items()])
+    said = (values[column] for column in BROUGHT if values[column] is not None)
+    seal = checksum(verdict, *sides, *said, _seal_of(parts))
+    database.run(_SEAL.values(parts=_seal_of(parts), checksum=seal), {"identifier": verdict})
+    return new
+
+
+def _checked(values: Mapping[str, object], remarks: bytes) -> None:
+    """Raise :class:`ValueError` where the values are none of a judgement, or the remarks none."""
+    if values.keys() != set(BROUGHT):
+        raise ValueError("a verdict has other columns than this abistore knows")
+    for column in BROUGHT:
+        wanted = str if isinstance(_VERDICT[column].type, Text) else int
+        if type(values[column]) is not wanted and not (values[column] is None and _VERDICT[column].nullable):
+            raise ValueError(f"{column} of a verdict is {values[column]!r}")
+    Verdict(int(str(values["verdict"])))
+    datetime.fromisoformat(str(values["judged"]))
+    if any(isinstance(value, int) and not 0 <= value < 1 << 31 for value in values.values()):
+        raise ValueError("a count of a verdict is out of range")
+    if values["evidence"] is not None:
+        _decode_evidence(str(values["evidence"]))
+    if remarks:
+        _decode_remarks(remarks)
 
 
 def problems(database: Database) -> Iterator[str]:
@@ -243,7 +328,7 @@ def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory
         **told.ruling._asdict(),
         **structs.asdict(remarks),
     )
-    return StoredVerdict(old, new, comparison, told.churn, told.judged)
+    return StoredVerdict(old, new, comparison, told.churn, told.judged, told.asker)
 
 
 def _read_remarks(body: bytes) -> _Remarks:
@@ -255,7 +340,9 @@ def _read_remarks(body: bytes) -> _Remarks:
 
 def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) -> int:
     summary = dict(zip(SUMMARY, _values(told), strict=True))
-    return database.insert(_INSERT, {"old_id": sides[0], "new_id": sides[1], **summary, "parts": 0, "checksum": 0})
+    origin = {"evidence": _encode(told.evidence).decode(), "asker": told.asker}
+    sealed = {"parts": 0, "checksum": 0}
+    return database.insert(_INSERT, {"old_id": sides[0], "new_id": sides[1], **summary, **origin, **sealed})
 
 
 def _values(told: VerdictSummary) -> tuple[object, ...]:
@@ -266,7 +353,7 @@ def _values(told: VerdictSummary) -> tuple[object, ...]:
 
 
 def _summary(row: Row, evidence: tuple[Iterable[Evidence], Iterable[Evidence]]) -> VerdictSummary:
-    (verdict, *counts), churn, (*ruling, engine, judged) = row[:8], row[8:11], row[11:]
+    (verdict, *counts), churn, (*ruling, engine, judged, seen, asker) = row[:8], row[8:11], row[11:]
     return VerdictSummary(
         verdict=Verdict(verdict),
         **dict(zip(_COUNTS, counts, strict=True)),
@@ -275,4 +362,6 @@ def _summary(row: Row, evidence: tuple[Iterable[Evidence], Iterable[Evidence]]) 
         ruling=RulingKey(*ruling),
         engine=engine,
         judged=datetime.fromisoformat(judged),
+        evidence=_decode_evidence(seen) if seen is not None else None,
+        asker=asker or "",
     )

@@ -61,7 +61,7 @@ def standing_at(database: Database, release: Release) -> tuple[str, ...]:
 def follow(database: Database, old: Release, new: Release, *, actor: str, reason: str) -> None:
     """Note that the channels which stood at ``old`` stand at ``new``, which replaced it under its version."""
     for channel in standing_at(database, old):
-        _write(database, BaselineMove(old.line, channel, new.version, datetime.now(UTC), actor, reason, new.digest))
+        append(database, BaselineMove(old.line, channel, new.version, datetime.now(UTC), actor, reason, new.digest))
         detail = f"{new.version}; digest {new.digest}; was {old.version}; digest {old.digest}; {reason}"
         record(database, actor, "baseline", f"{old.line} {channel}", detail)
 
@@ -89,13 +89,14 @@ def move(
                 raise SnapshotNotFound(f"{line}: channel {channel} is not set")
             return moves[-1]
         digest = stored[version].digest if version is not None else None
-        _write(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason, digest))
+        append(database, BaselineMove(line, channel, version, datetime.now(UTC), actor, reason, digest))
         detail = "; ".join(filter(None, (version or "-", f"was {before or '-'}", reason)))
         record(database, actor, "baseline", f"{line} {channel}", detail)
         return [m for m in history(database, line.library, channel) if m.line == line][-1]
 
 
-def _write(database: Database, move: BaselineMove) -> None:
+def append(database: Database, move: BaselineMove) -> None:
+    """Write a move, wherever the channel stood before."""
     line = move.line
     ((line_id,),) = database.rows(_LINE_ID, lines.labels(line))
     values = {

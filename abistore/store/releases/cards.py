@@ -169,6 +169,13 @@ def by_identifier(database: Database, line: LineKey) -> dict[int, Release]:
     return {row[1]: release_of(database, row[1:]) for row in database.rows(_OF_LINE, labels(line))}
 
 
+def digests_of(database: Database, library: str) -> Iterator[str]:
+    """The digests of all that was ever stored of a library."""
+    statement = select(SNAPSHOT.digest).select_from(SOURCES).where(OF_LIBRARY)
+    for (key,) in database.rows(statement, {"library": library}):
+        yield bytes(key).hex()
+
+
 def identifier(database: Database, release: Release) -> int:
     """The id of a release's row. Raises :class:`SnapshotNotFound` where it is not in this store."""
     return int(columns_of(database, release)[1]["snapshot.id"])

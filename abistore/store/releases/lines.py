@@ -12,6 +12,7 @@ from abistore.model.labels.versions import AUTO
 from abistore.store.database import tables
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged
+from abistore.store.database.on_conflict import insert_new
 from abistore.store.database.seals import checksum
 
 _LIBRARY, _LINE = tables.library.c, tables.line.c
@@ -40,6 +41,7 @@ _HELD_BY_LABELS = (
     .with_for_update(of=tables.line)
 )
 _HELD_LIBRARY = select(*_SEALED_LIBRARY).where(_LIBRARY.id == bindparam("identifier")).with_for_update()
+_NEW_LIBRARY = insert_new(tables.library)
 _AMEND_LINE = update(tables.line).where(_LINE.id == bindparam("line"))
 _AMEND_LIBRARY = update(tables.library).where(_LIBRARY.id == bindparam("identifier"))
 _COUNT_LIBRARY = update(tables.root).values(libraries=tables.root.c.libraries + bindparam("difference"))
@@ -169,6 +171,11 @@ def set_scheme(database: Database, library: str, scheme: str) -> None:
     for line in of_library(database, library):
         if line.scheme is not None:
             set_own_scheme(database, line.key, None)
+
+
+def declare(database: Database, library: str, scheme: str) -> None:
+    """Write a library that is ordered by ``scheme`` and has no line yet, unless it is there."""
+    database.run(_NEW_LIBRARY, {**new_library(library), "scheme": scheme, "checksum": checksum(library, scheme, 0)})
 
 
 def set_own_scheme(database: Database, key: LineKey, scheme: str | None) -> None:

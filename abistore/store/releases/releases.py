@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, and_, select
 
-from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, SnapshotNotFound, UsageError, WrongProfile, WrongTarget
 from abistore.model.history import DEFAULT_PROFILE, LineKey, Release
 from abistore.model.labels.versions import position
 from abistore.model.words.nearness import did_you_mean, near
@@ -35,9 +35,9 @@ def no_library(
 ) -> AbistoreError:
     """Why nothing is stored of ``library``, with what was probably meant."""
     stored = lines(database)
-    if own := [str(line) for line in stored if line.library == library]:
+    if own := [line for line in stored if line.library == library]:
         wanted = ", ".join(word for word in (target, profile) if word)
-        return SnapshotNotFound(f"{library}: not stored for {wanted}", f"stored: {'; '.join(own)}")
+        return elsewhere(own, target)(f"{library}: not stored for {wanted}", f"stored: {'; '.join(map(str, own))}")
     if kept := [candidate.reference for candidate in candidates(database, library)]:
         return SnapshotNotFound(f"{library}: no release is stored, only candidates", f"kept: {', '.join(kept)}")
     names = sorted({line.library for line in stored})
@@ -47,6 +47,11 @@ def no_library(
     listed = f"stored: {', '.join(names)}" if 0 < len(names) <= LISTED else "`abistore list` shows what is stored"
     hint = did_you_mean(near(library, names), listed if names else "nothing is stored yet")
     return SnapshotNotFound(f"{library}: no such library in {database.where}", hint)
+
+
+def elsewhere(stored: Iterable[LineKey], target: str | None) -> type[SnapshotNotFound]:
+    """What is wrong where something is ``stored`` in other lines only: the platform, or else the build profile."""
+    return WrongProfile if target is None or target in {line.target for line in stored} else WrongTarget
 
 
 def releases(

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, and_, case, func, select
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import AmbiguousReference, SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
 from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 from abistore.store.releases import baselines, cards
-from abistore.store.releases.releases import by_line, candidates, foremost, lines, no_library, releases
+from abistore.store.releases.releases import by_line, candidates, elsewhere, foremost, lines, no_library, releases
 
 LISTED = 8
 _DIGEST = re.compile(r"[0-9a-f]{6,32}")
@@ -74,7 +74,7 @@ def _only(reference: str, candidates: Sequence[Release]) -> Release:
     if len(candidates) == 1:
         return candidates[0]
     lines_ = "; ".join(f"--target {release.line.target} --profile {release.line.profile}" for release in candidates)
-    raise SnapshotNotFound(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
+    raise AmbiguousReference(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
 
 
 def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
@@ -98,10 +98,12 @@ def no_baseline(database: Database, meant: Collection[LineKey], channel: str) ->
     (library,) = {line.library for line in meant}
     moves = baselines.standing(database, library)
     message = f"{library}: no baseline is set in channel {channel}"
-    others = [f"{move.line} at {move.version}" for move in moves if move.channel == channel and move.line not in meant]
+    others = [move for move in moves if move.channel == channel and move.line not in meant]
     if others:
-        elsewhere = f"it is set for {'; '.join(others)}, which --target and --profile choose"
-        return SnapshotNotFound(f"{message} of {' or '.join(map(str, sorted(meant)))}", elsewhere)
+        places = "; ".join(f"{move.line} at {move.version}" for move in others)
+        hint = f"it is set for {places}, which --target and --profile choose"
+        kind = elsewhere([move.line for move in others], min(line.target for line in meant))
+        return kind(f"{message} of {' or '.join(map(str, sorted(meant)))}", hint)
     words = close(channel, sorted({move.channel for move in moves}))
     proposed = [f"baseline:{word}" for word in words if word != channel]
     return SnapshotNotFound(message, did_you_mean(proposed, f"set it: abistore baseline set {library}@VERSION"))
@@ -118,7 +120,7 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
     digests = sorted({release.digest for release in found})
     if len(digests) > 1:
-        raise SnapshotNotFound(
+        raise AmbiguousReference(
             f"{reference}: {len(digests)} digests begin with it", f"give more digits: {', '.join(digests)}"
         )
     selected = [
@@ -127,7 +129,8 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
         if target in {None, release.line.target} and profile in {None, release.line.profile}
     ]
     if not selected:
-        raise SnapshotNotFound(f"{reference}: not stored for {target or profile}", f"stored for {found[-1].line}")
+        kind = elsewhere([release.line for release in found], target)
+        raise kind(f"{reference}: not stored for {target or profile}", f"stored for {found[-1].line}")
     return _newest(database, selected)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -153,10 +153,10 @@ def write_entries(database: Database, line: int, sequence: int, content: Snapsho
     ]
     database.many(_END, ended)
     mentioned = dict.fromkeys([name for _, name, _ in changes.begin]) | content.located
-    new = _name_ids(database, [name for name in mentioned if name not in changes.names])
+    new = name_ids(database, [name for name in mentioned if name not in changes.names])
     changes.names.update(new)
     calling.write(database, new, _described(content, changes))
-    shapes, shapes_written = _shape_ids(database, {key for _, _, key in changes.begin}, content)
+    shapes, shapes_written = shape_ids(database, {key for _, _, key in changes.begin}, content.bodies)
     begun = sorted((facet, changes.names[name], shapes[key]) for facet, name, key in changes.begin)
     common = {"line_id": line, "last_seq": OPEN, "first_seq": sequence}
     database.many(_BEGIN, [{**common, "facet": one[0], "name_id": one[1], "shape_id": one[2]} for one in begun])
@@ -185,7 +185,8 @@ def _differences(line: int, sequence: int, changes: EntryChanges) -> dict[int, i
     return sums
 
 
-def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
+def name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
+    """The ids of names, each written where it is new."""
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
     digests = {name: name_digest(name.kind, name.spelling) for name in sorted(names)}
     rows = [
@@ -197,11 +198,14 @@ def _name_ids(database: Database, names: Iterable[Name]) -> dict[Name, int]:
     return {name: found[key] for name, key in digests.items()}
 
 
-def _shape_ids(database: Database, keys: set[bytes], content: SnapshotRows) -> tuple[dict[bytes, int], int]:
+def shape_ids(
+    database: Database, keys: Collection[bytes], bodies: Mapping[bytes, bytes]
+) -> tuple[dict[bytes, int], int]:
+    """The ids of shapes, by their digest, each written where it is new; how many were."""
     ordered = sorted(keys)
     found = _identifiers(database.within(_SHAPES, ordered))
     missing = [key for key in ordered if key not in found]
-    rows = [{"digest": key, "body": content.bodies[key].decode()} for key in missing]
+    rows = [{"digest": key, "body": bodies[key].decode()} for key in missing]
     found |= _identifiers(database.returned(_NEW_SHAPES, rows))
     found |= _identifiers(database.within(_SHAPES, [key for key in missing if key not in found]))
     return found, len(missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -105,16 +106,40 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
 
 def _write(database: Database, line: int, arrival: _Arrival) -> tuple[Release, tuple[int, int]]:
     """Append the snapshot to its line: its release, and the numbers of entries and of shapes written."""
-    content, locations = arrival.content, arrival.snapshot.locations
     ((sequence,),) = database.rows(_NEXT, {"line": line})
+    identifier, written = _append(database, line, sequence, arrival, {})
+    return cards.find(database, cards.SNAPSHOT.id == identifier)[0], written
+
+
+def _append(
+    database: Database, line: int, sequence: int, arrival: _Arrival, said: Mapping[str, object]
+) -> tuple[int, tuple[int, int]]:
+    """Write the rows of a snapshot, in which columns are as ``said``: the card's id, and what :func:`_write` tells."""
+    content, locations = arrival.content, arrival.snapshot.locations
     changes = changes_of(database, line, content)
     shapes_written = write_entries(database, line, sequence, content, changes)
     places = pack(locations, changes.names) if locations else None
-    identifier = cards.insert(database, _card(line, sequence, arrival, places))
+    identifier = cards.insert(database, {**_card(line, sequence, arrival, places), **said})
     if places is not None:
         database.run(_LOCATE, {"snapshot_id": identifier, "body": places})
-    release = cards.find(database, cards.SNAPSHOT.id == identifier)[0]
-    return release, (len(changes.begin) + len(changes.end), shapes_written)
+    return identifier, (len(changes.begin) + len(changes.end), shapes_written)
+
+
+def bring(
+    database: Database, snapshot: Snapshot, request: IngestRequest, least: int, said: Mapping[str, object]
+) -> tuple[int, int]:
+    """Append a snapshot of another store to its line, which is held, with columns as they are ``said`` there.
+
+    Its number is ``least`` or the next one of the line. The row's id, and that number. Raises :class:`ValueError` where
+    its content is not what is said.
+    """
+    content = SnapshotRows.of(snapshot)
+    if content.digest != said["digest"]:
+        raise ValueError(f"{request.library}@{request.version} has another digest")
+    line = hold(database, line_of(snapshot, request))
+    ((next_,),) = database.rows(_NEXT, {"line": line})
+    sequence = max(least, next_)
+    return _append(database, line, sequence, _Arrival(snapshot, request, content), said)[0], sequence
 
 
 def _check_labels(key: LineKey, version: str) -> None:

@@ -18,12 +18,14 @@ import msgspec
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import FindingReview, IngestRequest, StoredVerdict
 from abistore.model.judging.approvals import Approval, ApprovedFacts
+from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
+from abistore.model.names import Name
 from abistore.model.snapshot import ReleaseTag
 from abistore.store.database.schema import HEAD
 from abistore.store.store import Store
 from tests.compare.test_every_fact import FACETS
 from tests.compare.test_every_fact import snapshot as every_fact
-from tests.store.builders import EXPORTED, function, large, snapshot
+from tests.store.builders import EXPORTED, function, large, snapshot, struct
 
 FOLDER = Path(__file__).parent
 
@@ -55,6 +57,20 @@ def fill(store: Store) -> None:
     )
     store.approve([accepted, msgspec.structs.replace(accepted, scope="forever", until="", facts=None)])
     store.approve([msgspec.structs.replace(accepted, actor="eva", withdrawn=True)])
+    store.add_consumers([consumer("app", "geo::Shape0"), consumer("other"), consumer("gone")], "ana")
+    store.remove_consumers([("gone", "elf-x86_64-64-little")], "ben")
+
+
+def consumer(name: str, *types: str) -> Consumer:
+    """A program that imports two symbols, and was built with some types."""
+    details = ConsumerDetails(
+        *(name, "elf-x86_64-64-little", f"{name}.bin", "ab" * 32, ("liblarge.so.1", "libc.so.6")),
+        ("asks-at-run-time",),
+        "tools.deb",
+    )
+    imports = (ConsumedSymbol("counter", copied=8), ConsumedSymbol("geo_norm", "V1", "liblarge.so.1", weak=True))
+    shapes = {Name("record", each): BuiltType((struct("x", "y"),), "geo.h") for each in types}
+    return Consumer(details, imports, shapes)
 
 
 def fill_with_every_fact(store: Store) -> None:
@@ -75,6 +91,15 @@ def summary(store: Store) -> dict[str, object]:
             if release.tags
         ],
         "reviews": [[one.library, one.identity, one.state, one.note, one.actor] for one in store.reviews()],
+        "consumers": [
+            [
+                *one.details.key,
+                list(one.details.needed),
+                one.actor,
+                [str(name) for name in store.consumer_types()[one.details.key]],
+            ]
+            for one in store.consumers()
+        ],
         "approvals": [[*one.terms, one.actor, one.facts and one.facts.symbol] for one in store.approvals()],
     }
     return {

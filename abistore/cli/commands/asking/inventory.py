@@ -11,9 +11,11 @@ from abistore.cli.options import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import reference_words
+from abistore.model.words.counting import counted
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
+    from abistore.service.consumers.asking import UnusedExports
     from abistore.service.inventory.inventory import Inventory
     from abistore.service.inventory.providers import ProvidedSymbol
     from abistore.service.inventory.users import UsedType
@@ -34,8 +36,13 @@ def listing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("exports")
+@click.option(
+    "--unused", is_flag=True, help="Those alone that no stored consumer imports (`abistore consumers`), to be removed."
+)
 @listing
-def exports_command(settings: SharedSettings, /, *, reference: str, pattern: str | None, **words: Any) -> None:
+def exports_command(
+    settings: SharedSettings, /, *, reference: str, pattern: str | None, unused: bool, **words: Any
+) -> None:
     """List the exported functions and variables of REFERENCE, each with since when it is there and as it is.
 
     REFERENCE is a release (libfoo@1.2.0), or a library: then its latest release. PATTERN is a glob of the name in the
@@ -45,8 +52,16 @@ def exports_command(settings: SharedSettings, /, *, reference: str, pattern: str
     abistore exports libfoo
     abistore exports libfoo@1.2.0 'foo_io_*'
     abistore exports libfoo --regex '^foo_.*_v2$'
+    abistore exports libfoo --unused
     """
     from abistore.service.inventory.inventory import exports
+
+    if unused:
+        from abistore.service.consumers.asking import unused_exports
+
+        spare = unused_exports(reference, pattern, database=settings.database, **words)
+        answer(settings, {"unused": spare}, lambda: "\n".join(_unused(spare)))
+        return
 
     found = exports(reference, pattern, database=settings.database, **words)
     answer(settings, {"inventory": found}, lambda: _inventory(found, "export"))
@@ -69,6 +84,14 @@ def types_command(settings: SharedSettings, /, *, reference: str, pattern: str |
 
     found = types(reference, pattern, database=settings.database, **words)
     answer(settings, {"inventory": found}, lambda: _inventory(found, "type"))
+
+
+def _unused(found: UnusedExports) -> Iterator[str]:
+    known = counted(found.consumers, "known consumer")
+    yield f"used by none of {known}; consumers that are not stored may use them"
+    if found.unseen:
+        yield f"not checked: what {', '.join(found.unseen)} asks for by dlsym or GetProcAddress"
+    yield _inventory(found.inventory, "export")
 
 
 def _inventory(found: Inventory, what: str) -> str:

@@ -14,10 +14,11 @@ from abistore.mcp.answers.compared import ComparedSide, Gap, counts, gaps, next_
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_include_dirs, file, headers_of, ruling_of
+from abistore.mcp.operands import allow_rule, check_include_dirs, file, headers_of, ruling_of
 from abistore.mcp.refusals import Refusal, refusal_for
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
+    Allow,
     FailOn,
     Folders,
     Headers,
@@ -85,6 +86,7 @@ def abi_ingest(
     policy: Policy = "strict_abi",
     policy_file: PolicyFile = None,
     suppression_file: SuppressionFile = None,
+    allow: Allow = "scheme",
 ) -> IngestAnswer:
     """Store a build as a release of a library. What is stored already is told, with created=false.
 
@@ -95,7 +97,7 @@ def abi_ingest(
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
-    gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed)
+    gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed, allow=allow_rule(allow))
     plan = IngestPlan(
         library=library,
         version=version,

@@ -1,0 +1,173 @@
+"""Where a release stands: its verdicts against all baselines that it is measured by, and over all of its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from abistore.model.findings import RulingFile, Verdict
+from abistore.model.history import LineKey, Release, VerdictSummary
+from abistore.model.judging.bump import Bump
+
+Role: TypeAlias = Literal["previous", "soname", "channel"]
+"""Why a release is measured by another: it is the one before, the first with the same SONAME, or a channel's."""
+
+UNSUPPORTED: Final = frozenset({"eol", "unsupported", "withdrawn", "yanked"})
+"""Tags of releases that nobody must stay compatible with any more."""
+
+
+class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One reason to measure a release by another; ``channel`` is its name for the role ``channel``."""
+
+    role: Role
+    channel: str | None = None
+
+    def __str__(self) -> str:
+        words = {"previous": "previous release", "soname": "first with this SONAME"}
+        return words.get(self.role) or f"channel {self.channel}"
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A release beside one of its baselines. A release that is a baseline for several reasons has all ``roles``.
+
+    ``summary`` is ``None`` where nothing could be judged; ``unjudged`` says why. ``supported`` is false where the
+    baseline is tagged as no longer supported: its verdict is told, and does not count. ``evidence_gap`` says what the
+    verdict does not cover. ``approved`` counts the findings that would fail a gate and are approved, ``passed_by`` says
+    by whom if a gate would pass for that. ``bump`` says whether the release may break, by what its line promises.
+    """
+
+    roles: tuple[BaselineRole, ...]
+    against: Release
+    summary: VerdictSummary | None
+    unjudged: str = ""
+    supported: bool = True
+    evidence_gap: str = ""
+    approved: int = 0
+    passed_by: str = ""
+    bump: Bump | None = None
+
+    @property
+    def role(self) -> Role:
+        """The first of its roles."""
+        return self.roles[0].role
+
+    @property
+    def channel(self) -> str | None:
+        """The first channel that it is measured by."""
+        return next((each.channel for each in self.roles if each.channel is not None), None)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What was judged."""
+        return self.summary.verdict if self.summary else None
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """The verdicts about one release: against the previous one, the first with its SONAME, and each channel by name.
+
+    ``worst`` is the worst of those against supported baselines; ``None`` where there are none, and where one of them is
+    missing and the others break nothing. ``remarks`` are sentences about several releases: a break that no single step
+    shows, and what the release restores. ``channels`` stand at the release itself.
+    """
+
+    release: Release
+    standings: tuple[Standing, ...]
+    worst: Verdict | None
+    remarks: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+
+
+class LineOfRelease(msgspec.Struct, frozen=True):
+    """One line at a version: its ledger, or ``None`` where the line has no such release; ``missing`` says why."""
+
+    line: LineKey
+    ledger: Ledger | None
+    missing: str = ""
+
+    @property
+    def release(self) -> Release | None:
+        """The release of the line; ``None`` is a hole."""
+        return self.ledger.release if self.ledger else None
+
+
+class LineDifference(msgspec.Struct, frozen=True):
+    """An export that only some lines of a library have at one version. ``symbols`` are its names where it is there."""
+
+    library: str
+    name: str
+    symbols: tuple[str, ...]
+    only_in: tuple[LineKey, ...]
+    not_in: tuple[LineKey, ...]
+
+
+class FoldedRelease(msgspec.Struct, frozen=True):
+    """All lines of a release, of one library or of those that came with it: one ``verdict``, the worst.
+
+    A line that is missing is a hole: without a break elsewhere the verdict is ``None`` then, and never compatible. So
+    it is where no line has anything to be measured by. ``differences`` are exports that only some lines have.
+    """
+
+    library: str
+    version: str
+    libraries: tuple[str, ...]
+    rows: tuple[LineOfRelease, ...]
+    verdict: Verdict | None
+    holes: int = 0
+    differences: tuple[LineDifference, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class MovedFinding(msgspec.Struct, frozen=True):
+    """A finding that a policy counts otherwise: the impact ``before`` and ``after``; empty where it is not found.
+
+    ``suppressed`` is an impact here. ``reason`` is what the policy or the suppression gives.
+    """
+
+    id: str
+    kind: str
+    name: str
+    part: str
+    before: str
+    after: str
+    reason: str = ""
+
+
+class MovedVerdict(msgspec.Struct, frozen=True):
+    """A verdict about two releases under two policies, with the findings that count otherwise."""
+
+    roles: tuple[BaselineRole, ...]
+    old: str
+    new: str
+    before: Verdict
+    after: Verdict
+    findings: tuple[MovedFinding, ...] = ()
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the verdict is another one, and not only a finding in it."""
+        return self.before is not self.after
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """A line's history by another policy: what ``moved`` of the ``judged`` verdicts, in release order.
+
+    A verdict that stays is among them where findings in it count otherwise. ``unjudged`` says what could not be judged.
+    """
+
+    line: LineKey
+    policy: str
+    judged: int
+    moved: tuple[MovedVerdict, ...]
+    suppression_files: tuple[RulingFile, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+
+def worst_of(verdicts: Iterable[Verdict | None]) -> Verdict | None:
+    """The worst verdict, of which ``None`` are missing: with a missing one nothing is known to be compatible."""
+    found = tuple(verdicts)
+    known = max((each for each in found if each is not None), default=None)
+    if known is None or (None in found and known < Verdict.API_BREAK):
+        return None
+    return known

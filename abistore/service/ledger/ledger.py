@@ -1,0 +1,57 @@
+"""The ledger of a release, and all lines of a version. Missing verdicts are given and stored."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from abistore.model.cycles import with_cycle_collection
+from abistore.model.standing import FoldedRelease, Ledger
+from abistore.service.database import Database, line_target, using
+from abistore.service.history.verdicts import VerdictKeeper
+from abistore.service.inventory.inventory import in_line
+from abistore.service.ledger.lines import folded, lines_at
+from abistore.service.ledger.standings import ledger_of
+
+if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
+
+
+def ledger(
+    reference: str,
+    *,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+    by: Ruling | None = None,
+    today: date | None = None,
+) -> tuple[Ledger, ...]:
+    """Where a release stands, or the latest one of a library: against all baselines that it is measured by.
+
+    A library with several lines gives one answer each. Verdicts that are missing are given now and stored. Raises
+    :class:`SnapshotNotFound`.
+    """
+    with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
+        meant = lines_at(store, reference, target, profile)
+        releases = [each for each in meant.releases if each is not None]
+        if not releases:
+            releases = [in_line(store, reference, target, profile)[0]]
+        return tuple(ledger_of(store, each, by, keep=keeper.keep, today=today) for each in releases)
+
+
+def lines_of_release(
+    reference: str,
+    *,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+    by: Ruling | None = None,
+    today: date | None = None,
+) -> FoldedRelease:
+    """All lines of a version of a library, and of the libraries that came with it in one package: one verdict.
+
+    A line without such a release is a hole, and then nothing is called compatible. Raises :class:`SnapshotNotFound`.
+    """
+    with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
+        target = line_target(store, target)
+        return folded(store, lines_at(store, reference, target, profile), by, keep=keeper.keep, today=today)

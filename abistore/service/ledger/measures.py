@@ -1,0 +1,86 @@
+"""The baselines that a release is measured by: the previous release, the first with its SONAME, and the channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.model.history import BaselineMove, Release
+from abistore.model.standing import UNSUPPORTED, BaselineRole
+from abistore.service.listing import releases_of
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+class Measure(NamedTuple):
+    """A release to measure another by, and all reasons to do so."""
+
+    against: Release
+    roles: tuple[BaselineRole, ...]
+
+    @property
+    def supported(self) -> bool:
+        """Whether its users must be able to take the other release."""
+        return not UNSUPPORTED & {tag.name for tag in self.against.tags}
+
+
+def measures(store: Store, release: Release) -> tuple[Measure, ...]:
+    """What a release is measured by, each baseline once: the previous one, the SONAME's first, then channels by name.
+
+    A channel that stands at the release itself, or at a later one, measures it by where it stood before. One that was
+    cleared measures nothing.
+    """
+    earlier = before(store, release)
+    moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
+    return measures_of(release, earlier, moves)
+
+
+def measures_of(release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]) -> tuple[Measure, ...]:
+    """The same, of the releases before it and the moves of its line's channels."""
+    found: dict[str, Measure] = {}
+    for role, version in _roles(release, earlier, moves):
+        known = found.get(version)
+        against = known.against if known else next(each for each in earlier if each.version == version)
+        found[version] = Measure(against, (*(known.roles if known else ()), role))
+    return tuple(found.values())
+
+
+def standing_here(release: Release, moves: Sequence[BaselineMove]) -> tuple[str, ...]:
+    """The channels that stand at a release."""
+    if release.candidate:
+        return ()
+    return tuple(name for name, versions in _channels(moves) if versions[-1] == release.version)
+
+
+def before(store: Store, release: Release) -> Sequence[Release]:
+    """The releases before one, in release order; before a candidate those that its version would follow."""
+    ordered = releases_of(store, release.line)
+    if release in ordered:
+        return ordered[: ordered.index(release)]
+    previous = store.previous(release)
+    return ordered[: ordered.index(previous) + 1] if previous else ()
+
+
+def _roles(
+    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
+) -> Iterator[tuple[BaselineRole, str]]:
+    if not earlier:
+        return
+    yield BaselineRole("previous"), earlier[-1].version
+    same = (each.version for each in earlier if each.soname == release.soname)
+    if release.soname and (first := next(same, None)):
+        yield BaselineRole("soname"), first
+    there = {each.version for each in earlier}
+    for channel, versions in _channels(moves):
+        stood = next((version for version in reversed(versions) if version in there), None)
+        if stood is not None:
+            yield BaselineRole("channel", channel), stood
+
+
+def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:
+    """Each channel that is set, with the versions at which it stood, oldest first."""
+    for channel in sorted({move.channel for move in moves}):
+        versions = [move.version for move in moves if move.channel == channel]
+        if versions[-1] is not None:
+            yield channel, [version for version in versions if version is not None]

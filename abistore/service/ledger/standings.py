@@ -1,0 +1,107 @@
+"""The ledger of one release: its verdict against each baseline that it is measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import TYPE_CHECKING, TypeAlias
+
+from abistore.errors import DamagedStore, Incomparable, InputError
+from abistore.model.history import Release, StoredVerdict
+from abistore.model.judging.approvals import GatePlace
+from abistore.model.judging.bump import AllowPlan
+from abistore.model.judging.engine import ENGINE
+from abistore.model.standing import BaselineRole, Ledger, Standing, worst_of
+from abistore.report.heading import evidence_gap
+from abistore.service.approvals.gate import day, of_library
+from abistore.service.history.history import accepted_of, bump_beside
+from abistore.service.history.verdicts import given_now, key_of
+from abistore.service.judging.judging import concluded
+from abistore.service.ledger.measures import Measure, measures, standing_here
+from abistore.service.ledger.remarks import remarks
+
+if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
+    from abistore.store.store import Store
+
+Keep: TypeAlias = Callable[[StoredVerdict], None]
+"""What stores a verdict that was given now."""
+
+
+def ledger_of(
+    store: Store, release: Release, by: Ruling | None = None, *, keep: Keep | None = None, today: date | None = None
+) -> Ledger:
+    """Where a release stands: beside the previous one, the first with its SONAME, and each channel's release.
+
+    Verdicts that the store has are not given again; others are handed to ``keep``. ``today`` decides what is approved.
+    """
+    asked = PairJudge(store, by, keep)
+    found = measures(store, release)
+    standings = tuple(_standing(asked, each, release, day(today)) for each in found)
+    moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
+    return Ledger(
+        release,
+        standings,
+        worst_of(each.verdict for each in standings if each.supported),
+        tuple(remarks(store, release, found, asked)),
+        standing_here(release, moves),
+    )
+
+
+class PairJudge:
+    """Verdicts about pairs of stored releases: remembered ones, or given now and kept. Each is looked for once."""
+
+    def __init__(self, store: Store, by: Ruling | None, keep: Keep | None = None) -> None:
+        self.store = store
+        self.by = by
+        self._keep = keep
+        self._given: dict[tuple[Release, Release], StoredVerdict | str] = {}
+
+    def __call__(self, old: Release, new: Release) -> StoredVerdict | str:
+        """The verdict, or why there is none."""
+        pair = old, new
+        if pair not in self._given:
+            found = self.store.find_verdict(old, new, key_of(self.by, old, new), str(ENGINE))
+            self._given[pair] = found or self._judged(old, new)
+        return self._given[pair]
+
+    def forget(self) -> None:
+        """Let go of what was given: a long history has more than memory holds."""
+        self._given.clear()
+
+    def _judged(self, old: Release, new: Release) -> StoredVerdict | str:
+        try:
+            before, after = self.store.load_many([old, new])
+            given = given_now(old, new, *concluded(before, after, self.by))
+        except (InputError, Incomparable, DamagedStore) as error:
+            return error.message
+        if self._keep:
+            self._keep(given)
+        return given
+
+
+def _standing(asked: PairJudge, measure: Measure, release: Release, today: date) -> Standing:
+    old, store = measure.against, asked.store
+    given = asked(old, release)
+    if isinstance(given, str):
+        return Standing(measure.roles, old, None, given, measure.supported)
+    summary, scheme = store.summary_of(given), store.scheme(release.line.library)
+    count, said = 0, ""
+    if summary.verdict.exit_code:
+        ledger = of_library(store.approvals(), release.line.library)
+        at = GatePlace(today, release.version, release.soname, _channel(measure.roles), scheme)
+        count, said = accepted_of(given, ledger, at)
+    return Standing(
+        measure.roles,
+        old,
+        summary,
+        supported=measure.supported,
+        evidence_gap=evidence_gap(old.evidence, release.evidence),
+        approved=count,
+        passed_by=said,
+        bump=bump_beside(old, release, summary, AllowPlan(scheme=scheme)),
+    )
+
+
+def _channel(roles: tuple[BaselineRole, ...]) -> str | None:
+    return next((each.channel for each in roles if each.channel is not None), None)

@@ -1,0 +1,1 @@
+"""The statement of a release: one sentence, and everything that it rests on."""

@@ -1,0 +1,91 @@
+"""The sentence that a statement begins with: whether the release may ship, and what decides that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from abistore.model.findings import Verdict
+from abistore.model.history import LineKey
+from abistore.model.standing import FoldedRelease, Ledger, Standing
+from abistore.model.words.counting import counted
+
+
+class Decisive(NamedTuple):
+    """The standing that asks most of a release, and the line that it is in."""
+
+    line: LineKey
+    standing: Standing
+
+
+def decisive(ledger: Ledger) -> Standing | None:
+    """The standing that asks most of a release in one line: a refused one, then the worst, then the previous release.
+
+    One that was not judged comes before those that pass. Baselines that are no longer supported do not count.
+    """
+    supported = [each for each in ledger.standings if each.supported]
+    return max(supported, key=_weight, default=None)
+
+
+def is_allowed(found: FoldedRelease) -> bool | None:
+    """Whether every line may ship; ``None`` where that is not known, and none is refused."""
+    every = [_is_allowed(each) for each in _supported(found)]
+    if False in every:
+        return False
+    return None if None in every or found.holes else True
+
+
+def sentence(found: FoldedRelease) -> str:
+    """``1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``1.9.2 breaks nothing of 1.9.1``."""
+    asked = [Decisive(row.line, each) for row in found.rows if row.ledger and (each := decisive(row.ledger))]
+    if not asked:
+        first = f"{found.version} is the first release of {found.library} that is stored: nothing tells what it breaks"
+        return "; ".join((first, *_holes(found)))
+    chosen = max(asked, key=lambda each: _weight(each.standing))
+    where = f", on {_line(chosen.line, asked)}" if len(asked) > 1 and _differ(asked) else ""
+    return "; ".join((f"{_said(found.version, chosen.standing)}{where}", *_holes(found)))
+
+
+def _supported(found: FoldedRelease) -> Iterator[Standing]:
+    yield from (each for row in found.rows if row.ledger for each in row.ledger.standings if each.supported)
+
+
+def _is_allowed(standing: Standing) -> bool | None:
+    if standing.bump is None:
+        return None
+    return standing.bump.allowed or bool(standing.passed_by)
+
+
+def _weight(standing: Standing) -> tuple[bool, bool, Verdict]:
+    """How much a standing asks; of equal ones the first is taken, which is the previous release."""
+    allowed = _is_allowed(standing)
+    return allowed is False, allowed is None, standing.verdict or Verdict.NO_CHANGE
+
+
+def _said(version: str, standing: Standing) -> str:
+    old, bump = standing.against.version, standing.bump
+    if bump is None:
+        return f"{version} was not judged against {old}: {standing.unjudged}"
+    said = bump.sentence or f"{version} is {standing.verdict.name if standing.verdict else 'not judged'} against {old}"
+    if standing.evidence_gap:
+        said = f"{said}; in what could be checked: {standing.evidence_gap}"
+    return f"{said}; it passes by approval: {standing.passed_by}" if standing.passed_by else said
+
+
+def _differ(asked: Sequence[Decisive]) -> bool:
+    return len({each.standing.verdict for each in asked}) > 1
+
+
+def _line(line: LineKey, asked: Sequence[Decisive]) -> str:
+    words = [line.target]
+    if len({each.line.library for each in asked}) > 1:
+        words.insert(0, line.library)
+    if len({each.line.profile for each in asked}) > 1:
+        words.append(line.profile)
+    return " ".join(words)
+
+
+def _holes(found: FoldedRelease) -> Iterator[str]:
+    if found.holes:
+        missing = sorted(f"{row.line.target} {row.line.profile}" for row in found.rows if row.ledger is None)
+        yield f"{counted(found.holes, 'line')} of {len(found.rows)} missing ({', '.join(missing)})"

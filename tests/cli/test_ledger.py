@@ -1,0 +1,88 @@
+"""``ledger``, ``lines`` and ``evaluate`` from the command line, and what `history` says of several releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abistore.model.history import IngestRequest
+from abistore.model.judging.engine import ENGINE
+from abistore.store.store import Store
+from tests.cli.conftest import Call
+from tests.store.builders import ARM
+from tests.store.test_ledger import LINE, release, stored
+from tests.store.test_lines import release as plain_release
+
+pytestmark = pytest.mark.fast
+
+
+def test_a_ledger_is_shown_as_text_json_and_markdown_and_is_stored_with_its_asker(
+    abistore: Call, database: Path
+) -> None:
+    with stored(str(database), release("f"), release("f", "g"), release("f")) as store:
+        store.set_baseline(LINE, "lts", "1.0")
+    told = abistore("ledger", "libgeo@1.2").out.splitlines()
+    assert told[0] == "libgeo (elf-x86_64-64-little, default): 1.2: BREAKING"
+    assert told[2].split()[:1] + told[2].split()[-3:] == ["1.1", "BREAKING", "1", "minor!"] or "BREAKING" in told[2]
+    assert "first with this SONAME, channel lts" in told[3]
+    answer = abistore("ledger", "libgeo@1.2", "--json").json["ledgers"][0]
+    assert [each["against"]["version"] for each in answer["standings"]] == ["1.1", "1.0"]
+    summary = answer["standings"][0]["summary"]
+    assert summary["asker"].endswith("(abistore ledger)")
+    assert summary["evidence"][0]["layout"] == "full"
+    page = abistore("ledger", "libgeo@1.2", "--format", "markdown").out
+    assert "| 1.1 | previous release | BREAKING |" in page
+
+
+def test_the_history_says_what_no_single_verdict_shows(abistore: Call, database: Path) -> None:
+    stored(str(database), release(), release(fields=None), release(fields="abc"), release(fields="abc")).close()
+    history = abistore("history", "libgeo").out
+    assert "1.0 -> 1.2 is BREAKING though each step is compatible" in history
+    assert history.count("though each step") == 1
+    answer = abistore("history", "libgeo", "--json").json["histories"][0]
+    assert answer["remarks"] == ["1.0 -> 1.2 is BREAKING though each step is compatible"]
+
+
+def test_the_history_says_what_a_release_restores(abistore: Call, database: Path) -> None:
+    steps = (release("f"), release("f", "g"), release("f"), release("f", "g"), release("f", "g", fields="abc"))
+    stored(str(database), *steps, release("f", "g")).close()
+    answer = abistore("history", "libgeo", "--json").json["histories"][0]
+    assert answer["remarks"] == [
+        "1.3 restores g, which 1.2 removed",
+        "1.5 restores what 1.4 breaks for programs built against 1.0",
+    ]
+
+
+def test_the_history_of_several_lines_tells_the_fold(abistore: Call, database: Path) -> None:
+    with Store.open(database, write=True) as store:
+        for version, exports in (("1.0", "fg"), ("1.1", "fgh")):
+            store.ingest(plain_release(*exports), IngestRequest(version))
+        store.ingest(plain_release("f", "g", target=ARM), IngestRequest("1.0"))
+        store.ingest(plain_release("f", target=ARM), IngestRequest("1.2"))
+    lines = abistore("history", "libgeo").out.splitlines()
+    at = lines.index("all lines: the worst verdict against the previous release")
+    assert [line.split()[:2] for line in lines[at + 1 :]] == [["1.1", "not"], ["1.2", "BREAKING"]]
+    assert "hole: elf-aarch64-64-little" in lines[at + 1]
+
+
+def test_all_history_is_judged_by_another_policy_and_what_moves_is_shown_and_stored(
+    abistore: Call, database: Path, tmp_path: Path
+) -> None:
+    stored(str(database), release("f", "g"), release("f"), release("f", "h")).close()
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("suppressions:\n  - change_kind: func_removed\n    reason: nobody calls it\n")
+    answer = abistore("evaluate", "libgeo", "--suppress", accepted, "--json").json["evaluations"][0]
+    assert [(each["old"], each["new"], each["before"], each["after"]) for each in answer["moved"]] == [
+        ("1.0", "1.1", "BREAKING", "NO_CHANGE"),
+        ("1.0", "1.2", "BREAKING", "COMPATIBLE"),
+    ]
+    (finding,) = answer["moved"][0]["findings"]
+    assert (finding["kind"], finding["before"], finding["after"]) == ("func_removed", "breaking", "suppressed")
+    told = abistore("evaluate", "libgeo", "--suppress", accepted).out
+    assert "2 of 3 verdicts move" in told
+    assert "breaking -> suppressed  func_removed  g" in told
+    with Store.open(database, write=False) as store:
+        rulings = {key[2] for key in store.verdict_summaries(LINE, str(ENGINE))}
+        assert len(rulings) == 2
+    assert abistore("evaluate", "libgeo").code == 64

@@ -1,0 +1,119 @@
+"""The ledger of a release: against which baselines it is judged, and what several releases tell together."""
+
+from __future__ import annotations
+
+from abistore.model.findings import Verdict
+from abistore.model.history import IngestRequest, LineKey
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
+from abistore.model.snapshot import ReleaseTag, Snapshot
+from abistore.model.standing import Ledger, worst_of
+from abistore.service.ledger.standings import ledger_of
+from abistore.store.store import Store
+from tests.store.builders import EXPORTED, INT, SELF, X86, function, record, snapshot, struct
+
+LINE = LineKey("libgeo", str(X86))
+RUN = function("run")
+
+
+def release(*exports: str, fields: str | None = "ab", soname: int = 1) -> Snapshot:
+    """A library whose run() takes a struct of these fields; stripped where there are none."""
+    symbols: dict[Name, AnyShape] = {function(name): EXPORTED for name in ("run", *exports)}
+    symbols[SELF] = Library("shared", f"libgeo.so.{soname}")
+    if fields is None:
+        return snapshot(repr((exports, soname)), symbols=symbols)
+    layout: dict[Name, AnyShape] = {function(name): Function(name, INT, ()) for name in exports}
+    layout |= {record("parcel"): struct(*fields), RUN: Function("run", INT, (Named(record("parcel")),))}
+    return snapshot(repr((exports, soname)), symbols=symbols, layout=layout)
+
+
+def stored(address: str, *releases: Snapshot) -> Store:
+    store = Store.open(address, write=True)
+    for number, each in enumerate(releases):
+        store.ingest(each, IngestRequest(f"1.{number}"))
+    return store
+
+
+def told(ledger: Ledger) -> list[tuple[str, str, str]]:
+    """Each standing: its roles, the baseline, and the verdict."""
+    return [
+        (
+            ", ".join(each.channel or each.role for each in standing.roles),
+            standing.against.version,
+            standing.verdict.name if standing.verdict is not None else standing.unjudged,
+        )
+        for standing in ledger.standings
+    ]
+
+
+def test_a_release_stands_against_the_previous_one_the_sonames_first_and_each_channel(address: str) -> None:
+    with stored(address, release("f"), release("f", "g"), release("f", "g", "h"), release("g", "h")) as store:
+        store.set_baseline(LINE, "main", "1.2")
+        store.set_baseline(LINE, "lts", "1.1")
+        store.set_baseline(LINE, "main", "1.3")
+        ledger = ledger_of(store, store.resolve("libgeo@1.3"))
+        assert told(ledger) == [
+            ("previous, main", "1.2", "BREAKING"),
+            ("soname", "1.0", "BREAKING"),
+            ("lts", "1.1", "BREAKING"),
+        ]
+        assert (ledger.worst, ledger.channels) == (Verdict.BREAKING, ("main",))
+        second = ledger_of(store, store.resolve("libgeo@1.1"))
+        assert (told(second), second.channels) == ([("previous, soname", "1.0", "COMPATIBLE")], ("lts",))
+        first = ledger_of(store, store.resolve("libgeo@1.0"))
+        assert (first.standings, first.worst) == ((), None)
+
+
+def test_a_bumped_soname_begins_anew_and_a_baseline_that_is_no_longer_supported_does_not_count(address: str) -> None:
+    with stored(address, release("f"), release(soname=2), release("f", soname=2)) as store:
+        store.set_baseline(LINE, "lts", "1.0")
+        store.set_baseline(LINE, "old", "1.0")
+        store.set_baseline(LINE, "old", None)
+        ledger = ledger_of(store, store.resolve("libgeo@1.2"))
+        assert [row[:2] for row in told(ledger)] == [("previous, soname", "1.1"), ("lts", "1.0")]
+        assert ledger.worst is Verdict.COMPATIBLE_WITH_RISK
+        store.tag(store.resolve("libgeo@1.0"), [ReleaseTag("eol")], "ana")
+        ledger = ledger_of(store, store.resolve("libgeo@1.2"))
+        assert [each.supported for each in ledger.standings] == [True, False]
+        assert ledger.worst is Verdict.COMPATIBLE
+
+
+def test_two_compatible_steps_that_break_together_are_caught_and_said(address: str) -> None:
+    with stored(address, release(), release(fields=None), release(fields="abc")) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.2"))
+        assert [row[1:] for row in told(ledger)][1] == ("1.0", "BREAKING")
+        assert ledger.worst is Verdict.BREAKING
+        (said,) = ledger.remarks
+        assert said.startswith("1.0 -> 1.2 is BREAKING though each step is compatible: parcel (1.1 shows less")
+
+
+def test_what_a_release_restores_is_said_whether_or_not_a_baseline_had_it(address: str) -> None:
+    steps = (release("f"), release("f", "g"), release("f"), release("f", "g"))
+    with stored(address, *steps) as store:
+        assert ledger_of(store, store.resolve("libgeo@1.3")).remarks == ("1.3 restores g, which 1.2 removed",)
+        assert ledger_of(store, store.resolve("libgeo@1.2")).remarks == ()
+
+
+def test_a_layout_that_is_as_it_was_is_restored_and_one_that_nobody_sees_is_not(address: str) -> None:
+    with stored(address, release(), release("f"), release(fields="abc"), release()) as store:
+        store.set_baseline(LINE, "lts", "1.1")
+        ledger = ledger_of(store, store.resolve("libgeo@1.3"))
+        expected = "1.3 restores parcel for programs built against 1.0, which 1.2 breaks"
+        assert expected in ledger.remarks
+        store.ingest(release(fields=None), IngestRequest("1.2.1"))
+        unseen = ledger_of(store, store.resolve("libgeo@1.2.1"))
+        assert not any("parcel" in said for said in unseen.remarks)
+
+
+def test_an_unjudged_baseline_is_never_taken_for_a_compatible_one(address: str) -> None:
+    with stored(address, release("f"), release("f", "g"), release("f", "g", "h")) as store:
+        found = ledger_of(store, store.resolve("libgeo@1.2"))
+        assert found.worst is Verdict.COMPATIBLE
+    assert worst_of([Verdict.COMPATIBLE, None]) is None
+    assert worst_of([Verdict.BREAKING, None]) is Verdict.BREAKING
+
+
+def test_a_symbol_that_is_another_object_is_no_return(address: str) -> None:
+    changed = snapshot("x", symbols={RUN: Symbol("variable"), function("f"): EXPORTED})
+    with stored(address, release("f"), changed, release("f")) as store:
+        assert store.returned_exports(LINE, store.releases("libgeo")) == ()

@@ -1,0 +1,120 @@
+"""The statement of a release: one sentence, then bumps, baselines, exports, approvals and what nobody checked."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from abistore.interface import ApprovalPlan, approve
+from abistore.model.findings import Verdict
+from abistore.model.history import IngestRequest
+from abistore.model.statement import ReleaseStatement
+from abistore.report.releases.ledgers import as_text
+from abistore.report.releases.statements import statement_tables
+from abistore.service.open_store import open_store
+from abistore.service.statement.statement import statement
+from abistore.store.store import Store
+from tests.store.builders import ARM
+from tests.store.test_ledger import LINE, release, stored
+from tests.store.test_lines import release as plain_release
+
+DAY = date(2026, 1, 1)
+
+
+def told(found: ReleaseStatement) -> str:
+    return as_text(statement_tables(found))
+
+
+def test_a_careless_minor_release_is_not_allowed_and_its_sentence_says_what_to_do(address: str) -> None:
+    stored(address, release("f", "g"), release("f", "h")).close()
+    found = statement("libgeo@1.1", database=address)
+    assert found.sentence == (
+        "1.1 breaks 1.0 in 1 place under the same SONAME: call it 2.0 and bump the SONAME, or restore it"
+    )
+    assert (found.verdict, found.allowed) == (Verdict.BREAKING, False)
+    (line,) = found.lines
+    assert line.bump is not None
+    assert (line.previous, line.bump.required, line.bump.declared) == ("1.0", "major", "minor")
+    assert [each.display for each in line.new_exports] == ["h"]
+    assert [each.display for each in line.removed_exports] == ["g"]
+    assert line.exports == 3
+    assert told(found).splitlines()[:2] == [
+        found.sentence,
+        "libgeo 1.1: BREAKING, not allowed; policy strict_abi, no suppressions",
+    ]
+    assert statement("libgeo@1.1", database=address, today=DAY) == found
+
+
+def test_a_break_of_an_older_supported_baseline_decides_though_the_last_step_is_fine(address: str) -> None:
+    with stored(address, release("f"), release(), release()) as store:
+        store.set_baseline(LINE, "lts", "1.0")
+    found = statement("libgeo", database=address)
+    assert (found.version, found.allowed) == ("1.2", False)
+    assert "1.2 breaks 1.0 in 1 place" in found.sentence
+    assert (found.lines[0].previous, found.lines[0].decided_by) == ("1.1", "1.0")
+
+
+def test_the_first_release_is_called_so_and_nothing_is_said_to_be_compatible(address: str) -> None:
+    stored(address, release("f")).close()
+    found = statement("libgeo@1.0", database=address)
+    assert found.sentence == "1.0 is the first release of libgeo that is stored: nothing tells what it breaks"
+    assert (found.verdict, found.lines[0].previous, found.lines[0].new_exports) == (None, None, ())
+    assert "Exports: 2" in told(found)
+
+
+def test_a_missing_line_is_said_in_the_sentence_and_the_release_is_not_known_to_be_allowed(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        for version, exports in (("1.0", "fg"), ("1.1", "fgh")):
+            store.ingest(plain_release(*exports), IngestRequest(version))
+        store.ingest(plain_release("f", "g", target=ARM), IngestRequest("1.0"))
+    found = statement("libgeo@1.1", database=address)
+    assert "1 line of 2 missing (elf-aarch64-64-little default)" in found.sentence
+    assert (found.verdict, found.allowed) == (None, None)
+    assert "MISSING" in told(found)
+
+
+def test_a_break_on_one_line_is_the_sentence_and_names_its_line(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        for version, exports in (("1.0", "fg"), ("1.1", "fgh")):
+            store.ingest(plain_release(*exports), IngestRequest(version))
+        store.ingest(plain_release("f", "g", target=ARM), IngestRequest("1.0"))
+        store.ingest(plain_release("f", target=ARM), IngestRequest("1.1"))
+    found = statement("libgeo@1.1", database=address)
+    assert found.sentence.startswith("1.1 breaks 1.0 in 1 place")
+    assert found.sentence.endswith(", on elf-aarch64-64-little")
+    assert (found.verdict, found.allowed) == (Verdict.BREAKING, False)
+
+
+def test_who_accepted_what_and_until_when_is_stated_and_lapses_on_its_day(address: str) -> None:
+    stored(address, release("f", "g"), release("f")).close()
+    with open_store(address) as store:
+        (finding,) = [each for each in store.verdict("libgeo@1.1").report.changes if each.impact == "breaking"]
+    plan = ApprovalPlan(reason="nobody calls it", ticket="GEO-7", approver="ana", until="2026-06-30", today=DAY)
+    approve(finding.id, plan, database=address)
+    found = statement("libgeo@1.1", database=address, today=DAY)
+    assert (found.verdict, found.allowed, found.today) == (Verdict.BREAKING, True, DAY)
+    assert "it passes by approval" in found.sentence
+    (one,) = {(each.name, each.state, each.approver, each.reason, each.until) for each in found.lines[0].approvals}
+    assert one == ("g", "approved", "ana", "nobody calls it", "date:2026-06-30")
+    late = statement("libgeo@1.1", database=address, today=date(2026, 7, 1))
+    assert late.allowed is False
+    assert {each.state for each in late.lines[0].approvals} == {"lapsed"}
+    assert "no longer approved" in told(late)
+
+
+def test_what_was_not_checked_is_stated_with_its_reason(address: str) -> None:
+    stored(address, release("f"), release("f", fields=None)).close()
+    found = statement("libgeo@1.1", database=address)
+    assert found.sentence.startswith("1.1 breaks nothing of 1.0; in what could be checked: layout not compared")
+    assert {(each.against, each.facet, each.side) for each in found.lines[0].not_checked} >= {("1.0", "layout", "new")}
+    assert ("any", "source") in {(each.against, each.facet) for each in found.lines[0].not_checked}
+    assert "was read without headers" in told(found)
+
+
+@pytest.mark.parametrize("soname", [1, 2])
+def test_a_bumped_soname_allows_what_a_kept_one_does_not(address: str, soname: int) -> None:
+    stored(address, release("f", "g"), release("f", soname=soname)).close()
+    found = statement("libgeo@1.1", database=address)
+    assert found.allowed is (soname == 2)
+    assert ("that is allowed, SONAME went from .1 to .2" in found.sentence) is (soname == 2)
