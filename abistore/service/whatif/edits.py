@@ -77,7 +77,9 @@ def _of_stored(stored: Snapshot, declarations: str) -> HeaderEdit:
     from abistore.compare.whatif.edited import HeaderEdit
 
     with _scratch() as folder:
-        needed, given = folder / "stored.h", folder / "declared.h"
+        needed, given = folder / "stored" / "types.h", folder / "declared" / "declared.h"
+        needed.parent.mkdir()
+        given.parent.mkdir()  # what lies beside a header is as public as the header
         language = language_of(stored)
         needed.write_text(prelude(stored, declarations, language))
         given.write_text(f"{declarations}\n")
