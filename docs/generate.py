@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from abistore.cli.commands.completion import completion_script
+from abistore.cli.commands.setup.completion import completion_script
 from abistore.cli.main import cli
 from abistore.cli.manual import manual
 from abistore.compare.policies.formats.policy_file import PolicyDocument
@@ -33,6 +33,7 @@ from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
 from abistore.service.approvals.file import ApprovalDocument
 from abistore.service.catalogue import changes, established, explain
+from abistore.service.configuration import ConfigurationFile
 from abistore.service.kinds import FILE as KINDS
 
 DOCS = Path(__file__).parent
@@ -70,6 +71,16 @@ def snapshot_schema() -> str:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"abistore snapshot, format {FORMAT_VERSION}",
         "$defs": definitions,
+    }
+    return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
+
+
+def config_schema() -> str:
+    """The JSON Schema of ``abistore.toml``, from the classes that read it."""
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "abistore.toml",
+        **msgspec.json.schema(ConfigurationFile),
     }
     return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
 
@@ -356,6 +367,7 @@ DOCUMENTS = {
     "cli.md": command_line,
     "report-schema.json": report_schema,
     "snapshot-schema.json": snapshot_schema,
+    "config-schema.json": config_schema,
     "policy-schema.json": policy_schema,
     "suppression-schema.json": suppression_schema,
     "approvals-schema.json": approvals_schema,

@@ -16,7 +16,7 @@ import click
 
 from abistore import __version__
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, output_options, store_option
+from abistore.cli.options.shared import SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
@@ -39,7 +39,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "changes": ("changes", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
     "compatible-range": ("asking.matrix", "Show the releases that a program can run on."),
-    "completion": ("completion", "Print the completion script of a shell."),
+    "completion": ("setup.completion", "Print the completion script of a shell."),
+    "config": ("setup.config", "Show what a project's abistore.toml settles."),
     "consumers": ("asking.consumers", "Store what programs use of libraries, and ask whom a release breaks."),
     "db": ("db", "Create, upgrade, check and back up the database."),
     "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
@@ -102,7 +103,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Whom it hurts": ("consumers",),
     "Look into releases": ("site", "list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
     "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),
-    "Set up": ("db", "mcp", "completion"),
+    "Set up": ("config", "db", "mcp", "completion"),
 }
 """The overview's sections; what is in none of them comes last."""
 

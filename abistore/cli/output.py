@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import click
 
-from abistore.cli.options import SharedSettings
+from abistore.cli.options.shared import SharedSettings
 from abistore.errors import LONGEST, AbistoreError, OutputError
 from abistore.model.words.characters import bounded, in_line, json_text, visible
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from abistore.cli.options import SharedSettings
+from abistore.cli.options.shared import SharedSettings
 from abistore.model.words.characters import in_line
 
 PATIENCE = 1.0

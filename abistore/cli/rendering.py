@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.options import FILE, Decorated, SharedSettings
+from abistore.cli.options.shared import FILE, Decorated, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
 from abistore.report import render
 from abistore.report.registry import format_of_file, formats
@@ -43,7 +43,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         output = None if output is None or str(output) == "-" else output
         format = named.pop("format") or (format_of_file(output.suffix) if output else "text")
         rendering = Rendering(
-            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), _source_root(named)
+            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), named.pop("source_root")
         )
         if rendering.docs:
             from abistore.report.documentation import check_docs
@@ -64,8 +64,8 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--source-root",
             metavar="FOLDER",
             default="",
-            help="The folder of the sources in the build: names of files are relative to it.  [default: source_root "
-            "of abistore.toml, else what absolute paths share]",
+            help="The folder of the sources in the build: names of files are relative to it.  [default: what "
+            "absolute paths share]",
         ),
         click.option("--full", is_flag=True, help="Show all changes, however many."),
         click.option(
@@ -85,16 +85,6 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _source_root(named: dict[str, Any]) -> str:
-    """The folder of the sources, as the option or the project's file says."""
-    said: str = named.pop("source_root")
-    if said:
-        return said
-    from abistore.service.configuration import configuration
-
-    return configuration(named.get("headers_config")).source_root
-
-
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(GATES),
@@ -108,26 +98,13 @@ ALLOWED = ("scheme", "breaking-on-soname-bump", "major", "never")
 """What ``--allow`` may say: the model's rules, which are not imported to parse words."""
 
 
-def _by_project(default: str | None) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """What decides where nothing is said: the project's file, else ``default``. Without one, no file is asked."""
-
-    def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value or default is None or ctx.resilient_parsing:
-            return value
-        from abistore.service.configuration import configuration
-
-        return configuration(ctx.params.get("headers_config")).allow or default
-
-    return chosen
-
-
 def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
     """``--allow``, which says which releases may break."""
     return click.option(
         "--allow",
         type=click.Choice(ALLOWED),
-        callback=_by_project(default),
-        show_default=f"allow of abistore.toml, else {default}" if default else "the verdict alone decides",
+        default=default,
+        show_default=default or "the verdict alone decides",
         help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
         "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `major` the label alone, `never` none.",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from abistore.cli.options import FILE
+from abistore.cli.options.shared import FILE
 from abistore.mcp.settings import Settings, folders, variable
 from abistore.mcp.transports.listening import Listening
 from abistore.mcp.transports.tokens import tokens

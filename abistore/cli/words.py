@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.options import SharedSettings, file_words
+from abistore.cli.options.shared import SharedSettings, file_words
 from abistore.errors import AbistoreError
 
 if TYPE_CHECKING:

@@ -52,6 +52,9 @@ class Verdict(IntEnum):
         return {Verdict.API_BREAK: 2, Verdict.BREAKING: 4}.get(self, 0)
 
 
+FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
+"""The mildest impact that makes a command fail."""
+
 VERDICT_OF: dict[Impact, Verdict] = {
     Impact.ADVICE: Verdict.NO_CHANGE,
     Impact.NOTICE: Verdict.NO_CHANGE,

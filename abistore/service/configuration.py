@@ -1,20 +1,25 @@
-"""The file ``abistore.toml`` of a project: which headers of its library are public, and what its gates allow."""
+"""The file ``abistore.toml`` of a project: what commands take where their options say nothing."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Literal, get_args
 
 import msgspec
 
 from abistore.confinement import open_file
 from abistore.errors import ConfigError
 from abistore.extract.headers.options import HeaderOptions, Language
+from abistore.model.findings import FailOn
 from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 from abistore.model.words.nearness import close
 
 FILE_NAME = "abistore.toml"
 MOST_BYTES = 1 << 20
+PROFILE = re.compile(r"\w+")
+"""What names a policy and no file."""
 
 
 class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,24 +57,63 @@ class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class ConfigurationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class IngestTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[ingest]``: what the options of this name of ``abistore ingest`` say."""
+
+    against: str | None = None
+    set_baseline: str | None = None
+    set_baseline_if_none: str | None = None
+    keep_failed: bool = False
+    version_from: Literal["filename", "folder", "soname"] | None = None
+    tag: tuple[str, ...] = ()
+
+
+class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[gate]``: what the option of this name of ``abistore gate`` says."""
+
+    introduced_only: bool = False
+
+
+class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the file says beside the headers. A key is called as the option for which it stands.
+
+    Paths are relative to the file's folder in the file, and to the current folder here.
+    """
+
+    library: str | None = None
+    profile: str | None = None
+    channel: str | None = None
+    policy: str | None = None
+    suppress: tuple[str, ...] = ()
+    strict_suppressions: bool = False
+    fail_on: FailOn | None = None
+    allow: AllowRule | None = None
+    require: str | None = None
+    source_root: str = ""
+    docs_base: str | None = None
+    debug_dir: tuple[str, ...] = ()
+    debuginfod: bool = False
+    symbols_only: bool = False
+    only: tuple[str, ...] = ()
+    ingest: IngestTable = IngestTable()
+    gate: GateTable = GateTable()
+
+
+class ConfigurationFile(ProjectSettings, frozen=True, forbid_unknown_fields=True):
     """All that the file may have."""
 
-    source_root: str = ""
-    allow: AllowRule | None = None
     headers: HeadersTable | None = None
 
 
-class Configuration(msgspec.Struct, frozen=True):
-    """What a project's file says; nothing where there is none.
+class Configuration(ProjectSettings, frozen=True):
+    """What a project's file says; nothing where there is none. ``path`` is the file."""
 
-    Paths below ``source_root``, the folder of the sources in the build, are told relative to it.
-    ``allow`` is the rule of gates that are told none: which releases may break.
-    """
-
+    path: Path | None = None
     headers: HeaderOptions | None = None
-    source_root: str = ""
-    allow: AllowRule | None = None
+
+
+NOTHING = Configuration()
+TABLES: dict[str, type[msgspec.Struct]] = {"headers": HeadersTable, "ingest": IngestTable, "gate": GateTable}
 
 
 def configuration(path: Path | None = None) -> Configuration:
@@ -77,16 +121,58 @@ def configuration(path: Path | None = None) -> Configuration:
     if path is None:
         path = Path(FILE_NAME)
         if not path.is_file():
-            return Configuration()
+            return NOTHING
     import tomllib  # few projects have the file
 
+    text = _text(path)
     try:
-        read = msgspec.convert(tomllib.loads(_text(path)), ConfigurationFile)
+        read = msgspec.convert(tomllib.loads(text), ConfigurationFile)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is no TOML: {error}") from None
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: {error}", _meant(str(error))) from None
-    return Configuration(read.headers.options(path.parent) if read.headers else None, read.source_root, read.allow)
+        said, _, place = str(error).partition(" - at `")
+        raise ConfigError(f"{path}{_line(text, said, place)}: {error}", _meant(str(error))) from None
+    return _from_here(read, path)
+
+
+def _from_here(read: ConfigurationFile, path: Path) -> Configuration:
+    """The same, with paths from the current folder."""
+    folder = path.parent
+    said = {name: getattr(read, name) for name in ProjectSettings.__struct_fields__}
+    said["debug_dir"] = tuple(str(folder / each) for each in read.debug_dir)
+    said["suppress"] = tuple(_suppressions(folder, each) for each in read.suppress)
+    if read.policy and not PROFILE.fullmatch(read.policy):
+        said["policy"] = str(folder / read.policy)
+    return Configuration(**said, path=path, headers=read.headers.options(folder) if read.headers else None)
+
+
+def _suppressions(folder: Path, said: str) -> str:
+    """A file of suppressions, behind the word that says what its lines are."""
+    word, colon, name = said.rpartition(":")
+    return f"{word}{colon}{folder / name}"
+
+
+def _line(text: str, said: str, place: str) -> str:
+    """``:LINE`` of the key that is wrong; nothing where it cannot be told.
+
+    TOML is read without lines. The key stands below the head of its table, or first where it is of none.
+    """
+    words = said.split("`")
+    keys = re.findall(r"[A-Za-z_]\w*", place.removeprefix("$"))
+    if "unknown field" in said and len(words) > 1:
+        keys.append(words[1])
+    if not keys:
+        return ""
+    table, key = ".".join(keys[:-1]), keys[-1]
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := re.match(r"\s*\[\s*([\w.]+)\s*\]", line):
+            current = head[1]
+            if current == ".".join(keys):
+                return f":{number}"
+        elif current == table and re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", line):
+            return f":{number}"
+    return ""
 
 
 def _text(path: Path) -> str:
@@ -104,13 +190,15 @@ def _text(path: Path) -> str:
 
 
 def _meant(said: str) -> str:
-    """The hint for a key that there is not, which msgspec quotes in backticks."""
+    """The hint for a key that there is not, which msgspec quotes in backticks, or for a word that no key takes."""
     if "$.allow" in said:
         return f"it may be {', '.join(ALLOW_RULES)}"
+    if "$.fail_on" in said:
+        return f"it may be {', '.join(get_args(FailOn))}"
     words = said.split("`")
     if "unknown field" not in said or len(words) < 2:
         return ""
-    table = HeadersTable if "$.headers" in said else ConfigurationFile
+    table = next((table for key, table in TABLES.items() if f"$.{key}" in said), ConfigurationFile)
     known = table.__struct_fields__
     likely = close(words[1], known)
     return f"did you mean {likely[0]}?" if likely else f"it may have {', '.join(known)}"

@@ -45,7 +45,8 @@ def test_the_overview_imports_click_and_nothing_heavy(word: str) -> None:
     }
     assert third_party == {"abistore", "click"}
     own = {module for module in modules if module.startswith("abistore.")}
-    assert own == {f"abistore.{name}" for name in ("cli", "cli.groups", "cli.main", "cli.options", "errors")}
+    rooms = ("cli", "cli.groups", "cli.main", "cli.options", "cli.options.shared", "errors")
+    assert own == {f"abistore.{name}" for name in rooms}
     assert not roots(modules) & (HEAVY - {"json"})
 
 

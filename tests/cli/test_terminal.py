@@ -14,7 +14,7 @@ import pytest
 
 from abistore.cli import progress as bar
 from abistore.cli.main import run
-from abistore.cli.options import SharedSettings
+from abistore.cli.options.shared import SharedSettings
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from benchmarks.releases import made

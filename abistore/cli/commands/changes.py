@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from abistore.cli.options import SharedSettings, output_options, pass_settings, store_command
+from abistore.cli.options.shared import SharedSettings, output_options, pass_settings, store_command
 from abistore.cli.output import answer, width
 from abistore.cli.tables import table
 from abistore.cli.words import explained_words

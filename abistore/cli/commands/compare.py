@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.extracting import ExtractingOptions, extract_options, side_package_options
-from abistore.cli.headers import side_header_options
-from abistore.cli.options import SharedSettings, line_options, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options, side_package_options
+from abistore.cli.options.headers import side_header_options
+from abistore.cli.options.ruling import ruling_options, show_only_option
+from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.output import note
 from abistore.cli.rendering import (
     Rendering,
@@ -19,13 +20,12 @@ from abistore.cli.rendering import (
     show_report,
     tells_notes,
 )
-from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import operand_words
 
 if TYPE_CHECKING:
+    from abistore.model.findings import FailOn
     from abistore.model.judging.bump import AllowRule
     from abistore.service.judging.filtering import Filter
-    from abistore.service.judging.judging import FailOn
     from abistore.service.judging.ruling import Ruling
 
 

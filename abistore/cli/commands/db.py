@@ -10,7 +10,7 @@ import click
 
 from abistore.cli.commands.keeping.merging import merge_command
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, in_utc, line_options, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, in_utc, line_options, store_command
 from abistore.cli.output import answer, error_document, note
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, reference_words

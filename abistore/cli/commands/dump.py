@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.shared import FILE, SharedSettings, output_options, pass_settings
 from abistore.cli.output import is_file, note, write_snapshot
 from abistore.model.words.counting import counted
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import FILE, SharedSettings, file_words, line_options, store_command
+from abistore.cli.options.ruling import ruling_options
+from abistore.cli.options.shared import FILE, SharedSettings, file_words, line_options, store_command
 from abistore.cli.output import answer, is_file, write_file
 from abistore.cli.rendering import style_of
-from abistore.cli.ruling import ruling_options
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import FILE, SharedSettings, said_options, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.ruling import ruling_options, show_only_option
+from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command
 from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import allow_option, fail_on_option, require_option, style_of
-from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, channel_words, library_words
 from abistore.errors import UsageError
 from abistore.model.words.counting import counted

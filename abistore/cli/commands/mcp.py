@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, error_document, note, say_error, write_json
 from abistore.cli.serving import OPTIONS, checked, read_roots, serve, transport_options
 from abistore.cli.tables import table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, output_options, pass_settings
+from abistore.cli.options.shared import SharedSettings, output_options, pass_settings
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import policy_words

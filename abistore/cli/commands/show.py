@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import SharedSettings, line_options, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table

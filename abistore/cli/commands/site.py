@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.options.ruling import ruling_options
+from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer
-from abistore.cli.ruling import ruling_options
 from abistore.cli.words import channel_words
 from abistore.model.words.counting import counted
 

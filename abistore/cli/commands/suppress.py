@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, line_options, output_options, pass_settings, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.ruling import ruling_options, strict_option
+from abistore.cli.options.shared import FILE, SharedSettings, line_options, output_options, pass_settings, store_command
 from abistore.cli.output import answer, is_file, note, write_file
-from abistore.cli.ruling import ruling_options, strict_option
 from abistore.cli.tables import table
 from abistore.cli.words import operand_words
 from abistore.model.words.counting import counted

@@ -9,7 +9,7 @@ import click
 
 from abistore.cli.commands.ingest import replace_options, show_ingested
 from abistore.cli.commands.keeping.merging import merge_options, show_merged
-from abistore.cli.options import FILE, SharedSettings, line_options, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, line_options, store_command
 from abistore.cli.output import answer, is_file, note, write_file, write_snapshot
 from abistore.cli.words import library_words, reference_words
 from abistore.errors import UsageError

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import FILE, SharedSettings, line_options, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.ruling import ruling_options, show_only_option
+from abistore.cli.options.shared import FILE, SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.rendering import (
     Rendering,
@@ -21,12 +22,11 @@ from abistore.cli.rendering import (
     show_report,
     style_of,
 )
-from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import against_words, operand_words, reference_words
 
 if TYPE_CHECKING:
+    from abistore.model.findings import FailOn
     from abistore.service.judging.filtering import Filter
-    from abistore.service.judging.judging import FailOn
     from abistore.service.judging.ruling import Ruling
     from abistore.service.whatif.whatif import WhatIf, WhatIfBaseline
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import SnapshotNotFound, StoreError
-from abistore.model.findings import Churn, Comparison, RulingKey
+from abistore.model.findings import Churn, Comparison, FailOn, RulingKey
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.judging.engine import ENGINE
@@ -20,7 +20,7 @@ from abistore.service.approvals.gate import with_said
 from abistore.service.database import Database, asker, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
-from abistore.service.judging.judging import FailOn, concluded, gated, report
+from abistore.service.judging.judging import concluded, gated, report
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling

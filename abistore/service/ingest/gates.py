@@ -14,8 +14,8 @@ from abistore.model.snapshot import Snapshot
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 
 if TYPE_CHECKING:
+    from abistore.model.findings import FailOn
     from abistore.report.model import Report
-    from abistore.service.judging.judging import FailOn
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.model.findings import FailOn
 from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.labels.versions import AUTO
 from abistore.model.names import EXPORTS
@@ -16,7 +17,7 @@ from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
 from abistore.service.database import Database
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
-from abistore.service.judging.judging import FailOn, gated, judge, told_apart
+from abistore.service.judging.judging import gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
 from abistore.service.operands import Operand, Selection, is_reference, operands
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.limits import limits_for
-from abistore.model.findings import VERDICT_OF, Churn, Comparison, Impact, Verdict
+from abistore.model.findings import VERDICT_OF, Churn, Comparison, FailOn, Impact, Verdict
 from abistore.model.judging.bump import AllowPlan
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import common_ground
@@ -23,9 +23,6 @@ from abistore.service.kinds import kinds
 if TYPE_CHECKING:
     from abistore.compare.differing import Differing
     from abistore.service.judging.ruling import Ruling
-
-FailOn: TypeAlias = Literal["breaking", "api_break", "risk", "never"]
-"""The mildest impact that makes a command fail."""
 
 THRESHOLD: dict[FailOn, Verdict | None] = {
     "breaking": Verdict.BREAKING,

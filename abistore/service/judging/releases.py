@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
-from abistore.model.findings import Comparison
+from abistore.model.findings import Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReleaseLibrary, Report
@@ -17,7 +17,7 @@ from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
 from abistore.service.judging.allowing import assessed, passes
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
-from abistore.service.judging.judging import FailOn, accepted, judge
+from abistore.service.judging.judging import accepted, judge
 from abistore.service.kinds import kinds
 from abistore.service.snapshots import ReadRelease
 

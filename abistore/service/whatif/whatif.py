@@ -12,13 +12,13 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.headers.options import HeaderOptions
 from abistore.limits import limits_for
 from abistore.model.cpp_names.spelling import declaration
-from abistore.model.findings import Verdict
+from abistore.model.findings import FailOn, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.shapes import Declared
 from abistore.model.snapshot import Snapshot, Target
 from abistore.report.model import Report, VerdictName, verdict_of
 from abistore.service.database import Database, line_target
-from abistore.service.judging.judging import FailOn, churn, exit_code, gated
+from abistore.service.judging.judging import churn, exit_code, gated
 from abistore.service.judging.judging import report as reported
 from abistore.service.operands import Operands, Selection, is_reference, operands, os_path_exists
 from abistore.service.whatif.edits import edit_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from abistore.cli.options import SharedSettings, line_options, store_command
+from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.words import reference_words
 from abistore.service.generate.formats import FORMATS, GeneratedFormat

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import FILE, SharedSettings, file_words, line_options, store_command
+from abistore.cli.options.ruling import ruling_options
+from abistore.cli.options.shared import FILE, SharedSettings, file_words, line_options, store_command
 from abistore.cli.output import answer, is_file, write_file
-from abistore.cli.ruling import ruling_options
 from abistore.cli.words import library_words, reference_words
 from abistore.errors import UsageError
 from abistore.model.words.characters import json_text

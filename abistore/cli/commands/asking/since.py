@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import SharedSettings, line_options, store_command
+from abistore.cli.options.ruling import ruling_options
+from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
-from abistore.cli.ruling import ruling_options
 from abistore.cli.words import library_words, since_words
 from abistore.model.words.counting import counted
 from abistore.report.wording import shortened

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from abistore.cli.commands.asking.ledger import format_option, output_option, show_tables
-from abistore.cli.options import SharedSettings, line_options, store_command
-from abistore.cli.ruling import ruling_options
+from abistore.cli.options.ruling import ruling_options
+from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.words import reference_words
 from abistore.report.releases.statements import statement_tables
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.extracting import ExtractingOptions, extract_options
-from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.options.extracting import ExtractingOptions, extract_options
+from abistore.cli.options.ruling import ruling_options, show_only_option
+from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, note, say, say_error, write_file
 from abistore.cli.rendering import (
     Rendering,
@@ -20,7 +21,6 @@ from abistore.cli.rendering import (
     require_option,
     style_of,
 )
-from abistore.cli.ruling import ruling_options, show_only_option
 from abistore.cli.words import channel_words, library_words
 from abistore.model.words.counting import counted
 from abistore.report import draft, render

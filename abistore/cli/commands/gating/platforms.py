@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options import SharedSettings
+from abistore.cli.options.shared import SharedSettings
 from abistore.cli.output import write_file
 from abistore.cli.rendering import style_of
 from abistore.errors import OutputError

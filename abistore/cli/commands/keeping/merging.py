@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from abistore.cli.options import SharedSettings, file_words, store_command
+from abistore.cli.options.shared import SharedSettings, file_words, store_command
 from abistore.cli.output import answer
 from abistore.errors import VersionTaken
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.tables import table
 from abistore.cli.words import finding_words, library_words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options import SharedSettings, line_options, said_options, store_command
+from abistore.cli.options.shared import SharedSettings, line_options, said_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
 from abistore.cli.words import finding_words, library_words, reference_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from abistore.cli.options import SharedSettings, output_options, pass_settings
+from abistore.cli.options.shared import SharedSettings, output_options, pass_settings
 from abistore.cli.output import answer
 
 BASH = r"""_abistore_completion() {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.headers import GivenHeaderOptions, header_options
-from abistore.cli.options import FILE
+from abistore.cli.options.headers import GivenHeaderOptions, header_options
+from abistore.cli.options.shared import FILE
 
 if TYPE_CHECKING:
     from abistore.cli.progress import Advance

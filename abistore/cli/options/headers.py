@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.options import FILE
+from abistore.cli.options.project import project, project_option
+from abistore.cli.options.shared import FILE
 from abistore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,14 +40,13 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
 
     said: dict[str, Any]
     sides: dict[str, Any]
-    config: Path | None
 
     @classmethod
     def taken(cls, named: dict[str, Any]) -> GivenHeaderOptions:
         """What the options say, taken out of the arguments of a command."""
         said = {field: named.pop(option) for option, field in _NAMES.items()}
         sides = {option: value for option in _SIDES if (value := named.pop(option, ()))}
-        return cls({field: value for field, value in said.items() if value}, sides, named.pop("headers_config"))
+        return cls({field: value for field, value in said.items() if value}, sides)
 
     def headers(self, side: str = "") -> HeaderOptions | None:
         """The headers of both sides, or of one alone; ``None`` where the command line names none.
@@ -69,12 +69,9 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
 
     def configured(self) -> HeaderOptions | None:
         """The headers of the project's file, with what the options say about them."""
-        from abistore.service.configuration import Configuration, configuration
-
-        file = configuration(self.config)
-        found = file.headers
+        found = project().headers
         if found is None:
-            self._check_named(says_nothing=file == Configuration())
+            self._check_named()
             return None
         more = {
             field: (*getattr(found, field), *value) if isinstance(value, tuple) else value
@@ -82,9 +79,9 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
         }
         return msgspec.structs.replace(found, **more)
 
-    def _check_named(self, *, says_nothing: bool) -> None:
-        if self.said or (self.config is not None and says_nothing):
-            option = next((option for option, field in _NAMES.items() if field in self.said), "config")
+    def _check_named(self) -> None:
+        if self.said:
+            option = next(option for option, field in _NAMES.items() if field in self.said)
             shown = {"standard": "std"}.get(option, option).replace("_", "-")
             raise UsageError(f"--{shown} is about headers, and none are given", "name them with --header")
 
@@ -93,7 +90,7 @@ def header_options(command: Command) -> Command:
     """Add the options; :meth:`GivenHeaderOptions.taken` takes their values."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    return project_option(command)
 
 
 def side_header_options(command: Command) -> Command:
@@ -146,13 +143,6 @@ _OPTIONS = (
     click.option("--sysroot", type=FILE, metavar="FOLDER", help="The folder with the system of that platform."),
     click.option(
         "--clang-arg", multiple=True, metavar="ARGUMENT", help="Pass this argument on to clang. May be repeated."
-    ),
-    click.option(
-        "--config",
-        "headers_config",
-        type=FILE,
-        metavar="FILE",
-        help="The project's file, which names its headers.  [default: abistore.toml of the current folder]",
     ),
 )
 

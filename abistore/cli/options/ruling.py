@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from abistore.cli.options import file_words
+from abistore.cli.options.project import project_option
+from abistore.cli.options.shared import file_words
 from abistore.cli.words import policy_words
 
 _policy_option = click.option(
@@ -43,7 +44,7 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
             by = ruling(policy, suppress, strict=strict)
         return command(*positional, **named, by=by)
 
-    return _policy_option(_suppress_option(strict_option(wrapped)))
+    return project_option(_policy_option(_suppress_option(strict_option(wrapped))))
 
 
 def show_only_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,1 @@
+"""The commands that set abistore up on a machine and in a project."""
