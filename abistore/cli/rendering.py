@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +148,20 @@ def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> Non
         from abistore.report.heading import stat
 
         say(stat(report))
+
+
+def show_together(settings: SharedSettings, reports: Sequence[Report], rendering: Rendering) -> None:
+    """Print the reports of all files of a call as one document, or write it to a file."""
+    from abistore.report.releases.together import together
+
+    style = style_of(settings, rendering.full)._replace(
+        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
+    )
+    if rendering.output is None:
+        click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
+        return
+    text = render(together(reports), rendering.format, style._replace(colour=False, width=100))
+    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
 
 
 def tells_notes(rendering: Rendering) -> bool:

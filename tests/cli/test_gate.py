@@ -116,6 +116,29 @@ def test_reports_of_several_libraries_are_one_file(
     assert int(ElementTree.parse(tmp_path / "abi.xml").getroot().get("failures", "0")) > 0
 
 
+def test_an_ingest_writes_the_reports_of_several_libraries_as_one_file_too(
+    gating: Gating, abistore: Call, old: Path, new: Path, tmp_path: Path
+) -> None:
+    other = build_library(OLD, soname="libother.so.1")
+    words = ("--version", "1.1", "--against", "baseline", "--fail-on", "never")
+    assert abistore("ingest", other, "--version", "1.0", "--set-baseline").code == 0
+    done = abistore("ingest", new, other, *words, "-o", tmp_path / "abi.json")
+    assert done.code == 0 and "stored    libcase 1.1" in done.out
+    written = json.loads((tmp_path / "abi.json").read_text())
+    assert {one["name"]: one["verdict"] for one in written["libraries"]} == {
+        "libcase": "BREAKING",
+        "libother": "NO_CHANGE",
+    }
+    printed = abistore("ingest", new, other, *words, "--format", "junit")
+    assert int(ElementTree.fromstring(printed.out).get("tests", "0")) > 1
+
+
+def test_an_ingest_that_judges_nothing_writes_no_report_and_says_so(abistore: Call, old: Path, tmp_path: Path) -> None:
+    done = abistore("ingest", old, "--version", "1.0", "-o", tmp_path / "abi.html")
+    assert (done.code, (tmp_path / "abi.html").exists()) == (0, False)
+    assert "nothing was judged (--against)" in done.err
+
+
 def test_github_gets_annotations_and_a_summary(
     gating: Gating, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,3 +178,14 @@ def test_the_command_that_accepts_many_breaks_names_each_of_them(abistore: Call)
     words[words.index("WHY")] = "nobody calls them"
     assert abistore(*words).code == 0
     assert abistore("gate", less, "--version", "1.1").code == 0
+
+
+def test_a_library_without_exports_is_no_first_baseline_unless_told_so(abistore: Call) -> None:
+    """Beside it nothing would ever break, and the gate would be one that all pass."""
+    silent = build_library('__attribute__((visibility("hidden"))) int area(int x) { return x; }\n')
+    first = abistore("ingest", silent, "--version", "1.0", "--set-baseline-if-none")
+    assert first.code == 0
+    assert "no first baseline (--set-baseline makes it one)" in first.out
+    assert abistore("baseline", "list", "--json").json["baselines"] == []
+    told = abistore("ingest", silent, "--version", "1.0", "--set-baseline", "--json")
+    assert told.json["files"][0]["baseline"] == "release"

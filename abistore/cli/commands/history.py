@@ -27,7 +27,7 @@ from abistore.report.history.document import history_document
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
-    from abistore.model.history import LineKey
+    from abistore.model.history import LineKey, Release
     from abistore.model.judging.bump import Bump
     from abistore.model.snapshot import Evidence
     from abistore.report.site.timeline import FoldedRow
@@ -47,6 +47,7 @@ HEADS = (
     *("version", "date", "SONAME", "exports", "+", "-", "~"),
     *("against previous", "bump", "against baseline", "evidence"),
 )
+LISTED = 8
 NUMBERS = frozenset({3, 4, 5, 6})
 SUFFIXES = {".html": "html", ".md": "markdown", ".json": "json"}
 TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
@@ -189,7 +190,13 @@ def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
     if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
     if refused := [row.release for row in rows if row.bump is not None and not row.bump.allowed]:
-        yield f"{REFUSED} not allowed in this line: `abistore verdict {refused[-1].reference}` says why"
+        several = f": {_some(refused)}; the last" if len(refused) > 1 else ""
+        yield f"{REFUSED} not allowed in this line{several}: `abistore verdict {refused[-1].reference}` says why"
+
+
+def _some(releases: list[Release]) -> str:
+    more = f" and {len(releases) - LISTED} more" if len(releases) > LISTED else ""
+    return ", ".join(each.version for each in releases[-LISTED:]) + more
 
 
 def _accepted(history: History) -> Iterator[str]:

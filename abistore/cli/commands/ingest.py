@@ -15,7 +15,15 @@ from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
 from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command
 from abistore.cli.output import answer, note, say_error
-from abistore.cli.rendering import allow_option, fail_on_option, require_option, style_of
+from abistore.cli.rendering import (
+    Rendering,
+    allow_option,
+    fail_on_option,
+    report_options,
+    require_option,
+    show_together,
+    style_of,
+)
 from abistore.cli.words import against_words, channel_words, library_words
 from abistore.errors import UsageError
 from abistore.model.words.counting import counted
@@ -24,6 +32,7 @@ from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
+    from abistore.report.model import Report
     from abistore.service.ingest.gates import Gate
     from abistore.service.ingest.results import Ingested
     from abistore.service.judging.filtering import Filter
@@ -103,6 +112,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "A file that fails is not stored.",
 )
 @click.option("--keep-failed", is_flag=True, help="Keep a file that fails as a candidate: libfoo@candidate:VERSION.")
+@report_options
 @fail_on_option
 @allow_option("scheme")
 @require_option
@@ -111,7 +121,14 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @extract_options
 @store_command
 def ingest_command(
-    settings: SharedSettings, /, *, paths: tuple[Path, ...], extracting: ExtractingOptions, shown: Filter, **words: Any
+    settings: SharedSettings,
+    /,
+    *,
+    paths: tuple[Path, ...],
+    extracting: ExtractingOptions,
+    shown: Filter,
+    rendering: Rendering,
+    **words: Any,
 ) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
@@ -122,7 +139,8 @@ def ingest_command(
 
     With --against, each file is judged before it is stored; with --replace, also against the release that it replaces.
     Its evidence must show no less than the other side's, unless --require says otherwise or --fail-on is never. A file
-    that fails is not stored: repair it and run the command again. A release that may break (--allow) passes.
+    that fails is not stored: repair it and run the command again. A release that may break (--allow) passes. With
+    --format or -o the reports of all files are one document.
 
     Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
     failed (64 and above; 72 for missing evidence).
@@ -135,7 +153,7 @@ def ingest_command(
     plan = IngestPlan(**words, gate=gate, options=extracting.options(words["library"], words["version"]))
     with progress(settings) as advance:
         results = ingest(paths, plan, database=settings.database, progress=advance)
-    return show_ingested(settings, tuple(_filtered(each, shown) for each in results))
+    return show_ingested(settings, tuple(_filtered(each, shown) for each in results), rendering)
 
 
 def _gate(words: dict[str, Any]) -> Gate:
@@ -163,8 +181,11 @@ def _filtered(result: Ingested, shown: Filter) -> Ingested:
     return msgspec.structs.replace(result, verdict=verdict, other_verdict=other)
 
 
-def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...]) -> int:
-    """Print what became of each file, and return the exit code of the call."""
+def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...], rendering: Rendering | None = None) -> int:
+    """Print what became of each file, and return the exit code of the call.
+
+    Where a format or a file is asked for, the reports of all files are written as one document.
+    """
     code = max(result.exit_code for result in results)
     errors = [result for result in results if result.code]
     failed = sum(result.status == "failed" for result in results)
@@ -173,13 +194,26 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...]) -> in
     if settings.json and errors:
         first = errors[0]
         document = {"status": "error", "code": first.code, "error": first.error, "hint": first.hint} | document
-    answer(settings, document, lambda: "\n".join(line for result in results for line in _lines(settings, result)))
+    reports = [each for result in results for each in (result.verdict, result.other_verdict) if each is not None]
+    alone = rendering is not None and rendering.format != "text" and rendering.output is None
+    if settings.json or not (alone and reports):
+        answer(settings, document, lambda: "\n".join(line for result in results for line in _lines(settings, result)))
+    if rendering is not None and (alone or rendering.output is not None):
+        _show_reports(settings, reports, rendering)
     if not settings.json:
         for result in errors:
             say_error(result.error, result.hint)
     for hint in dict.fromkeys(_hints(results)):
         note(settings, f"hint: {hint}")
     return code
+
+
+def _show_reports(settings: SharedSettings, reports: list[Report], rendering: Rendering) -> None:
+    """The reports of all files as one document, where a format or a file is asked for."""
+    if not reports:
+        note(settings, "note: no report was written: nothing was judged (--against)")
+    elif rendering.output is not None or not settings.json:
+        show_together(settings, reports, rendering)
 
 
 def _hints(results: Iterable[Ingested]) -> Iterator[str]:

@@ -99,6 +99,7 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
     label = call if bump.suggested else ""
     raised = " and ".join(filter(None, (label, f"bump the {word}")))
     back = f"restore {_what(facts)}"
+    either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
     match bump.reason:
         case "between-libraries":
             return f"{change}: its libraries do not fit each other, which no bump mends"
@@ -108,18 +109,18 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
             return f"{change}, and has the lower label: compare the older release with the newer one"
         case "label-promises-nothing":
             how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
-            return f"{change}, and {how} promise nothing: {_either(label if bump.rule == 'major' else raised, back)}"
+            return f"{change}, and {how} promise nothing: {either(label if bump.rule == 'major' else raised, back)}"
         case "label-too-small":
-            return f"{change}, and its label declares no release that may break: {_either(label, back)}"
+            return f"{change}, and its label declares no release that may break: {either(label, back)}"
         case "soname-kept":
-            return f"{change} under the same {word}: {_either(raised, back)}"
+            return f"{change} under the same {word}: {either(raised, back)}"
         case "soname-unversioned":
             name = f"the {word} {facts.sonames.new}, which has no version"
-            return f"{change} under {name}: {_either(f'give it a {word} with one', back)}"
+            return f"{change} under {name}: {either(f'give it a {word} with one', back)}"
         case "soname-missing":
-            return f"{change}, and {_nameless(facts)}: {_either(label, back)}"
+            return f"{change}, and {_nameless(facts)}: {either(label, back)}"
         case _:
-            return f"{change}, and {_soname_step(facts)}, which is no bump: {_either(raised, back)}"
+            return f"{change}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
 
 
 def _nameless(facts: ChangeFacts) -> str:
@@ -130,6 +131,10 @@ def _nameless(facts: ChangeFacts) -> str:
 
 def _either(cure: str, back: str) -> str:
     return f"{cure}, or {back}" if cure else back
+
+
+def _restore_first(cure: str, back: str) -> str:
+    return f"{back}, or {cure}" if cure else back
 
 
 def _what(facts: ChangeFacts) -> str:

@@ -198,10 +198,18 @@ class Admission:
         return store_as(self.store, self.arrival, candidate=bool(outcome.exit_code))
 
     def moves(self, outcome: GateOutcome, standing: StoreState) -> bool:
-        """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one."""
-        if outcome.exit_code or (standing.stands is not None and self.gate.if_unset):
+        """Whether the baseline moves. An arrival that could not be judged may set a baseline, not move one.
+
+        One without exports becomes the first baseline only when told to: beside it nothing would ever break.
+        """
+        if outcome.exit_code or (self.gate.if_unset and (standing.stands is not None or not self._exports(standing))):
             return False
         return standing.stands is None or not outcome.unjudged
+
+    def _exports(self, standing: StoreState) -> int:
+        side = standing.release or self.arrival.snapshot
+        assert side is not None
+        return side.exports
 
 
 def _severity(report: Report) -> tuple[int, int]:

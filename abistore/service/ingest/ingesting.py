@@ -23,7 +23,7 @@ from abistore.service.administration.ordering import standing_note
 from abistore.service.administration.tagging import tag_of
 from abistore.service.database import Database, user, using
 from abistore.service.ingest.admitting import admit
-from abistore.service.ingest.gates import Admitted, Arrival, Status
+from abistore.service.ingest.gates import Admitted, Arrival, Gate, Status
 from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan, VersionFrom
 from abistore.service.labels import check_label
 from abistore.service.snapshots import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[str, float], None]
 
 NO_EXPORTS = "nothing can link to it"
+NO_BASELINE = "no first baseline (--set-baseline makes it one)"
 NO_EXPORTS_HINT = (
     "a library without exports is seldom meant: check that it is the right file, its visibility "
     "(-fvisibility=hidden), and the version script that it was linked with"
@@ -129,14 +130,14 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
     if read_here and (known := _known(store, file, plan)):
         check_target(known.target, path, plan.target)
         arrival, said = Arrival.known(known, plan.actor or user()), _said(Exported(), plan)
-        digest, tags, notes = known.digest, tuple(map(tag_of, plan.tags)), _silent(known.exports)
+        digest, tags, notes = known.digest, tuple(map(tag_of, plan.tags)), _silent(known.exports, plan.gate)
     else:
         snapshot = captured(file, options=plan.options, target=plan.target)
         check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
         digest = snapshot_digest(snapshot).hex() if plan.expected_digest else ""
-        tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports))
+        tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports, plan.gate))
     _check_digest(path, digest, plan.expected_digest)
     take_over = _taking_over(arrival, path, plan)
     ingested = _ingested(path, admit(store, arrival, plan.gate, dry_run=plan.dry_run), notes)
@@ -171,7 +172,7 @@ def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested
     admitted, arrivals = ingest_package(store, package, plan, lambda each: _request(each, file.path, plan))
     members = []
     for snapshot, arrival, each in zip(package.libraries, arrivals, admitted.members, strict=True):
-        notes = (*_unusual(snapshot), *_silent(snapshot.exports))
+        notes = (*_unusual(snapshot), *_silent(snapshot.exports, plan.gate))
         result = _ingested(member_path(file.path, snapshot.provenance), each, notes)
         if result.status == "known" and not plan.dry_run:
             said = ReleaseFacts(arrival.request.released, arrival.request.revision, arrival.request.url)
@@ -188,7 +189,7 @@ def _ingest_known_package(store: Store, file: InputFile, plan: IngestPlan, known
     admitted = admit_known(store, file, plan, known, plan.actor or user())
     members = []
     for release, each in zip(known, admitted.members, strict=True):
-        result = _ingested(member_path(file.path, release.provenance), each, _silent(release.exports))
+        result = _ingested(member_path(file.path, release.provenance), each, _silent(release.exports, plan.gate))
         if result.status == "known" and not plan.dry_run:
             with store.transaction():
                 tags = tuple(map(tag_of, plan.tags))
@@ -278,8 +279,10 @@ def _unusual(snapshot: Snapshot) -> Iterator[str]:
         yield said
 
 
-def _silent(exports: int) -> tuple[str, ...]:
-    return () if exports else (NO_EXPORTS,)
+def _silent(exports: int, gate: Gate) -> tuple[str, ...]:
+    if exports:
+        return ()
+    return (NO_EXPORTS, NO_BASELINE) if gate.channel and gate.if_unset else (NO_EXPORTS,)
 
 
 def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:

@@ -12,18 +12,19 @@ import msgspec
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
 from abistore.cli.options.shared import FILE, SharedSettings, store_command
-from abistore.cli.output import answer, note, say, say_error, write_file
+from abistore.cli.output import answer, note, say, say_error
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
     fail_on_option,
     report_options,
     require_option,
+    show_together,
     style_of,
 )
 from abistore.cli.words import channel_words, library_words
 from abistore.model.words.counting import counted
-from abistore.report import draft, render
+from abistore.report import draft
 from abistore.urls import masked
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _show(
     elif rendering.format == "text" and rendering.output is None:
         answer(settings, {}, lambda: "\n".join(line for each in results for line in _lines(settings, each, rendering)))
     elif reports:
-        _write(settings, reports, rendering)
+        show_together(settings, reports, rendering)
         if rendering.output is not None:  # the log of the job has what decides
             say("\n".join(line for each in results for line in (each.sentence, *_ways(each))))
     for each in results:
@@ -169,20 +170,6 @@ def _document(settings: SharedSettings, results: tuple[GateResult, ...]) -> None
         said = {"status": "error", "code": failed.code, "error": failed.error, "hint": failed.hint}
         document = said | document
     answer(settings, document, str)
-
-
-def _write(settings: SharedSettings, reports: list[Report], rendering: Rendering) -> None:
-    """The reports of all files as one document."""
-    from abistore.report.releases.together import together
-
-    style = style_of(settings, rendering.full)._replace(
-        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
-    )
-    if rendering.output is None:
-        click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
-        return
-    text = render(together(reports), rendering.format, style._replace(colour=False, width=100))
-    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
 
 
 def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -> Iterator[str]:
