@@ -94,6 +94,27 @@ def test_a_break_is_blamed_on_a_release_that_has_it_after_one_that_does_not(seed
             assert same in {identity(one) for one in breaks(releases[0], releases[now])}
 
 
+@pytest.mark.parametrize("seed", (4, 15, 22, 27, 30, 32))
+def test_exports_that_came_later_and_are_gone_break_who_was_built_between(seed: int, address: str) -> None:
+    """Of each, the last release that has it and the next one tell whether its going breaks, and who has it."""
+    releases = kept(address, seed, 9)
+    (found,) = blame("lib", restored=True, database=address)
+    shown = [place for place, each in enumerate(releases) if evidence_of(each.evidence, "symbol").state != "missing"]
+    names = [set(each.entries.get("symbol", ())) for each in releases]
+    start = next(place for place, each in enumerate(releases) if each.version == found.base.version)
+    expected = set()
+    for name in (
+        set().union(*names[start:]) - names[start] - names[-1] if {start, len(releases) - 1} <= set(shown) else ()
+    ):
+        having = [place for place in shown if place >= start and name in names[place]]
+        last, gone = having[-1], next(place for place in shown if place > having[-1])
+        if any(each.name == name for each in compare(releases[last], releases[gone]).findings if each.impact in BREAKS):
+            expected.add((name.spelling, releases[last].version, releases[gone].version))
+    told = {(each.change.symbol, each.last.version, each.introduced.version) for each in found.short_lived}
+    assert told == expected
+    assert found.unjudged == 0
+
+
 def identity_of(called: str) -> bytes:
     return bytes.fromhex(called.partition("-")[0])
 

@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from abistore.errors import Incomparable, InputError
 from abistore.model.findings import Finding, Verdict
 from abistore.model.history import LineKey, Release
+from abistore.model.judging.engine import ENGINE
 from abistore.model.judging.identity import identified, identity, place
+from abistore.model.names import Name
 from abistore.report.model import ReportedFinding
 from abistore.report.outline import reported
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge
+from abistore.service.history.verdicts import key_of
+from abistore.service.judging.judging import concluded
 from abistore.service.since.line import AskedLine, DatedRelease, asked_lines, dated
 from abistore.service.since.probing import BREAKS, Probes, last_onset
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
+
+
+MOST_JUDGED = 16
+"""Of so many releases that took away exports of a short life, these are judged unless all is asked for."""
 
 
 class BlamedBreak(msgspec.Struct, frozen=True):
@@ -45,12 +54,22 @@ class RestoredBreak(msgspec.Struct, frozen=True):
     restored: DatedRelease
 
 
+class ShortLivedBreak(msgspec.Struct, frozen=True):
+    """An export that came after the base and is gone: programs built against ``first`` to ``last`` need it."""
+
+    change: ReportedFinding
+    first: DatedRelease
+    last: DatedRelease
+    introduced: DatedRelease
+
+
 class Blame(msgspec.Struct, frozen=True):
     """What the latest release of a line breaks of ``base``, and since when.
 
     The ``breaks`` that stand longest come first. ``restored`` are breaks that came and went since then: exports that
     were gone for a while, and with ``all_restored`` all others. ``reverted`` counts declarations that are as in
-    ``base``, and were not between.
+    ``base``, and were not between. ``short_lived`` are exports that came after ``base`` and are gone: what programs
+    built against a release between lack. ``unjudged`` counts those beyond the first that were judged.
     """
 
     line: LineKey
@@ -62,6 +81,8 @@ class Blame(msgspec.Struct, frozen=True):
     restored: tuple[RestoredBreak, ...] = ()
     all_restored: bool = False
     reverted: int = 0
+    short_lived: tuple[ShortLivedBreak, ...] = ()
+    unjudged: int = 0
 
 
 def blame(
@@ -95,6 +116,7 @@ def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> 
     order = {dated(release): number for number, release in enumerate(line.releases)}
     breaks = sorted((blamed[called] for called, _ in found), key=lambda each: order[each.introduced])
     taken_back = _every_restored(store, line, by) if restored else _exports_restored(probes)
+    short_lived, unjudged = _short_lived(store, probes, by, MOST_JUDGED if not restored else len(line.releases))
     return Blame(
         line.key,
         dated(line.base),
@@ -105,6 +127,8 @@ def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> 
         tuple(taken_back),
         restored,
         probes.lifetimes.reverted(line.start),
+        short_lived,
+        unjudged,
     )
 
 
@@ -137,6 +161,37 @@ def _exports_restored(probes: Probes) -> Iterator[RestoredBreak]:
         for begins, ends in runs:
             for called, finding in identified(probes.breaks(begins, name)):
                 yield RestoredBreak(reported(finding, called), dated(releases[begins]), dated(releases[ends]))
+
+
+def _short_lived(store: Store, probes: Probes, by: Ruling | None, most: int) -> tuple[tuple[ShortLivedBreak, ...], int]:
+    """The exports that came after the base and are gone, as the release that took them away breaks the one before.
+
+    Of the releases that did so the latest ``most`` are asked; the exports of the others are counted.
+    """
+    releases = probes.line.releases
+    steps: dict[tuple[int, int], dict[Name, int]] = {}
+    for name, (begins, last, gone) in probes.short_lived().items():
+        steps.setdefault((last, gone), {})[name] = begins
+    asked, found = sorted(steps)[-most:], list[ShortLivedBreak]()
+    for last, gone in asked:
+        firsts, built, broken = steps[last, gone], dated(releases[last]), dated(releases[gone])
+        for called, finding in identified(_between(store, releases[last], releases[gone], by)):
+            if finding.name in firsts and finding.impact in BREAKS:
+                first = dated(releases[firsts[finding.name]])
+                found.append(ShortLivedBreak(reported(finding, called), first, built, broken))
+    return tuple(found), sum(len(steps[step]) for step in steps.keys() - set(asked))
+
+
+def _between(store: Store, old: Release, new: Release, by: Ruling | None) -> Sequence[Finding]:
+    """What a release changes of another; none where the two cannot be compared."""
+    try:
+        found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
+        if found is None:
+            before, after = store.load_many([old, new])
+            return concluded(before, after, by)[0].findings
+    except (InputError, Incomparable):
+        return ()
+    return found.comparison.findings
 
 
 class _Run(NamedTuple):

@@ -88,6 +88,12 @@ class Probes:
         """The lives of the names that were met."""
         return self._walk.lifetimes(self.line.releases)
 
+    def short_lived(self) -> dict[Name, tuple[int, int, int]]:
+        """The exports that came after the base and are gone: the places of first, last and next release."""
+        found = self.lifetimes.short_lived("symbol", self.line.start)
+        names = self._walk.named(found)
+        return {names[identifier]: places for identifier, places in found.items()}
+
     def shown(self, facet: Facet) -> bool:
         """Whether the base and the latest release show anything of a facet."""
         return min(_rank(self.line.base, facet), _rank(self.line.releases[-1], facet)) > 0

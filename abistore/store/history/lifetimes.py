@@ -89,6 +89,24 @@ class Lifetimes:
                 found[self._names[identifier]] = [*_runs(missing, there)]
         return found
 
+    def short_lived(self, facet: Facet, start: int) -> dict[int, tuple[int, int, int]]:
+        """What came after the release at ``start`` and is gone in the last one, by the rows of the names.
+
+        For each the places of the first and the last release of its last run, and of the one in which it was gone.
+        """
+        found: dict[int, tuple[int, int, int]] = {}
+        above = self._all & ~((1 << start) - 1)
+        ends = 1 << start | 1 << (self._all.bit_length() - 1)
+        if self._blind[facet] & ends:
+            return found
+        for identifier, held in self._rows().items():
+            there = self._there(held, (facet,)) & above
+            if there and not there & ends:
+                last = there.bit_length() - 1
+                gone = _lowest(above & ~self._blind[facet] & ~((1 << (last + 1)) - 1))
+                found[identifier] = (self._first_of_run(there, self._blind[facet], last), last, gone)
+        return found
+
     def reverted(self, start: int) -> int:
         """How many names are in the last release as at ``start``, and were something else between."""
         last = self._all.bit_length() - 1

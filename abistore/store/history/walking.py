@@ -71,6 +71,12 @@ class LineWalk:
         for row in self._database.within(_MEANT, digests):
             self._memory.name(*row)
 
+    def named(self, identifiers: Collection[int]) -> Mapping[int, Name]:
+        """The names of rows."""
+        for row in self._database.within(_NAMES, sorted(set(identifiers) - self._memory.names.keys())):
+            self._memory.name(*row)
+        return {identifier: self._memory.names[identifier] for identifier in identifiers}
+
     def lifetimes(self, releases: Sequence[Release]) -> Lifetimes:
         """The lives of the names that the walk has met by now, by the line's ``releases`` in release order."""
         if self._spans is None:

@@ -39,7 +39,8 @@ def blame_command(settings: SharedSettings, /, *, library: str, **words: Any) ->
     """Show each break of the latest release of LIBRARY, with the release that introduced it.
 
     Breaks are those of programs built against the first release with the SONAME of the latest one, or against --since.
-    Exports that were gone for a while, and are back, are told as restored.
+    Exports that were gone for a while, and are back, are told as restored; those that came later and are gone break
+    programs built against a release between.
 
     \b
     abistore blame libfoo
@@ -66,11 +67,25 @@ def _blame(found: Blame) -> Iterator[str]:
             if each.as_now_since is not None:
                 yield f"    as it is now since {_told(each.as_now_since)}"
             yield from _unseen(each.last_good, each.not_observed)
+    yield from _short_lived(found)
     for gone in found.restored:
         yield f"restored in {_told(gone.restored)}: {_change(gone.change)}, broken since {_told(gone.introduced)}"
     if found.reverted and not found.all_restored:
         some = counted(found.reverted, "declaration")
         yield f"{some} differed between and are as in {found.base.version} again; --restored judges what that broke"
+
+
+def _short_lived(found: Blame) -> Iterator[str]:
+    """Exports that no program built against the base can miss, and others do."""
+    runs: dict[tuple[DatedRelease, DatedRelease, DatedRelease], list[ReportedFinding]] = {}
+    for each in found.short_lived:
+        runs.setdefault((each.introduced, each.first, each.last), []).append(each.change)
+    for (introduced, first, last), changes in runs.items():
+        built = first.version if first == last else f"{first.version} to {last.version}"
+        yield f"since {_told(introduced)}, {counted(len(changes), 'break')} of programs built against {built}"
+        yield from (f"  {_change(change)}" for change in changes)
+    if found.unjudged:
+        yield f"{counted(found.unjudged, 'more export')} came and went; --restored judges what that broke"
 
 
 @click.command("first-broken")
