@@ -173,7 +173,7 @@ from abistore.service.declarations import (
 from abistore.service.declared_exports import DeclaredExports as DeclaredExports
 from abistore.service.gating.gating import GatePlan as GatePlan, GateResult as GateResult, gate as gate
 from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
-from abistore.service.history.findings import (
+from abistore.service.history.explaining import (
     StoredFinding as StoredFinding,
     StoredFindings as StoredFindings,
     findings as findings,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.errors import UsageError
 from abistore.model.history import LineKey, Release
 from abistore.service.database import Database, line_target, using
 
@@ -83,3 +84,12 @@ def channels_of(store: Store, key: LineKey) -> dict[str, str]:
     """Where a line's baseline channels point."""
     moves = store.baselines(key.library)
     return {move.channel: move.version for move in moves if move.line == key and move.version is not None}
+
+
+def place_of(releases: Sequence[Release], version: str) -> int:
+    """The place of a version among the releases of a line. Raises :class:`UsageError` where it is none of them."""
+    for place, each in enumerate(releases):
+        if each.version == version:
+            return place
+    line = releases[0].line if releases else "the library"
+    raise UsageError(f"{line} has no release {version}", "`abistore list LIBRARY` shows the releases")

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from abistore.service.administration.baselines import baseline_history, baselines, clear_baseline, set_baseline
 from abistore.service.database import Connections, busy_seconds, locate
 from abistore.service.declarations import card, declarations
-from abistore.service.history.findings import findings
+from abistore.service.history.explaining import findings
 from abistore.service.history.history import history
 from abistore.service.history.log import log
 from abistore.service.history.matrix import matrix

@@ -64,6 +64,20 @@ def test_a_stored_finding_is_explained_by_its_identity(stored: Call) -> None:
     assert "Fix: " in done.out
 
 
+def test_an_explanation_says_who_accepted_the_finding_and_how_it_was_reviewed(stored: Call) -> None:
+    report = stored("verdict", "libcase@2.0", "--json").json
+    change = next(change for change in report["changes"] if change["impact"] == "breaking")
+    words = ("--reason", "announced", "--approver", "the board", "--until", "2.5")
+    assert stored("approve", change["id"], *words).code == 0
+    assert stored("review", "set", change["id"], "--state", "seen", "--note", "seen by QA").code == 0
+    done = stored("explain", change["id"])
+    assert "approved by the board up to 2.5: announced" in done.out
+    assert "seen by QA" in done.out
+    (found,) = stored("explain", change["id"], "--json").json["findings"]
+    assert found["change"]["approved"]["approver"] == "the board"
+    assert found["change"]["review"]["note"] == "seen by QA"
+
+
 def test_the_beginning_of_an_identity_will_do_and_json_has_it_all(stored: Call) -> None:
     change = stored("verdict", "libcase@2.0", "--json").json["changes"][0]
     found = stored("explain", change["id"][:7], "--json").json

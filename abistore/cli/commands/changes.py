@@ -105,7 +105,7 @@ def _explain_finding(settings: SharedSettings, identity: str) -> None:
     from abistore.cli.rendering import style_of
     from abistore.report.formats.text import one_finding
     from abistore.service.catalogue import changes, explain
-    from abistore.service.history.findings import findings
+    from abistore.service.history.explaining import findings
 
     found = findings(identity, database=settings.database)
     known = {kind.kind for kind in changes()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from abistore.model.history import DEFAULT_CHANNEL, FindingReview
+from abistore.model.history import DEFAULT_CHANNEL, FindingReview, Release
 from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE
 from abistore.model.kinds import first_name
@@ -130,14 +130,26 @@ def reviewed(report: Report, said: Iterable[FindingReview]) -> Report:
     last = {one.identity: one for one in said}
     if not last:
         return report
+    changes, suppressed = (
+        tuple(_reviewed(finding, last.get(finding.id)) for finding in each)
+        for each in (report.changes, report.suppressed)
+    )
+    return replace(report, changes=changes, suppressed=suppressed)
 
-    def told(finding: ReportedFinding) -> ReportedFinding:
-        one = last.get(finding.id)
-        if one is None or one.state == "open":
-            return finding
-        return replace(finding, review=ReportedReview(one.state, one.note, one.actor, f"{one.reviewed:%Y-%m-%d}"))
 
-    return replace(report, changes=tuple(map(told, report.changes)), suppressed=tuple(map(told, report.suppressed)))
+def _reviewed(finding: ReportedFinding, said: FindingReview | None) -> ReportedFinding:
+    if said is None or said.state == "open":
+        return finding
+    return replace(finding, review=ReportedReview(said.state, said.note, said.actor, f"{said.reviewed:%Y-%m-%d}"))
+
+
+def finding_with_said(store: Store, finding: ReportedFinding, new: Release) -> ReportedFinding:
+    """A finding of a stored release with what people said of it, by today's date."""
+    library = new.line.library
+    at = GatePlace(day(None), new.version, new.soname, None, store.scheme(library))
+    said = [one for one in of_library(store.approvals(), library) if one.identity[:_DIGITS] == finding.place]
+    reviews = [one for one in of_library(store.reviews(), library) if one.identity == finding.id]
+    return _reviewed(_told(finding, in_force(tuple(said)), at), reviews[-1] if reviews else None)
 
 
 def with_said(

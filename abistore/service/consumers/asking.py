@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
 import msgspec
 
 from abistore.errors import SnapshotNotFound, UsageError
-from abistore.model.judging.consumers import ConsumedSymbol, ConsumerKey, StoredConsumer
-from abistore.model.names import Name
+from abistore.model.judging.consumers import ConsumedSymbol, ConsumerKey, StoredConsumer, Unseen
+from abistore.model.names import EXPORTS, Name
 from abistore.report.wording import lengthened
 from abistore.service.consumers.fitting import ReleaseNeeds
 from abistore.service.consumers.keeping import users_of
 from abistore.service.database import Database, line_target, using
 from abistore.service.inventory.inventory import Inventory, exports, in_line
 from abistore.service.spelled import declarations_near
+
+ASKING: Final[frozenset[Unseen]] = frozenset({"asks-at-run-time"})
+"""What hides which exports a program uses; its types may hide in other ways."""
 
 
 class ConsumerUse(msgspec.Struct, frozen=True):
@@ -29,7 +33,8 @@ class ConsumerUse(msgspec.Struct, frozen=True):
 class UsersOfName(msgspec.Struct, frozen=True):
     """The known consumers of a library that use a name, out of all ``consumers``.
 
-    ``unseen`` are those that may use it besides: they ask for symbols while they run, or their types are not known.
+    ``unseen`` are those that may use it besides: they ask for symbols while they run, or it is a type, and theirs are
+    not known.
     """
 
     library: str
@@ -68,7 +73,12 @@ def consumers_using(library: str, name: str, *, database: Database = None, targe
         users = [_use(each, names, imports, types[each.details.key]) for each in known]
     found = tuple(each for each in users if each.symbols or each.types)
     seen = {(each.name, each.target) for each in found}
-    unseen = tuple(each.details.name for each in known if each.details.unseen and each.details.key not in seen)
+    lacks = ASKING if all(name.kind in EXPORTS for name in names) else None
+    unseen = tuple(
+        each.details.name
+        for each in known
+        if each.details.key not in seen and (set(each.details.unseen) & lacks if lacks else each.details.unseen)
+    )
     return UsersOfName(library, names, len(known), found, unseen)
 
 
@@ -83,7 +93,7 @@ def _use(
     types: Collection[Name],
 ) -> ConsumerUse:
     asked = {each.symbol for each in imports[consumer.details.key]}
-    symbols = tuple(name.spelling for name in names if name.kind in {"function", "variable"} and name.spelling in asked)
+    symbols = tuple(name.spelling for name in names if name.kind in EXPORTS and name.spelling in asked)
     return ConsumerUse(*consumer.details.key, symbols, tuple(name.spelling for name in names if name in types))
 
 
@@ -122,5 +132,5 @@ def unused_exports(
         )
     ordinals = needs.ordinals(used)
     kept = tuple(one for one in found.items if one.name.spelling not in used | ordinals)
-    unseen = tuple(each.details.name for each in known if "asks-at-run-time" in each.details.unseen)
+    unseen = tuple(each.details.name for each in known if ASKING & set(each.details.unseen))
     return UnusedExports(msgspec.structs.replace(found, items=kept), len(known), unseen)

@@ -16,7 +16,7 @@ from abistore.model.names import Name
 from abistore.report.history.model import Matrix, MatrixRelease, UnjudgedPair
 from abistore.service.database import Database, using
 from abistore.service.history.sides import SideWalk
-from abistore.service.listing import lines_of, releases_of
+from abistore.service.listing import lines_of, place_of, releases_of
 
 if TYPE_CHECKING:
     from abistore.compare.replacing import Replacing
@@ -89,13 +89,8 @@ def _matrix(store: Store, key: LineKey, asked: _Asked) -> Matrix:
 
 def ranged(releases: Sequence[Release], within: ReleaseRange) -> Sequence[Release]:
     """The releases of a range. Raises :class:`UsageError` for a version that is none of them, or where none is left."""
-    versions = [each.version for each in releases]
-    for version in (within.first, within.final):
-        if version is not None and version not in versions:
-            line = releases[0].line if releases else "the library"
-            raise UsageError(f"{line} has no release {version}", "`abistore list LIBRARY` shows the releases")
-    start = versions.index(within.first) if within.first is not None else 0
-    end = versions.index(within.final) + 1 if within.final is not None else len(versions)
+    start = place_of(releases, within.first) if within.first is not None else 0
+    end = place_of(releases, within.final) + 1 if within.final is not None else len(releases)
     found = releases[start:end][-within.last if within.last else 0 :]
     if not found:
         raise UsageError(f"no release is between {within.first} and {within.final}", "give the older one first")

@@ -15,7 +15,7 @@ from abistore.model.names import EXPORTS, Facet, Name
 from abistore.model.shapes import Foreign, Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.service.database import Database, line_target, using
-from abistore.service.listing import releases_of
+from abistore.service.listing import place_of, releases_of
 from abistore.service.spelled import display
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def exports(
     pattern: str | None = None,
     *,
     regex: bool = False,
+    since: str | None = None,
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
@@ -61,11 +62,12 @@ def exports(
     """The exported functions and variables of a release, or of the latest one of a library.
 
     ``pattern`` is of the name in the source or of the symbol: a glob (``geo::*``), or a regular expression that is
-    found anywhere in it. Raises :class:`SnapshotNotFound`.
+    found anywhere in it. With ``since``, a version, only what came with that release or later. Raises
+    :class:`SnapshotNotFound`, and :class:`UsageError` for a version that the line does not have.
     """
     with using(database) as store, store.reading():
         meant = in_line(store, reference, target, profile)
-        return _inventory(store, meant, (EXPORTS, ("symbol",)), _matcher(pattern, regex))
+        return _inventory(store, meant, (EXPORTS, ("symbol",)), _matcher(pattern, regex), since)
 
 
 def types(
@@ -73,17 +75,19 @@ def types(
     pattern: str | None = None,
     *,
     regex: bool = False,
+    since: str | None = None,
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
 ) -> Inventory:
     """The types that a release, or the latest one of a library, describes: those that exports or headers mention.
 
-    Types of the standard library are left out. ``pattern`` is as for :func:`exports`. Raises :class:`SnapshotNotFound`.
+    Types of the standard library are left out. ``pattern``, ``since`` and errors are as for
+    :func:`exports`.
     """
     with using(database) as store, store.reading():
         meant = in_line(store, reference, target, profile)
-        return _inventory(store, meant, (TYPES, ("layout", "source")), _matcher(pattern, regex))
+        return _inventory(store, meant, (TYPES, ("layout", "source")), _matcher(pattern, regex), since)
 
 
 def in_line(store: Store, reference: str, target: str | None, profile: str | None) -> tuple[Release, Sequence[Release]]:
@@ -114,15 +118,20 @@ Kinds = tuple[tuple[str, ...], tuple[Facet, ...]]
 
 
 def _inventory(
-    store: Store, meant: tuple[Release, Sequence[Release]], kinds: Kinds, matches: Callable[[str], bool]
+    store: Store,
+    meant: tuple[Release, Sequence[Release]],
+    kinds: Kinds,
+    matches: Callable[[str], bool],
+    since: str | None,
 ) -> Inventory:
     release, ordered = meant
+    first = place_of(ordered, since) if since is not None else 0
     with limits_for(release.declarations << 12, f"listing {release.reference}"), without_cycle_collection():
         walk = store.walk()
         snapshot = walk.step(release).snapshot
         lives = walk.lifetimes(ordered).of(release, kinds[1])
         every = [(name, life) for name, life in lives.items() if _is_own(snapshot, name, kinds[0])]
-        items = (_item(snapshot, name, life, ordered) for name, life in every)
+        items = (_item(snapshot, name, life, ordered) for name, life in every if life.since >= first)
         chosen = (one for one in items if matches(one.display) or matches(one.name.spelling))
         found = tuple(sorted(chosen, key=lambda one: (one.display, one.name)))
     return Inventory(release, found, len(every))

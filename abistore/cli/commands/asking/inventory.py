@@ -10,7 +10,8 @@ import click
 from abistore.cli.options.shared import SharedSettings, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.tables import table
-from abistore.cli.words import reference_words
+from abistore.cli.words import reference_words, since_words
+from abistore.errors import UsageError
 from abistore.model.words.counting import counted
 from abistore.report.wording import shortened
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 FIRST = "<="
 """Marks a version before which nothing is stored: the declaration may be older."""
 
+since_option = click.option(
+    "--since", metavar="VERSION", shell_complete=since_words, help="Only what came with this release, or later."
+)
 regex_option = click.option(
     "--regex", is_flag=True, help="PATTERN is a regular expression (RE2), found anywhere in the name."
 )
@@ -30,7 +34,7 @@ regex_option = click.option(
 
 def listing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what ``exports`` and ``types`` have in common."""
-    for option in (store_command, line_options, regex_option, click.argument("pattern", required=False)):
+    for option in (store_command, line_options, since_option, regex_option, click.argument("pattern", required=False)):
         command = option(command)
     return click.argument("reference", shell_complete=reference_words)(command)
 
@@ -51,6 +55,7 @@ def exports_command(
     \b
     abistore exports libfoo
     abistore exports libfoo@1.2.0 'foo_io_*'
+    abistore exports libfoo@1.2.0 --since 1.2.0
     abistore exports libfoo --regex '^foo_.*_v2$'
     abistore exports libfoo --unused
     """
@@ -59,6 +64,8 @@ def exports_command(
     if unused:
         from abistore.service.consumers.asking import unused_exports
 
+        if words.pop("since") is not None:
+            raise UsageError("--unused and --since are two questions", "ask them one after the other")
         spare = unused_exports(reference, pattern, database=settings.database, **words)
         answer(settings, {"unused": spare}, lambda: "\n".join(_unused(spare)))
         return

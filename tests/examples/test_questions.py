@@ -1,0 +1,45 @@
+"""Every question of ``docs/questions.md`` is answered as the page shows, from real releases and programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from examples.recipes import LZ4
+from tests.examples.test_quickstart import follow, run, steps
+from tests.releases import obtained
+
+PAGE = "docs/questions.md"
+PROGRAMS = {
+    "packer": "extern void LZ4_attach_dictionary(void *, const void *);\n"
+    "extern int LZ4_versionNumber(void);\n"
+    "int main(int argc, char **argv) {\n"
+    "    if (argc > 2) LZ4_attach_dictionary(argv[1], argv[2]);\n"
+    "    return !LZ4_versionNumber();\n}\n",
+    "lister": "extern int LZ4_versionNumber(void);\nint main(void) { return !LZ4_versionNumber(); }\n",
+}
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    """A database with the releases, and the programs that were linked with 1.8.3."""
+    for version in LZ4.version_numbers():
+        (tmp_path / version).mkdir()
+        shutil.copy(obtained(LZ4, version), tmp_path / version / "liblz4.so.1")
+    for name, source in PROGRAMS.items():
+        (tmp_path / f"{name}.c").write_text(source)
+        command = ["gcc", "-s", "-o", name, f"{name}.c", "1.8.3/liblz4.so.1"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    first, *others = (f"{version}/liblz4.so.1" for version in LZ4.version_numbers())
+    run(tmp_path, f"abistore ingest {first} --version-from folder --set-baseline")
+    run(tmp_path, f"abistore ingest {' '.join(others)} --version-from folder")
+    run(tmp_path, "abistore history liblz4")
+    return tmp_path
+
+
+def test_every_question_is_answered_as_the_page_shows(workshop: Path) -> None:
+    assert len(steps(PAGE)) >= 12
+    follow(PAGE, workshop)
