@@ -110,6 +110,35 @@ def test_builds_between_releases_are_told_what_the_next_release_must_be(based: C
     assert (done.code, "the next release must be 2.0.0" in " ".join(done.out.split())) == (4, True)
 
 
+def test_history_says_what_the_builds_after_the_last_release_ask_of_the_next_one(based: Call) -> None:
+    ingest(based, "1.9.4-1-gabc1234", "libfoo.so.1", source=MORE)
+    added = "1.9.4-1-gabc1234 breaks nothing of 1.9.4, and adds to it: the next release must be 1.10.0, a minor release"
+    assert f"pending: {added}" in based("history", "libfoo").out
+    ingest(based, "1.9.4-2-gabc1235", "libfoo.so.1", "--fail-on", "never")
+    ingest(based, "1.9.4-3-gabc1236", "libfoo.so.1")
+    said = "1.9.4-3-gabc1236 breaks 1.9.4 in 2 places under the same SONAME: the next release must be 2.0.0 and"
+    (found,) = based("history", "libfoo", "--json").json["histories"]
+    assert found["pending"].startswith(said)  # though the last step changes nothing
+    for form in ("markdown", "html"):
+        assert "the next release must be 2.0.0" in based("history", "libfoo", "--format", form).out
+    ingest(based, "2.0.0", "libfoo.so.2", "--allow", "scheme")
+    assert "pending" not in based("history", "libfoo").out
+
+
+def test_known_programs_are_told_that_have_to_be_built_again_without_need(based: Call) -> None:
+    old = built(OLD, "libfoo.so.1")
+    for name in ("archiver", "browser", "compiler", "debugger"):
+        program = build_library(
+            f"int one(void);\nint {name}(void) {{ return one(); }}\n", flags=("-g", f"-Wl,--no-as-needed,{old}")
+        )
+        assert based("consumers", "add", program, "--name", name).code == 0
+    done = ingest(based, "1.9.5", "libfoo.so.2", source=OLD)
+    told = " ".join(done.out.split())
+    assert "every program must be rebuilt, 4 known ones among them (archiver, browser, compiler and 1 more); if" in told
+    assert "4 known ones among them" in " ".join(based("statement", "libfoo@1.9.5").out.split())
+    assert "4 known ones among them" in " ".join(based("verdict", "libfoo@1.9.5").out.split())
+
+
 def test_every_report_says_why_the_gate_passed(based: Call) -> None:
     assert ingest(based, "2.0.0", "libfoo.so.2").code == 0
     bump = based("verdict", "libfoo@2.0.0", "--json").json["bump"]

@@ -182,7 +182,7 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    told = (*history.remarks, *_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
+    told = (*history.said, *_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
     return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 

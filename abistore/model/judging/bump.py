@@ -66,10 +66,14 @@ class OldAndNew(NamedTuple):
 
 
 class AllowPlan(msgspec.Struct, frozen=True):
-    """What decides which releases may break: the rule, and the version scheme declared for the library."""
+    """What decides which releases may break: the rule, and the version scheme declared for the library.
+
+    ``users`` are the known programs that another SONAME makes build again. They decide nothing, and are told.
+    """
 
     rule: AllowRule = "scheme"
     scheme: str = AUTO
+    users: tuple[str, ...] = ()
 
 
 class Bump(msgspec.Struct, frozen=True, omit_defaults=True):

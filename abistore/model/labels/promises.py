@@ -72,7 +72,7 @@ def promise(old: str | None, new: str | None, scheme: str = AUTO) -> Promise:
     if first and second:
         return _libtool(*((int(each[1]), int(each[2]), int(each[3])) for each in (first, second)))
     before, after = _numbers(old), _numbers(new)
-    unreleased = _is_unreleased(new)
+    unreleased = is_unreleased(new)
     if scheme == "plain" or before is None or after is None or _apart(old, new, scheme):
         return Promise("unknown", None, *_steps(before or ()), unreleased=unreleased)
     if scheme != "semver" and (_is_calendar(before, after) or _is_calendar(after, before)):
@@ -115,7 +115,7 @@ def _numbers(label: str) -> tuple[str, ...] | None:
     return label_written.numbers if label_written else None
 
 
-def _is_unreleased(label: str) -> bool:
+def is_unreleased(label: str) -> bool:
     """Whether a label is of a build between releases: of ``git describe``, ``nightly-1``, or without a number."""
     read = convention(label)
     return read is None or read.series in PRE_RELEASES or described(label)[0] != label
@@ -146,7 +146,7 @@ def _declared(before: tuple[str, ...], after: tuple[str, ...], old: str, new: st
         was, now = (each[place] if place < len(each) else number("") for each in (first, second))
         if was != now:
             return Step(max(Step.PATCH, Step.MAJOR - place)) if now > was else Step.NONE
-    if _is_unreleased(new) or _is_pre_release(old):
+    if is_unreleased(new) or _is_pre_release(old):
         return None
     return Step.PATCH if _is_later(old, new) else Step.NONE
 

@@ -17,12 +17,15 @@ REMOVED = {"func_removed": "function", "var_removed": "variable"}
 """Kinds that are told by what they remove."""
 
 PLACE = "place"
+NAMED = 3
+"""So many users are named."""
 
 
 class ChangeFacts(NamedTuple):
     """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
 
     ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.
+    ``users`` are the known programs that use the library.
     """
 
     labels: OldAndNew
@@ -31,6 +34,7 @@ class ChangeFacts(NamedTuple):
     breaks: int = 0
     removed: str = ""
     library: str = ""
+    users: tuple[str, ...] = ()
 
 
 def facts_of(report: Report) -> ChangeFacts:
@@ -83,14 +87,24 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
     if bump.soname == "bumped":
         word = name_word(facts.sonames.new or "")
         return (
-            f"nothing was found that {new} breaks of {old}, and {_soname_step(facts)}: every program must be rebuilt; "
-            f"if nothing else needs the new {word}, keep the old one"
+            f"nothing was found that {new} breaks of {old}, and {_soname_step(facts)}: every program must be rebuilt"
+            f"{_users(facts)}; if nothing else needs the new {word}, keep the old one"
         )
-    if bump.suggested and not bump.unreleased:
-        return f"{new} breaks nothing of {old}, and adds to it: call it {bump.suggested}, a {bump.required} release"
+    if bump.suggested and bump.required != "patch":
+        call = "the next release must be" if bump.unreleased else "call it"
+        return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}, a {bump.required} release"
     if bump.soname in {"renamed", "lowered", "lost"}:
         return f"{new} breaks nothing of {old}, but {_soname_step(facts)}: programs go on asking for the old name"
     return f"{new} breaks nothing of {old}"
+
+
+def _users(facts: ChangeFacts) -> str:
+    """``, 5 known ones among them (app, lister, packer and 2 more)``."""
+    users = facts.users
+    if not users:
+        return ""
+    more = f" and {len(users) - NAMED} more" if len(users) > NAMED else ""
+    return f", {len(users)} known {'one' if len(users) == 1 else 'ones'} among them ({', '.join(users[:NAMED])}{more})"
 
 
 def _refused(bump: Bump, facts: ChangeFacts) -> str:

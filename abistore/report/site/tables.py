@@ -29,6 +29,9 @@ def _timeline(history: History) -> Iterator[str]:
     yield _line(HEADS)
     yield _line(tuple("--:" if column in RIGHT else "---" for column in range(len(HEADS))))
     yield from (_line(_row(history, row)) for row in reversed(history.rows))
+    if history.said:
+        yield ""
+        yield from (f"- {plain(each)}" for each in history.said)
     for row in history.rows:
         for other, reason in ((row.previous, row.unjudged), (history.baseline, row.unjudged_baseline)):
             if reason:

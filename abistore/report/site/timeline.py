@@ -46,7 +46,8 @@ class History(msgspec.Struct, frozen=True):
 
     ``candidates`` failed their gate and were kept; no release is judged against them. The verdicts are by ``policy``
     and the suppressions of the files. ``damaged``: the stored data of a release are damaged. ``remarks`` are sentences
-    about several releases: a break that no single step shows, and what a release restores.
+    about several releases: a break that no single step shows, and what a release restores. ``pending`` says what the
+    builds that stand after the last release ask of the next one.
     """
 
     line: LineKey
@@ -59,6 +60,12 @@ class History(msgspec.Struct, frozen=True):
     suppression_files: tuple[RulingFile, ...] = ()
     damaged: bool = False
     remarks: tuple[str, ...] = ()
+    pending: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences about several releases."""
+        return (*self.remarks, *([f"pending: {self.pending}"] if self.pending else []))
 
 
 class FoldedRow(msgspec.Struct, frozen=True):

@@ -136,11 +136,6 @@ def named(store: Store, name: str, target: str | None = None) -> list[StoredCons
     return found
 
 
-def consumers_of(store: Store, library: str) -> int:
-    """How many stored consumers ask the loader for a library: so many have to be built again when its SONAME moves."""
-    return len(users_of(store, library))
-
-
 def users_of(store: Store, library: str) -> tuple[StoredConsumer, ...]:
     """The stored consumers that ask the loader for a library, by any name that it had in a release."""
     every = store.consumers()

@@ -14,6 +14,7 @@ from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerd
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
+from abistore.model.labels.promises import is_unreleased
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.report.releases.allowance import ChangeFacts, in_words
@@ -103,7 +104,17 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         *_ruled(judging.by),
         damaged=verdicts.damaged,
         remarks=sentences(steps, store.returned_exports(key, stored)),
+        pending=_pending(stored, verdicts, allow),
     )
+
+
+def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -> str:
+    """What the next release must be, where builds that are none stand after the last one; else nothing."""
+    last = next((each for each in reversed(stored) if not is_unreleased(each.version)), None)
+    if last is None or last == stored[-1]:
+        return ""
+    found = verdicts.against(last, stored[-1])
+    return bump_beside(last, stored[-1], found, allow).sentence if isinstance(found, VerdictSummary) else ""
 
 
 def _verdict_of(told: VerdictSummary | str | None) -> Verdict | None:
@@ -221,6 +232,7 @@ def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: 
         OldAndNew(other.soname, release.soname),
         found.verdict,
         found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
+        users=allow.users,
     )
     answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
     return in_words(answer, facts)

@@ -13,10 +13,11 @@ import msgspec
 from abistore.errors import SnapshotNotFound, StoreError
 from abistore.model.findings import Churn, Comparison, FailOn, RulingKey
 from abistore.model.history import Release, StoredVerdict
-from abistore.model.judging.bump import AllowPlan, AllowRule
+from abistore.model.judging.bump import AllowRule
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
+from abistore.service.consumers.planning import allow_plan
 from abistore.service.database import Database, asker, line_target, using
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
@@ -58,7 +59,7 @@ def verdict(
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = _told(store, judged(store, other, release, by=by), against, today)
-        plan = AllowPlan(allow, store.scheme(release.line.library))
+        plan = allow_plan(store, other, release.soname, allow)
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
     return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))
@@ -80,7 +81,7 @@ def remembered(
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         found = _told(store, _recalled(store, other, release), against)
-        plan = AllowPlan(scheme=store.scheme(release.line.library))
+        plan = allow_plan(store, other, release.soname)
     return msgspec.structs.replace(found, report=gated(found.report, "api_break", allow=plan))
 
 

@@ -12,6 +12,7 @@ from abistore.model.judging.bump import AllowPlan
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
+from abistore.service.consumers.planning import allow_plan
 from abistore.service.history.verdicts import given_now, judged
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
@@ -100,10 +101,12 @@ class Admission:
         self.store, self.arrival, self.gate = store, arrival, gate
         self._given: dict[tuple[Release, Release | None], _Given] = {}
 
-    @property
-    def allow(self) -> AllowPlan:
-        """What decides which releases may break."""
-        return AllowPlan(self.gate.allow, self.store.scheme(self.arrival.line.library))
+    def allow(self, old: Release) -> AllowPlan:
+        """What decides whether the arrival may break an older release."""
+        arrival = self.arrival
+        facts = arrival.snapshot.facts if arrival.snapshot else None
+        soname = arrival.release.soname if arrival.release else facts.name if facts else None
+        return allow_plan(self.store, old, soname, self.gate.allow)
 
     def standing(self) -> StoreState:
         """What the store holds now."""
@@ -156,7 +159,7 @@ class Admission:
         )
 
     def _report(self, old: Release, standing: StoreState) -> Report:
-        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required, self.allow)
+        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required, self.allow(old))
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by

@@ -109,7 +109,7 @@ class _ReleaseAdmission:
         new = ReadRelease(self.package, tuple(self._snapshots(standings)))
         said = SaidOfRelease(lambda report: self._member(report, standings), lambda own: self._own(own, standings))
         judged = zip(self.members, standings, strict=True)
-        allow = next(each.allow for each, standing in judged if standing.against.release is not None)
+        allow = next(each.allow(one.against.release) for each, one in judged if one.against.release is not None)
         return judge_releases(
             *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
         )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.approvals import GatePlace
-from abistore.model.judging.bump import AllowPlan
 from abistore.model.judging.engine import ENGINE
 from abistore.model.standing import BaselineRole, Ledger, Standing, worst_of
 from abistore.report.heading import evidence_gap
 from abistore.service.approvals.gate import day, of_library
+from abistore.service.consumers.planning import allow_plan
 from abistore.service.history.history import accepted_of, bump_beside
 from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.judging.judging import concluded
@@ -99,7 +99,7 @@ def _standing(asked: PairJudge, measure: Measure, release: Release, today: date)
         evidence_gap=evidence_gap(old.evidence, release.evidence),
         approved=count,
         passed_by=said,
-        bump=bump_beside(old, release, summary, AllowPlan(scheme=scheme)),
+        bump=bump_beside(old, release, summary, allow_plan(store, old, release.soname)),
     )
 
 
