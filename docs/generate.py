@@ -28,9 +28,11 @@ from abistore.compare.rule import load, subscriptions
 from abistore.model.kinds import FORMER_NAMES
 from abistore.model.shapes import SHORT
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
+from abistore.model.statement import ReleaseStatement
 from abistore.report.documentation import labelled
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
+from abistore.report.plain import plain_schema
 from abistore.service.approvals.file import ApprovalDocument
 from abistore.service.catalogue import changes, established, explain
 from abistore.service.configuration import ConfigurationFile
@@ -54,6 +56,11 @@ def command_line() -> str:
 def report_schema() -> str:
     """The JSON Schema of a comparison report."""
     return json.dumps(schema(), indent=2) + "\n"
+
+
+def statement_schema() -> str:
+    """The JSON Schema of a release statement."""
+    return json.dumps(plain_schema("abistore release statement", statement=ReleaseStatement), indent=2) + "\n"
 
 
 def snapshot_schema() -> str:
@@ -366,6 +373,7 @@ DOCUMENTS = {
     "architecture.md": architecture,
     "cli.md": command_line,
     "report-schema.json": report_schema,
+    "statement-schema.json": statement_schema,
     "snapshot-schema.json": snapshot_schema,
     "config-schema.json": config_schema,
     "policy-schema.json": policy_schema,

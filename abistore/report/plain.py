@@ -43,3 +43,39 @@ def plain(value: Any) -> Any:
         case tuple() | list():
             return [plain(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_TEXT = {"type": "string"}
+_WRITTEN: dict[str, dict[str, Any]] = {
+    "Verdict": {"enum": [verdict.name for verdict in Verdict]},
+    "Impact": {"enum": [impact.label for impact in Impact]},
+    "Name": {"type": "object", "properties": {"kind": _TEXT, "symbol": _TEXT}, "required": ["kind", "symbol"]},
+    "Target": _TEXT,
+    "Location": _TEXT,
+}
+"""What :func:`plain` writes otherwise than msgspec does."""
+
+
+def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a command's answer: its status, and :func:`plain` of one value under each key.
+
+    Every field is required that is not left out where it is unset, so that readers need no defaults.
+    """
+    references, components = msgspec.json.schema_components(answer.values(), ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "type": "object",
+        "properties": {"status": {"const": "ok"}, **dict(zip(answer, references, strict=True))},
+        "required": ["status", *answer],
+        "$defs": {name: _WRITTEN.get(name) or _complete(each) for name, each in sorted(components.items())},
+    }
+
+
+def _complete(component: dict[str, Any]) -> dict[str, Any]:
+    properties = component.get("properties")
+    if properties is None:
+        return component
+    told = {name: {key: each for key, each in field.items() if key != "default"} for name, field in properties.items()}
+    required = [name for name in properties if name in component["required"] or "default" in properties[name]]
+    return {**component, "properties": told, "required": required}

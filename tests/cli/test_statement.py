@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
+from tests.statement_schema import STATEMENTS
 from tests.store.test_ledger import release, stored
 
 pytestmark = pytest.mark.fast
@@ -28,6 +29,7 @@ def test_a_statement_begins_with_its_sentence_in_every_format(abistore: Call, da
     assert "| elf-" not in page.read_text()
     assert abistore("statement", "libgeo@1.1", "--format", "json", "-o", document).code == 0
     assert json.loads(document.read_text())["statement"] == answer
+    STATEMENTS.validate(json.loads(document.read_text()))
 
 
 def test_a_release_that_is_not_stored_is_an_error(abistore: Call, database: Path) -> None:

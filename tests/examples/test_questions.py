@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from examples.recipes import LZ4
 from tests.examples.test_quickstart import follow, run, steps
 from tests.releases import obtained
+from tests.statement_schema import STATEMENTS
 
 PAGE = "docs/questions.md"
 PROGRAMS = {
@@ -43,3 +45,9 @@ def workshop(tmp_path: Path) -> Path:
 def test_every_question_is_answered_as_the_page_shows(workshop: Path) -> None:
     assert len(steps(PAGE)) >= 12
     follow(PAGE, workshop)
+
+
+def test_the_statement_of_every_real_release_has_the_fields_of_the_published_schema(workshop: Path) -> None:
+    for version in LZ4.version_numbers():
+        done = run(workshop, f"abistore statement liblz4@{version} --json")
+        STATEMENTS.validate(json.loads(done.stdout))

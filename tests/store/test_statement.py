@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
+import jsonschema
 import pytest
 
+from abistore import interface
 from abistore.interface import ApprovalPlan, approve
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
 from abistore.model.statement import ReleaseStatement
+from abistore.report.plain import plain
 from abistore.report.releases.ledgers import as_text
 from abistore.report.releases.statements import statement_tables
 from abistore.service.open_store import open_store
-from abistore.service.statement.statement import statement
 from abistore.store.store import Store
+from tests.statement_schema import PUBLISHED, STATEMENTS
 from tests.store.builders import ARM
 from tests.store.test_ledger import LINE, release, stored
 from tests.store.test_lines import release as plain_release
 
 DAY = date(2026, 1, 1)
+
+
+def statement(reference: str, **words: Any) -> ReleaseStatement:
+    """A statement, which the published schema describes completely, whatever it states."""
+    found = interface.statement(reference, **words)
+    STATEMENTS.validate(answer(found))
+    return found
+
+
+def answer(found: ReleaseStatement) -> dict[str, Any]:
+    return {"status": "ok", "statement": plain(found)}
 
 
 def told(found: ReleaseStatement) -> str:
@@ -118,3 +133,15 @@ def test_a_bumped_soname_allows_what_a_kept_one_does_not(address: str, soname: i
     found = statement("libgeo@1.1", database=address)
     assert found.allowed is (soname == 2)
     assert ("that is allowed, SONAME went from .1 to .2" in found.sentence) is (soname == 2)
+
+
+def test_the_schema_refuses_what_is_no_statement(address: str) -> None:
+    stored(address, release("f", "g"), release("f")).close()
+    stated = answer(statement("libgeo@1.1", database=address))
+    published = jsonschema.Draft202012Validator(PUBLISHED)
+    assert published.is_valid({**stated, "later": 1})
+    for wrong in ({"verdict": "FINE"}, {"allowed": "yes"}, {"lines": [{}]}):
+        assert not published.is_valid({**stated, "statement": {**stated["statement"], **wrong}})
+    for missing in ("sentence", "allowed", "lines", "policy"):
+        left = {name: value for name, value in stated["statement"].items() if name != missing}
+        assert not published.is_valid({**stated, "statement": left}), missing

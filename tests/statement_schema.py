@@ -1,0 +1,24 @@
+"""The published schema of release statements, and a strict reading of it that refuses what it does not name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+PUBLISHED = json.loads((Path(__file__).parents[1] / "docs" / "statement-schema.json").read_text())
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Every object has the fields that the schema names, and no other."""
+    below = {name: {**each, "additionalProperties": False} for name, each in schema["$defs"].items() if _has(each)}
+    return {**schema, "additionalProperties": False, "$defs": {**schema["$defs"], **below}}
+
+
+def _has(definition: dict[str, Any]) -> bool:
+    return "properties" in definition
+
+
+STATEMENTS = jsonschema.Draft202012Validator(_closed(PUBLISHED))
