@@ -13,10 +13,12 @@ from mcp import Client, MCPError
 from mcp.types import ElicitRequestParams, ElicitResult
 
 from abistore.interface import (
+    ApprovalPlan,
     BaselinePlan,
     OpenStore,
     WithdrawalPlan,
     approvals,
+    approve,
     db_audit,
     open_store,
     set_baseline,
@@ -110,12 +112,14 @@ def test_a_baseline_that_would_break_moves_when_a_person_agrees(person: Person, 
 @pytest.mark.parametrize(("action", "agree"), [("accept", False), ("decline", True), ("cancel", True)])
 def test_nothing_is_written_without_a_yes(action: Action, agree: bool, person: Person, store: OpenStore) -> None:
     wanted = breaks(store)
+    accepted = [one.approval.identity for one in approve(wanted[:1], ApprovalPlan("nobody calls it"), database=store)]
     before = db_audit(limit=1, database=store)
     person.action, person.agree = action, agree
     for tool, given in (
         ("abi_baseline", BREAKING),
         ("abi_delete", {"library": "libgeo", "version": "1.1", "confirm_digest": digest(store, "1.1")}),
         ("abi_approve", {"finding_ids": wanted, "reason": "nobody calls it"}),
+        ("abi_approve", {"finding_ids": accepted, "reason": "it is called", "state": "withdrawn"}),
     ):
         refused = person.call(tool, **given)
         assert refused.failed
@@ -261,6 +265,55 @@ def test_what_is_withdrawn_closes_the_gate_of_a_comparison_that_was_made_before(
     withdraw(wanted, WithdrawalPlan("used after all"), database=store)
     assert person.call("abi_gate", **one).document["exit_code"] == 4
     assert "approved" not in person.call("abi_findings", **one).document["items"][0]
+
+
+def test_an_approval_is_taken_back_when_a_person_agrees_and_has_read_whose_it_is(
+    person: Person, store: OpenStore
+) -> None:
+    wanted = breaks(store)
+    approve(wanted, ApprovalPlan("nobody calls it", approver="ana"), database=store)
+    given = {"finding_ids": [each[:12] for each in wanted], "reason": "a plugin does", "state": "withdrawn"}
+    answer = person.call("abi_approve", **given).document
+    assert (answer["headline"], answer["finding_ids"]) == (f"WITHDRAWN: {len(wanted)} breaks of libgeo", wanted)
+    (asked,) = dict.fromkeys(person.asked)
+    assert asked.startswith(f"Take back {len(wanted)} approvals of libgeo, so that gates fail")
+    assert all(
+        each in asked
+        for each in (*wanted, "func_removed 'gone'", "by ana: 'nobody calls it'", "Reason given: 'a plugin does'")
+    )
+    assert approvals(database=store) == ()
+    assert person.call("abi_gate", library="libgeo", version="2.0").document["exit_code"] == 4
+    again = person.call("abi_approve", **given).document
+    assert (again["code"], len(dict.fromkeys(person.asked))) == ("NOT_FOUND", 1)
+
+
+def test_an_approval_of_one_scope_is_taken_back_alone(person: Person, store: OpenStore) -> None:
+    (wanted, *_) = breaks(store)
+    for scope in ("forever", "branch:main"):
+        approve(wanted, ApprovalPlan("x", scope=scope), database=store)
+    given = {"finding_ids": [wanted], "reason": "y", "state": "withdrawn"}
+    refused = person.call("abi_approve", **given, until="3.0").document
+    assert (refused["code"], person.asked) == ("INVALID_ARGUMENT", [])
+    assert person.call("abi_approve", **given, scope="branch:main").document["scope"] == "branch:main"
+    assert [one.approval.scope for one in approvals(database=store)] == ["forever"]
+
+
+def test_an_approval_that_was_not_asked_of_is_not_taken_back(person: Person, store: OpenStore) -> None:
+    (wanted, *_) = breaks(store)
+    approve(wanted, ApprovalPlan("x"), database=store)
+
+    def meanwhile() -> None:
+        with open_store(store.where) as other:
+            approve(wanted, ApprovalPlan("x", scope="branch:main"), database=other)
+
+    person.meanwhile = meanwhile
+    answered = person.call("abi_approve", finding_ids=[wanted], reason="y", state="withdrawn")
+    if person.era == "legacy":
+        assert answered.document["code"] == "VERSION_CONFLICT"
+        assert len(approvals(database=store)) == 2
+    else:  # the question is made anew
+        assert (len(person.asked), "for branch main" in person.asked[1]) == (2, True)
+        assert approvals(database=store) == ()
 
 
 def test_an_agent_approves_nothing_by_itself(store: OpenStore, jobs: Jobs) -> None:

@@ -233,7 +233,7 @@ OTHER: dict[str, str] = {
     "release_tag": ALIKE,
     "review": ALIKE,
     "approve": ALIKE,
-    "withdraw": "what a person decided is taken back by a person: no tool; tests/cli/test_approvals.py",
+    "withdraw": "abi_approve(state='withdrawn') asks a person as the approval did: tests/mcp/test_deciding.py",
     "findings": ALIKE,
     "add_consumers": "who builds the programs stores them, and no agent: tests/cli/test_consumers.py",
     "remove_consumers": "who stored them takes them out: tests/cli/test_consumers.py",

@@ -63,9 +63,9 @@ a taken version VERSION_CONFLICT. With against='baseline' it is judged first, an
 abi_baseline(library, version, reason) moves a baseline; give expected_current, the version at which you saw it.
 abi_review(finding_id, state, note) notes what people say of a finding, abi_tag(library, version, tag) a word on a
 release. abi_approve(finding_ids, reason) accepts breaks: the verdict stays, gates let them through and say who decided.
-abi_delete(library, version, confirm_digest) takes a release back. The user is asked before an approval or a deletion,
-and before a baseline moves to a release that breaks the old one: DECLINED is a no, do not ask again. A call that fails
-or is cancelled has written all or nothing. What is written stays on record, with who asked."""
+With state='withdrawn' it takes that back. abi_delete(library, version, confirm_digest) takes a release back. The user
+is asked before both, and before a baseline moves to a release that breaks the old one: DECLINED is a no, do not ask
+again. A call that fails or is cancelled has written all or nothing. What is written stays on record, with who asked."""
 """The page on writing, of a server that does."""
 
 RELATED: Mapping[Topic, tuple[Topic, ...]] = {

@@ -1,10 +1,11 @@
-"""``abi_approve``: accept breaks, which a person decides."""
+"""``abi_approve``: accept breaks, or take that back, which a person decides."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
 
-from abistore.interface import ApprovalPlan, ReportedFinding, approve, findings
+from abistore.interface import Approval, ApprovalPlan, ReportedFinding, approve, findings
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.call import Call
 from abistore.mcp.handles import report_of
@@ -12,8 +13,11 @@ from abistore.mcp.questions import Question
 from abistore.mcp.refusals import Code, Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
+from abistore.mcp.tools.writing.withdrawing import withdrawal_question, withdrawn
 from abistore.model.words.characters import in_line
 from abistore.model.words.counting import counted
+
+ApprovalWish: TypeAlias = Literal["approved", "withdrawn"]
 
 MOST = 8
 """How many findings one call may name: a person reads them all before they agree."""
@@ -23,7 +27,7 @@ NOBODY_ASKED = "mcp, nobody was asked"
 
 
 class ApproveAnswer(Answer, frozen=True, kw_only=True):
-    """What is approved now; ``created`` where something else held before. The verdict stays."""
+    """What is approved or taken back now; ``created`` where something else held before. The verdict stays."""
 
     created: bool
     library: str
@@ -42,13 +46,18 @@ def _question(
     reason: str,
     ticket: str = "",
     until: str = "",
-    scope: str = "forever",
+    scope: str = "",
+    state: ApprovalWish = "approved",
     comparison_id: str | None = None,
 ) -> Question:
-    """An approval is always asked about, finding by finding."""
+    """An approval is always asked about, finding by finding, and so is taking one back."""
+    if state == "withdrawn":
+        _check(finding_ids, ticket, until)
+        library = None if comparison_id is None else report_of(call, comparison_id).new.library
+        return withdrawal_question(call, finding_ids, reason, scope, library)
     library, found = _found(call, finding_ids, comparison_id)
     told = "; ".join(_told(one) for one in found)
-    where = "in every release" if scope == "forever" else f"for {in_line(scope, 80)!r}"
+    where = "in every release" if scope in {"", "forever"} else f"for {in_line(scope, 80)!r}"
     ends = f", until {in_line(until, 80)!r}" if until else ", without an end"
     text = (
         f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
@@ -63,10 +72,21 @@ def _told(one: ReportedFinding) -> str:
     return f"{one.impact.upper()} {one.kind} {name!r}{f' ({values!r})' if values else ''} [{one.id}]"
 
 
-def _found(call: Call, digits: list[str], comparison_id: str | None) -> tuple[str, list[ReportedFinding]]:
-    """The library, and the findings that are meant. Raises :class:`Refusal` where one is not one."""
+def _check(digits: list[str], ticket: str, until: str) -> None:
+    """Raises :class:`Refusal` for what has no meaning where an approval is taken back."""
+    _check_count(digits)
+    if ticket or until:
+        raise Refusal("INVALID_ARGUMENT", "what is withdrawn has no ticket and no end", "leave out ticket and until")
+
+
+def _check_count(digits: list[str]) -> None:
     if not 0 < len(digits) <= MOST:
         raise Refusal("INVALID_ARGUMENT", f"{len(digits)} findings are named", f"name 1 to {MOST}: a person reads each")
+
+
+def _found(call: Call, digits: list[str], comparison_id: str | None) -> tuple[str, list[ReportedFinding]]:
+    """The library, and the findings that are meant. Raises :class:`Refusal` where one is not one."""
+    _check_count(digits)
     if comparison_id is not None:
         report = report_of(call, comparison_id)
         return report.new.library, [_one(report.changes, each) for each in digits]
@@ -107,7 +127,8 @@ def abi_approve(
     reason: Annotated[str, described("Why, for every report", min_length=1)],
     ticket: Annotated[str, described("Where it was discussed")] = "",
     until: Annotated[str, described("Last day, version or SONAME")] = "",
-    scope: Annotated[str, described("forever, release:VERSION or branch:CHANNEL")] = "forever",
+    scope: Annotated[str, described("release:VERSION or branch:CHANNEL; else everywhere")] = "",
+    state: Annotated[ApprovalWish, described("withdrawn takes it back")] = "approved",
     comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
 ) -> ApproveAnswer:
     """Accept breaks, so that gates let them through and say who decided. The user is asked. The verdict stays.
@@ -115,26 +136,35 @@ def abi_approve(
     It holds until the facts of a finding change. Missing evidence cannot be approved.
     """
     question = call.decided or _question(call, **call.arguments)
+    if state == "withdrawn":
+        said = withdrawn(call, question, reason, scope)
+        return _answer(call, question.facts["library"], said, "WITHDRAWN", comparison_id)
     library, wanted = _found(call, question.facts["ids"].split(), comparison_id)
     plan = ApprovalPlan(
         reason,
         ticket,
         call.actor,
         until,
-        scope,
+        scope or "forever",
         library,
         call.actor,
         origin="" if call.decided else NOBODY_ASKED,
     )
     with call.writing() as store:
         done = approve(wanted, plan, database=store)
-    first = done[0].approval
-    created = any(one.changed for one in done)
+    became = "APPROVED" if any(one.changed for one in done) else "UNCHANGED"
+    return _answer(call, library, [one.approval for one in done], became, comparison_id)
+
+
+def _answer(
+    call: Call, library: str, said: Sequence[Approval], became: str, comparison_id: str | None
+) -> ApproveAnswer:
+    first = said[0]
     return ApproveAnswer(
-        headline=f"{'APPROVED' if created else 'UNCHANGED'}: {counted(len(done), 'break')} of {library}",
-        created=created,
+        headline=f"{became}: {counted(len(said), 'break')} of {library}",
+        created=became != "UNCHANGED",
         library=library,
-        finding_ids=tuple(one.approval.identity for one in done),
+        finding_ids=tuple(dict.fromkeys(one.identity for one in said)),
         approver=brief(first.approver),
         scope=first.scope,
         until=first.until,
