@@ -44,6 +44,8 @@ from abistore.model.history import (
     StoreUpgrade as StoreUpgrade,
     TaggedRelease as TaggedRelease,
 )
+from abistore.model.judging.deprecations import Deprecation as Deprecation, LineDeprecations as LineDeprecations
+from abistore.model.labels.windows import DeprecationWindow as DeprecationWindow
 from abistore.model.judging.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
 from abistore.model.judging.consumers import (
     ConsumedSymbol as ConsumedSymbol,
@@ -173,6 +175,7 @@ from abistore.service.declarations import (
 from abistore.service.declared_exports import DeclaredExports as DeclaredExports
 from abistore.service.gating.gating import GatePlan as GatePlan, GateResult as GateResult, gate as gate
 from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
+from abistore.service.deprecations.deprecations import deprecations as deprecations
 from abistore.service.history.explaining import (
     StoredFinding as StoredFinding,
     StoredFindings as StoredFindings,

@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("setup.config", "Show what a project's abistore.toml settles."),
     "consumers": ("asking.consumers", "Store what programs use of libraries, and ask whom a release breaks."),
     "db": ("db", "Create, upgrade, check and back up the database."),
+    "deprecations": ("asking.deprecations", "List what is deprecated, when it may go, and what went too early."),
     "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
     "explain": (
         "changes",
@@ -99,7 +100,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "compatible-range",
         "whatif",
     ),
-    "Since when, until when": ("blame", "first-broken", "last-good", "log"),
+    "Since when, until when": ("blame", "deprecations", "first-broken", "last-good", "log"),
     "Whom it hurts": ("consumers",),
     "Look into releases": ("site", "list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
     "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),

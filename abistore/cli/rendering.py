@@ -18,6 +18,7 @@ from abistore.report.registry import format_of_file, formats
 from abistore.report.style import MODES, Mode, Style
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.report.model import Report
 
 GATES = ("breaking", "api_break", "risk", "never")
@@ -108,6 +109,23 @@ def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
         help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
         "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `major` the label alone, `never` none.",
     )
+
+
+def _window(ctx: click.Context, parameter: click.Parameter, value: str | None) -> DeprecationWindow | None:
+    if value is None or ctx.resilient_parsing:
+        return None
+    from abistore.model.labels.windows import window
+
+    return window(value)
+
+
+deprecation_option = click.option(
+    "--deprecation",
+    metavar="WINDOW",
+    callback=_window,
+    help="How long a declaration must have been deprecated before a release may remove it, as headers tell: '2 minor', "
+    "'1 major', '3 releases' or '180 days'.",
+)
 
 
 require_option = click.option(

@@ -88,6 +88,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     strict_suppressions: bool = False
     fail_on: FailOn | None = None
     allow: AllowRule | None = None
+    deprecation: str | None = None
     require: str | None = None
     source_root: str = ""
     docs_base: str | None = None

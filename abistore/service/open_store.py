@@ -11,6 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from abistore.service.administration.baselines import baseline_history, baselines, clear_baseline, set_baseline
 from abistore.service.database import Connections, busy_seconds, locate
 from abistore.service.declarations import card, declarations
+from abistore.service.deprecations.deprecations import deprecations
 from abistore.service.history.explaining import findings
 from abistore.service.history.history import history
 from abistore.service.history.log import log
@@ -80,6 +81,7 @@ class OpenStore(Connections):
     evaluate = _Verb(evaluate)
     statement = _Verb(statement)
     blame = _Verb(blame)
+    deprecations = _Verb(deprecations)
     first_broken = _Verb(first_broken)
     compatible_range = _Verb(compatible_range)
     exports = _Verb(exports)

@@ -135,6 +135,11 @@ SAME: dict[str, Forms] = {
         at("libraries/libgeo/policies/sdk_vendor/evaluation"),
         shown("evaluations", lambda store: store.evaluate("libgeo", abistore.ruling("sdk_vendor"))),
     ),
+    "deprecations": Forms(
+        ["deprecations", "libgeo"],
+        at("libraries/libgeo/deprecations"),
+        shown("deprecations", lambda store: store.deprecations("libgeo")),
+    ),
     "blame": Forms(
         ["blame", "libgeo"], at("libraries/libgeo/blame"), shown("blames", lambda store: store.blame("libgeo"))
     ),

@@ -18,6 +18,7 @@ from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    deprecation_option,
     fail_on_option,
     report_options,
     require_option,
@@ -115,6 +116,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @report_options
 @fail_on_option
 @allow_option("scheme")
+@deprecation_option
 @require_option
 @show_only_option
 @ruling_options
@@ -168,6 +170,7 @@ def _gate(words: dict[str, Any]) -> Gate:
         against=words.pop("against"),
         fail_on=words.pop("fail_on"),
         allow=words.pop("allow"),
+        deprecation=words.pop("deprecation"),
         require=requirement(words.pop("require")),
         by=words.pop("by"),
         keep_failed=words.pop("keep_failed"),
@@ -198,7 +201,7 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...], rende
     alone = rendering is not None and rendering.format != "text" and rendering.output is None
     if settings.json or not (alone and reports):
         answer(settings, document, lambda: "\n".join(line for result in results for line in _lines(settings, result)))
-    if rendering is not None and (alone or rendering.output is not None):
+    if rendering is not None and (alone or rendering.output is not None) and (reports or not errors):
         _show_reports(settings, reports, rendering)
     if not settings.json:
         for result in errors:

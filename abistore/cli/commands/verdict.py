@@ -16,6 +16,7 @@ from abistore.cli.output import answer
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    deprecation_option,
     fail_on_option,
     report_options,
     require_option,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @ruling_options
 @fail_on_option
 @allow_option("scheme")
+@deprecation_option
 @require_option
 @line_options
 @store_command

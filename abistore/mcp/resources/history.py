@@ -43,6 +43,13 @@ def statement(call: Call, *, library: str, version: str) -> str:
         return document({"statement": store.statement(f"{library}@{version}")})
 
 
+@resource("abistore://libraries/{library}/deprecations")
+def deprecations(call: Call, *, library: str) -> str:
+    """What is deprecated since when, and what was removed, as `abistore deprecations --json`."""
+    with call.store() as store:
+        return document({"deprecations": store.deprecations(library)})
+
+
 @resource("abistore://libraries/{library}/releases/{version}/lines")
 def lines(call: Call, *, library: str, version: str) -> str:
     """All targets and profiles of a release with one verdict, as `abistore lines --json`."""

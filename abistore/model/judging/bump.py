@@ -6,7 +6,7 @@ verdict stays what it is: a release that may break is still BREAKING.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -14,6 +14,9 @@ from abistore.model.findings import Verdict
 from abistore.model.labels.promises import Promise, Step, Versioning, next_label, promise
 from abistore.model.labels.soname_changes import SonameChange, soname_change
 from abistore.model.labels.versions import AUTO
+
+if TYPE_CHECKING:
+    from abistore.model.judging.deprecations import EarlyRemoval
 
 AllowRule: TypeAlias = Literal["scheme", "breaking-on-soname-bump", "major", "never"]
 """Which releases may break.
@@ -41,6 +44,7 @@ BumpReason: TypeAlias = Literal[
     "label-lowered",
     "label-promises-nothing",
     "between-libraries",
+    "removed-too-early",
     "never",
 ]
 """Why a release is allowed, or is not."""
@@ -68,12 +72,14 @@ class OldAndNew(NamedTuple):
 class AllowPlan(msgspec.Struct, frozen=True):
     """What decides which releases may break: the rule, and the version scheme declared for the library.
 
-    ``users`` are the known programs that another SONAME makes build again. They decide nothing, and are told.
+    ``users`` are the known programs that another SONAME makes build again. They decide nothing, and are told. With
+    ``early`` removals, no release may break that otherwise might.
     """
 
     rule: AllowRule = "scheme"
     scheme: str = AUTO
     users: tuple[str, ...] = ()
+    early: tuple[EarlyRemoval, ...] = ()
 
 
 class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -130,6 +136,8 @@ def bump(
     reason = _reason(verdict, said, soname, plan)
     if plan.rule == "scheme" and reason.startswith("soname") and labels.old and labels.old == labels.new:
         reason = "label-too-small"  # another build of one release: what was announced under its label stays
+    if plan.early and reason in ALLOWING and reason != "nothing-breaks":
+        reason = "removed-too-early"
     return Bump(
         required=cast(StepName, required.label),
         declared=cast(StepName, said.declared.label) if said.declared is not None else None,

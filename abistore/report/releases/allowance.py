@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,6 +12,9 @@ from abistore.model.judging.bump import Bump, OldAndNew
 from abistore.model.words.counting import counted
 from abistore.model.words.library_names import name_word
 from abistore.report.model import Report, ReportedFinding, verdict_of
+
+if TYPE_CHECKING:
+    from abistore.model.judging.deprecations import EarlyRemoval
 
 REMOVED = {"func_removed": "function", "var_removed": "variable"}
 """Kinds that are told by what they remove."""
@@ -25,7 +28,7 @@ class ChangeFacts(NamedTuple):
     """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
 
     ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.
-    ``users`` are the known programs that use the library.
+    ``users`` are the known programs that use the library, ``early`` what goes before its window opens.
     """
 
     labels: OldAndNew
@@ -35,6 +38,7 @@ class ChangeFacts(NamedTuple):
     removed: str = ""
     library: str = ""
     users: tuple[str, ...] = ()
+    early: tuple[EarlyRemoval, ...] = ()
 
 
 def facts_of(report: Report) -> ChangeFacts:
@@ -117,6 +121,8 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
     match bump.reason:
         case "between-libraries":
             return f"{change}: its libraries do not fit each other, which no bump mends"
+        case "removed-too-early":
+            return f"{change}, and {_early(facts.early)}: restore what went too early"
         case "never":
             return f"{change}, and the gate allows no break: {back}"
         case "label-lowered":
@@ -135,6 +141,20 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
             return f"{change}, and {_nameless(facts)}: {either(label, back)}"
         case _:
             return f"{change}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
+
+
+def _early(removals: Sequence[EarlyRemoval]) -> str:
+    """``old() was never deprecated, older() may go in 2.2.0 (deprecated since 1.4.0) and 3 more``."""
+    told = [
+        f"{each.display} may go in {each.removable} (deprecated since {each.since})"
+        if each.since and each.removable
+        else f"{each.display} is deprecated since {each.since}, whose label opens no window"
+        if each.since
+        else f"{each.display} was never deprecated"
+        for each in removals[:NAMED]
+    ]
+    more = f" and {len(removals) - NAMED} more" if len(removals) > NAMED else ""
+    return f"{', '.join(told)}{more}"
 
 
 def _nameless(facts: ChangeFacts) -> str:

@@ -19,11 +19,13 @@ from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.database import Database, asker, line_target, using
+from abistore.service.deprecations.deprecations import early_removals
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import concluded, gated, report
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
@@ -48,18 +50,24 @@ def verdict(
     by: Ruling | None = None,
     today: date | None = None,
     allow: AllowRule = "scheme",
+    deprecation: DeprecationWindow | None = None,
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
     It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
     other side, unless ``require`` says otherwise. ``allow`` says which releases may break, by default as the line's
-    scheme promises. Neither these nor findings that are approved ``today`` fail it. Raises :class:`SnapshotNotFound`.
+    scheme promises, and ``deprecation`` for how long what a release removes must have been deprecated. Neither these
+    nor findings that are approved ``today`` fail it. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = _told(store, judged(store, other, release, by=by), against, today)
         plan = allow_plan(store, other, release.soname, allow)
+        if deprecation is not None:
+            now = release.version, (release.released or release.ingested).date()
+            early = early_removals(store, judgement.report, other, now, deprecation)
+            plan = msgspec.structs.replace(plan, early=early)
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
     return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
@@ -13,6 +15,7 @@ from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.consumers.planning import allow_plan
+from abistore.service.deprecations.deprecations import early_removals
 from abistore.service.history.verdicts import given_now, judged
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
@@ -101,12 +104,17 @@ class Admission:
         self.store, self.arrival, self.gate = store, arrival, gate
         self._given: dict[tuple[Release, Release | None], _Given] = {}
 
-    def allow(self, old: Release) -> AllowPlan:
-        """What decides whether the arrival may break an older release."""
-        arrival = self.arrival
+    def allow(self, old: Release, report: Report | None = None) -> AllowPlan:
+        """What decides whether the arrival may break an older release, as a report about the two tells."""
+        arrival, window = self.arrival, self.gate.deprecation
         facts = arrival.snapshot.facts if arrival.snapshot else None
         soname = arrival.release.soname if arrival.release else facts.name if facts else None
-        return allow_plan(self.store, old, soname, self.gate.allow)
+        plan = allow_plan(self.store, old, soname, self.gate.allow)
+        if window is None or report is None:
+            return plan
+        released = arrival.request.released.date() if arrival.request.released else day(self.gate.today)
+        early = early_removals(self.store, report, old, (arrival.request.version, released), window)
+        return msgspec.structs.replace(plan, early=early)
 
     def standing(self) -> StoreState:
         """What the store holds now."""
@@ -159,7 +167,8 @@ class Admission:
         )
 
     def _report(self, old: Release, standing: StoreState) -> Report:
-        return gated(self.report(old, standing), self.gate.fail_on, self.gate.required, self.allow(old))
+        report = self.report(old, standing)
+        return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by

@@ -10,6 +10,7 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.judging.bump import AllowRule
+from abistore.model.labels.windows import DeprecationWindow
 from abistore.model.snapshot import Snapshot
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 
@@ -26,7 +27,8 @@ class Gate(msgspec.Struct, frozen=True):
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
     default no less than the other side's. ``allow`` says which releases may break. A file that fails is not stored, or
     as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
-    there is none. What is approved ``today`` does not fail it.
+    there is none. What is approved ``today`` does not fail it. With ``deprecation``, what a release removes must have
+    been deprecated for that long.
     """
 
     against: str | None = None
@@ -38,6 +40,7 @@ class Gate(msgspec.Struct, frozen=True):
     if_unset: bool = False
     today: date | None = None
     allow: AllowRule = "scheme"
+    deprecation: DeprecationWindow | None = None
 
     @property
     def is_open(self) -> bool:

@@ -16,6 +16,7 @@ from abistore.cli.output import answer, note, say, say_error
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    deprecation_option,
     fail_on_option,
     report_options,
     require_option,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 @report_options
 @fail_on_option
 @allow_option("scheme")
+@deprecation_option
 @require_option
 @show_only_option
 @ruling_options
@@ -114,6 +116,7 @@ def _plan(words: dict[str, Any], extracting: ExtractingOptions) -> Any:
     judging = Gate(
         fail_on=words.pop("fail_on"),
         allow=words.pop("allow"),
+        deprecation=words.pop("deprecation"),
         require=requirement(words.pop("require")),
         by=words.pop("by"),
     )

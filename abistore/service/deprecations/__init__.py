@@ -1,0 +1,1 @@
+"""Deprecated declarations over the releases of a line, and removals that came too early."""

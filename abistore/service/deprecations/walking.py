@@ -1,0 +1,82 @@
+"""Since when declarations of a line are deprecated, and which release removed them, release by release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from abistore.limits import limits_for
+from abistore.model.cycles import without_cycle_collection
+from abistore.model.history import Release
+from abistore.model.names import Name
+from abistore.model.shapes import Declared
+from abistore.model.snapshot import Snapshot, evidence_of
+from abistore.service.spelled import display
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+DEPRECATED = "deprecated"
+
+
+class DeclaredLife(NamedTuple):
+    """A public declaration: since which place it is deprecated, and at which it was removed; ``None`` if not."""
+
+    display: str
+    since: int | None = None
+    removed: int | None = None
+
+
+class DeclaredLives(NamedTuple):
+    """The lives of all public declarations that were ever deprecated or went; ``read`` are places with headers."""
+
+    lives: Mapping[Name, DeclaredLife]
+    read: Sequence[int]
+
+
+def declared_lives(store: Store, releases: Sequence[Release]) -> DeclaredLives:
+    """Walk the releases of a line, in release order. One whose headers were not read says nothing."""
+    walk, found = store.walk(), dict[Name, DeclaredLife]()
+    read, pending, known = list[int](), set[Name](), set[Name]()
+    for place, release in enumerate(releases):
+        with limits_for(release.declarations << 8, f"reading {release.reference}"), without_cycle_collection():
+            step = walk.step(release)
+            pending |= step.changed
+            if evidence_of(release.evidence, "source").state == "missing":
+                continue
+            _note(found, known, step.snapshot, (place, pending if read else _all(step.snapshot)))
+        read.append(place)
+        pending = set()
+    return DeclaredLives(found, read)
+
+
+def _all(snapshot: Snapshot) -> Iterable[Name]:
+    return snapshot.entries.get("source", {}).keys()
+
+
+def _note(
+    found: dict[Name, DeclaredLife], known: set[Name], snapshot: Snapshot, changed: tuple[int, Iterable[Name]]
+) -> None:
+    """What a release says of the declarations that differ from the one before."""
+    place, names = changed
+    for name in names:
+        declared = next(_declared(snapshot, name), None)
+        life = found.get(name)
+        if declared is None:
+            if name in known:
+                known.discard(name)
+                found[name] = (life or DeclaredLife(_display(snapshot, name)))._replace(removed=place)
+            continue
+        known.add(name)
+        if DEPRECATED not in declared.traits:
+            found.pop(name, None)
+        elif life is None or life.removed is not None or life.since is None:
+            found[name] = DeclaredLife(_display(snapshot, name), since=place)
+
+
+def _declared(snapshot: Snapshot, name: Name) -> Iterator[Declared]:
+    return (shape for shape in snapshot.variants("source", name) if isinstance(shape, Declared))
+
+
+def _display(snapshot: Snapshot, name: Name) -> str:
+    return display(name, (*snapshot.variants("layout", name), *snapshot.variants("source", name)))

@@ -1,0 +1,105 @@
+"""Deprecation windows: since when, when a removal is allowed, and a gate that fails what goes too early."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.conftest import Call, Done
+
+pytestmark = pytest.mark.fast
+
+KEPT = "int area(int x);\n"
+MARK = "__attribute__((deprecated)) "
+SOURCE = "int area(int x) { return x; }\n"
+OLD = "int old(int x) { return x; }\n"
+
+
+def ingest(call: Call, folder: Path, version: str, header: str, *words: str) -> Done:
+    path = folder / version / "api.h"
+    path.parent.mkdir()
+    path.write_text(f"{KEPT}{header}")
+    library = build_library(f"{SOURCE}{OLD if header else ''}", soname=f"libfoo.so.{version[0]}")
+    return call("ingest", library, "--library", "libfoo", "--version", version, "--header", path, *words)
+
+
+@pytest.fixture
+def history(abistore: Call, tmp_path: Path) -> Call:
+    """1.0.0 has a function, which 1.1.0 deprecates."""
+    assert ingest(abistore, tmp_path, "1.0.0", "int old(int x);\n").code == 0
+    assert ingest(abistore, tmp_path, "1.1.0", f"{MARK}int old(int x);\n").code == 0
+    return abistore
+
+
+def states(call: Call, *words: str) -> list[tuple[str, str, str, str]]:
+    (line,) = call("deprecations", "libfoo", *words, "--json").json["deprecations"]
+    return [(each["display"], each["state"], each["since"], each["removable"]) for each in line["items"]]
+
+
+def test_what_is_deprecated_says_since_when_and_when_it_may_go(history: Call, tmp_path: Path) -> None:
+    assert states(history) == [("old", "deprecated", "1.1.0", "")]
+    assert states(history, "--deprecation", "2 minor") == [("old", "deprecated", "1.1.0", "1.3.0")]
+    assert states(history, "--deprecation", "1 release") == [
+        ("old", "deprecated", "1.1.0", "the 1st release after 1.1.0")
+    ]
+    ingest(history, tmp_path, "1.3.0", f"{MARK}int old(int x);\n")
+    assert states(history, "--deprecation", "2 minor releases") == [("old", "removable", "1.1.0", "1.3.0")]
+    assert "1.1.0" in history("deprecations", "libfoo").out
+
+
+def test_a_declaration_that_is_taken_back_is_no_longer_deprecated(history: Call, tmp_path: Path) -> None:
+    ingest(history, tmp_path, "1.2.0", "int old(int x);\n")
+    assert states(history) == []
+    assert "nothing is deprecated" in history("deprecations", "libfoo").out
+
+
+def test_what_went_too_early_or_unannounced_is_told(history: Call, tmp_path: Path) -> None:
+    ingest(history, tmp_path, "2.0.0", "")
+    assert states(history, "--deprecation", "1 major") == [("old", "removed", "1.1.0", "2.0.0")]
+    assert states(history, "--deprecation", "400 days")[0][1] == "too-early"
+    assert states(history) == [("old", "removed", "1.1.0", "")]
+
+
+def test_a_removal_that_nobody_announced_is_told(abistore: Call, tmp_path: Path) -> None:
+    ingest(abistore, tmp_path, "1.0.0", "int old(int x);\n")
+    ingest(abistore, tmp_path, "2.0.0", "")
+    assert states(abistore, "--deprecation", "1 major") == [("old", "undeprecated", "", "")]
+
+
+@pytest.mark.parametrize(("window", "code"), [("1 major", 0), ("2 major", 4), ("1 release", 0), ("400 days", 4)])
+def test_a_gate_lets_a_major_release_remove_only_what_was_deprecated_long_enough(
+    history: Call, tmp_path: Path, window: str, code: int
+) -> None:
+    done = ingest(history, tmp_path, "2.0.0", "", "--against", "prev", "--deprecation", window)
+    assert done.code == code
+    told = " ".join(done.out.split())
+    assert "BREAKING" in told
+    if code:
+        assert "(deprecated since 1.1.0): restore what went too early" in told
+    else:
+        assert history("verdict", "libfoo@2.0.0", "--deprecation", window).code == 0
+        assert history("verdict", "libfoo@2.0.0", "--deprecation", "9 major").code == 4
+
+
+def test_what_was_never_deprecated_fails_the_gate_of_a_project_that_says_so(abistore: Call, tmp_path: Path) -> None:
+    (tmp_path / "abistore.toml").write_text('deprecation = "1 minor"\n')
+    ingest(abistore, tmp_path, "1.0.0", "int old(int x);\n")
+    done = ingest(abistore, tmp_path, "2.0.0", "", "--against", "prev", "--config", str(tmp_path / "abistore.toml"))
+    assert (done.code, "old was never deprecated" in " ".join(done.out.split())) == (4, True)
+    assert ingest(abistore, tmp_path, "2.1.0", "", "--against", "prev").code == 0
+
+
+def test_releases_without_headers_say_nothing_and_are_named(history: Call, tmp_path: Path) -> None:
+    library = build_library(SOURCE, soname="libfoo.so.1")
+    assert history("ingest", library, "--library", "libfoo", "--version", "1.2.0").code == 0
+    assert states(history) == [("old", "deprecated", "1.1.0", "")]
+    assert "not checked: 1.2.0, read without headers" in history("deprecations", "libfoo").out
+
+
+@pytest.mark.parametrize("text", ["soon", "0 minor", "2", "-1 days", "2 fortnights"])
+def test_what_is_no_window_is_refused_with_an_example(history: Call, text: str) -> None:
+    done = history("deprecations", "libfoo", "--deprecation", text, "--json")
+    assert (done.code, done.json["code"]) == (64, "usage")
+    assert "'2 minor'" in done.json["hint"]
