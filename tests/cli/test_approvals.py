@@ -57,6 +57,41 @@ def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, databa
     )
 
 
+def test_an_approval_that_lets_nothing_through_is_said_to_be_so(judged: Call) -> None:
+    digits = identity(judged)
+
+    def told(*words: str) -> str:
+        line = judged("approve", digits, "--reason", "x", "--approver", "ana", *words).out.strip()
+        return line.removeprefix(f"libcase {digits}: approved by ana")
+
+    assert told("--until", "1.9") == " until 1.9; that is over for 2.0, which has the finding"
+    assert told("--until", "libcase.so.9") == " until libcase.so.9; that is over for 2.0, which has the finding"
+    assert told("--until", "2.0") == " until 2.0"
+    assert told("--scope", "release", "--until", "1.9").endswith("; that is over for 2.0, which has the finding")
+    assert told("--scope", "release:3.0", "--until", "3.0") == " for release 3.0 until 3.0"
+    assert told("--scope", "branch:maim") == " for branch maim; no baseline maim of libcase stands yet"
+    assert judged("baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "x").code == 0
+    assert told("--scope", "branch:main") == " for branch main"
+
+
+def test_the_ledger_is_asked_for_what_has_become_of_approvals(judged: Call) -> None:
+    digits = identity(judged)
+    for words in (["--until", "1.9"], ["--scope", "branch:main"], ["--scope", "release"]):
+        assert judged("approve", digits, "--reason", "x", *words).code == 0
+    judged("approvals", "withdraw", digits, "--reason", "y", "--scope", "release:2.0")
+
+    def listed(*states: str) -> list[tuple[str, str]]:
+        words = [word for state in states for word in ("--state", state)]
+        found = judged("approvals", "list", "libcase", *words, "--json").json["approvals"]
+        return [(one["state"], one["approval"]["scope"]) for one in found]
+
+    assert listed("expired") == [("expired", "forever")]
+    assert listed("holds", "expired") == [("holds", "branch:main"), ("expired", "forever")] == listed()
+    assert listed("withdrawn") == [("withdrawn", "release:2.0")]
+    assert listed("unused") == []
+    assert judged("approvals", "list", "--state", "void").code == 64
+
+
 def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged: Call) -> None:
     digits = identity(judged)
     assert judged("approve", digits).code == 64

@@ -257,6 +257,7 @@ def test_a_history_marks_what_is_approved_and_names_who_accepted_it(released: Ca
     assert released("history", "libcase", "--json").json["histories"][0]["rows"][1]["passed_by"] == ""
     released("approve", first, *WHY)
     assert "2.0 against 1.0: 1 finding approved, and not all" in released("history", "libcase").out
+    assert "1 approved" in released("ledger", "libcase@2.0").out
     released("approve", *others, *WHY, "--scope", "branch")
     row = released("history", "libcase", "--json").json["histories"][0]["rows"][1]
     assert (row["verdict"], row["passed_by"], row["approved"]) == ("BREAKING", "", 1)

@@ -92,7 +92,7 @@ def _row(standing: Standing) -> tuple[str, ...]:
         None,
         (
             "" if standing.supported else "no longer supported",
-            "approved" if standing.passed_by else "",
+            "approved" if standing.passed_by else f"{standing.approved} approved" if standing.approved else "",
             "checked in part" if standing.evidence_gap else "",
         ),
     )

@@ -13,7 +13,7 @@ from abistore.model.history import Sighting
 from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
 from abistore.model.judging.identity import may_begin
 from abistore.report.model import ReportedFinding
-from abistore.service.approvals.terms import check_finding, scope_of, until_of
+from abistore.service.approvals.terms import check_finding, idle, scope_of, until_of
 from abistore.service.database import Database, user, using
 from abistore.service.history.findings import meant
 from abistore.service.labels import check_note
@@ -50,10 +50,15 @@ class ApprovalPlan(msgspec.Struct, frozen=True):
 
 
 class ApprovedBreak(msgspec.Struct, frozen=True):
-    """What holds of a finding now; ``changed`` where something else did before."""
+    """What holds of a finding now; ``changed`` where something else did before.
+
+    ``remark`` says why it lets nothing through yet: it is over for the release that has the finding, or is for a
+    channel that has no baseline.
+    """
 
     approval: Approval
     changed: bool
+    remark: str = ""
 
 
 class WithdrawalPlan(msgspec.Struct, frozen=True):
@@ -80,10 +85,12 @@ def approve(
         raise UsageError("no finding is named", "`abistore verdict REFERENCE -v` shows identities")
     with using(database, write=True) as store:
         said = [_approval(store, one, plan) for one in dict.fromkeys(named)]
-        return _written(store, said)
+        written = _written(store, [one for one, _ in said])
+        return tuple(msgspec.structs.replace(one, remark=about) for one, (_, about) in zip(written, said, strict=True))
 
 
-def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) -> Approval:
+def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) -> tuple[Approval, str]:
+    """What is approved, and what to remark of it."""
     told = named if isinstance(named, ReportedFinding) else None
     library, identity, sighting = meant(store, told.id if told else str(named).lower(), plan.library)
     facts = _facts_in(told) if told else facts_of(sighting) if sighting else None
@@ -92,7 +99,7 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
     day = plan.today or datetime.now(UTC).date()
     if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
         raise UsageError(f"--until {until[5:]} is over already", "name a day to come, or leave it out")
-    return Approval(
+    said = Approval(
         library,
         identity,
         facts,
@@ -105,6 +112,7 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
         datetime.now(UTC),
         plan.origin,
     )
+    return said, idle(store, said, sighting.new if sighting else None, day)
 
 
 def facts_of(sighting: Sighting) -> ApprovedFacts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 LedgerState: TypeAlias = Literal["holds", "expired", "changed", "unused", "withdrawn", "replaced"]
+PAST: frozenset[LedgerState] = frozenset({"withdrawn", "replaced"})
+"""What becomes only of approvals that do not stand any more."""
 
 
 class LedgerEntry(msgspec.Struct, frozen=True):
@@ -33,16 +35,25 @@ class LedgerEntry(msgspec.Struct, frozen=True):
 
 
 def approvals(
-    library: str | None = None, *, past: bool = False, today: date | None = None, database: Database = None
+    library: str | None = None,
+    *,
+    past: bool = False,
+    states: Collection[LedgerState] = (),
+    today: date | None = None,
+    database: Database = None,
 ) -> tuple[LedgerEntry, ...]:
-    """What is approved in one library, or in all; with ``past`` all that ever was, oldest first."""
+    """What is approved in one library, or in all; with ``past`` all that ever was, oldest first.
+
+    ``states`` chooses those of which this has become, past ones too where it names them; none means all.
+    """
     day = today or datetime.now(UTC).date()
     with using(database) as store, store.reading():
         said = [one for one in store.approvals() if library in {None, one.library}]
         standing = in_force(said)
-        listed = said if past else standing
+        listed = said if past or not PAST.isdisjoint(states) else standing
         places = {name: tuple(_places(store, name, day)) for name in {one.library for one in listed}}
-        return tuple(_entry(store, one, one in standing, places[one.library]) for one in listed)
+        entries = (_entry(store, one, one in standing, places[one.library]) for one in listed)
+        return tuple(one for one in entries if not states or one.state in states)
 
 
 def _places(store: Store, library: str, today: date) -> Iterator[GatePlace]:

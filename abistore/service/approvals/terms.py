@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import TYPE_CHECKING
 
 from abistore.errors import UsageError
 from abistore.model.findings import Finding, Impact
-from abistore.model.history import DEFAULT_CHANNEL
-from abistore.model.judging.approvals import FOREVER, ApprovedFacts
+from abistore.model.history import DEFAULT_CHANNEL, Release
+from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts, GatePlace, state_at
 from abistore.model.judging.identity import identity, is_whole
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.model.names import Name
 from abistore.patterns import pattern
 from abistore.service.labels import check_label
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
 
 DAY = pattern(r"\d{4}-\d{2}-\d{2}")
 SONAME = pattern(r".+\.(?:so|dylib|dll)(?:\..*)?")
@@ -64,6 +68,22 @@ def _day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError as error:
         raise UsageError(f"not a day: {text[:40]!r}", "write it as 2027-01-31") from error
+
+
+def idle(store: Store, said: Approval, found_in: Release | None, today: date) -> str:
+    """Why an approval lets nothing through by now, of the release that has the finding; empty where it does.
+
+    An end that is over already, or a channel without a baseline, is misspelled more often than it is meant.
+    """
+    scope, _, named = said.scope.partition(":")
+    if scope == "branch" and named not in {move.channel for move in store.baselines(said.library)}:
+        return f"no baseline {named} of {said.library} stands yet"
+    if found_in is None or (scope == "release" and named != found_in.version):
+        return ""
+    at = GatePlace(today, found_in.version, found_in.soname, named, store.scheme(said.library))
+    if state_at(said, at) != "expired":
+        return ""
+    return f"that is over for {found_in.version}, which has the finding"
 
 
 def check_finding(called: str, facts: ApprovedFacts | None) -> None:

@@ -18,7 +18,7 @@ from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
     from abistore.service.approvals.approving import ApprovedBreak
-    from abistore.service.approvals.ledger import LedgerEntry
+    from abistore.service.approvals.ledger import LedgerEntry, LedgerState
     from abistore.service.approvals.syncing import SyncedLedger
 
 HEADS = ("state", "library", "finding", "what", "approved", "scope", "until", "found in", "reason")
@@ -73,8 +73,17 @@ def approvals_command() -> None:
 @approvals_command.command("list")
 @click.argument("library", required=False, shell_complete=library_words)
 @click.option("--past", is_flag=True, help="All that was ever approved and withdrawn, oldest first.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice(("holds", "expired", "changed", "unused", "withdrawn", "replaced")),
+    help="Only approvals of which this has become; several may be given.  [default: all]",
+)
 @store_command
-def list_command(settings: SharedSettings, /, *, library: str | None, past: bool) -> None:
+def list_command(
+    settings: SharedSettings, /, *, library: str | None, past: bool, states: tuple[LedgerState, ...]
+) -> None:
     """List the accepted breaks of one LIBRARY, or of all.
 
     State: `holds`; `expired` for all latest releases; `changed`, if the finding has other facts now and has to be
@@ -82,7 +91,7 @@ def list_command(settings: SharedSettings, /, *, library: str | None, past: bool
     """
     from abistore.service.approvals.ledger import approvals
 
-    found = approvals(library, past=past, database=settings.database)
+    found = approvals(library, past=past, states=states, database=settings.database)
     answer(settings, {"approvals": found}, lambda: table(HEADS, list(map(_row, found))) if found else "no approvals")
 
 
@@ -155,7 +164,8 @@ def _line(done: ApprovedBreak) -> str:
     one = done.approval
     what = "withdrawn" if one.withdrawn else "approved"
     said = "" if done.changed else ", as before"
-    return f"{one.library} {one.identity}: {what} {in_words(one)}{said}"
+    remark = f"; {done.remark}" if done.remark else ""
+    return f"{one.library} {one.identity}: {what} {in_words(one)}{said}{remark}"
 
 
 def _row(entry: LedgerEntry) -> tuple[str, ...]:
