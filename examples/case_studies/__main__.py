@@ -5,7 +5,9 @@
     python -m examples.case_studies obtain            # sdists by version and digest (CASE ... for some only)
     python -m examples.case_studies build             # every release for every line
     python -m examples.case_studies ingest            # into .cache/examples/cases/CASE.db
-    python -m examples.case_studies restore blosc     # the same from kept snapshots, without network and compiler
+    python -m examples.case_studies keep              # the database as examples/case_studies/CASE.bundle
+    python -m examples.case_studies restore           # the same database from it, without network and compiler
+    python -m examples.case_studies depict            # the site, and docs/images/case-CASE.png, a picture of it
     python -m examples.case_studies document          # what each command of docs/case-studies/ prints
 """
 
@@ -19,7 +21,8 @@ from examples.case_studies.building import built
 from examples.case_studies.case import Case, case, names
 from examples.case_studies.obtaining import unpacked
 from examples.case_studies.pages import document
-from examples.case_studies.storing import ingest, restore
+from examples.case_studies.picturing import depict
+from examples.case_studies.storing import ingest, keep, restore
 from examples.obtain import Missing
 
 
@@ -40,7 +43,9 @@ STEPS: dict[str, Callable[[Case], None]] = {
     "obtain": obtain,
     "build": build,
     "ingest": ingest,
+    "keep": keep,
     "restore": restore,
+    "depict": depict,
     "document": document,
 }
 

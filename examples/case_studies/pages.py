@@ -7,18 +7,22 @@ import shlex
 from pathlib import Path
 
 from examples.case_studies.case import Case
+from examples.case_studies.picturing import picture
 from examples.case_studies.storing import database
 from examples.histories import abistore
 from examples.obtain import PROJECT
 
 PAGES = PROJECT / "docs" / "case-studies"
 BLOCK = re.compile(r"^```console\n\$ abistore (?P<words>.*?)(?P<cut>  # first \d+ lines)?\n.*?^```$", re.M | re.S)
+SHOWN = "history", "verdict", "ledger", "statement", "matrix", "blame"
+"""The commands that every page shows: `history` and `verdict` advise which version and SONAME a release needs."""
 
 
 def document(case: Case) -> None:
-    """The page, with what each of its commands prints now."""
+    """The page, with what each of its commands prints now; a page that is not there begins with the commands alone."""
     page = PAGES / f"{case.name}.md"
-    page.write_text(filled(page.read_text(), database(case)))
+    text = page.read_text() if page.exists() else skeleton(case)
+    page.write_text(filled(text, database(case)))
 
 
 def filled(text: str, database: Path) -> str:
@@ -34,3 +38,31 @@ def filled(text: str, database: Path) -> str:
         return "\n".join([f"```console\n$ abistore {block['words']}{block['cut'] or ''}", *lines[:limit], *more, "```"])
 
     return BLOCK.sub(printed, text)
+
+
+def asked(page: str) -> set[str]:
+    """The commands that a page shows."""
+    return {block["words"].split()[0] for block in BLOCK.finditer(page)}
+
+
+def skeleton(case: Case) -> str:
+    """A page with the commands that every case shows, for each library; the words between them are still to be written.
+
+    Of several lines, each command that answers for one of them is asked of each.
+    """
+    parts = [f"# {case.name}", ""]
+    newest = case.releases[-1].version
+    for library in case.libraries:
+        stem = library.name.removesuffix(".so")
+        for words in (f"history {stem}", f"matrix {stem}", f"blame {stem}", f"ledger {stem}@{newest}"):
+            parts += [_block(words, target) for target in (case.lines if len(case.lines) > 1 else ("",))]
+        parts += [_block(f"{verb} {stem}@{newest}", "") for verb in ("verdict", "statement")]
+    parts += [f"![The timeline of {case.name}](../images/{picture(case).name})", "", "## Checked by hand", ""]
+    return "\n".join(
+        [*parts, "| release | what abistore says | what the project says | who is right |", "|---|---|---|---|", ""]
+    )
+
+
+def _block(words: str, target: str) -> str:
+    wanted = f" --target {target}" if target else ""
+    return f"```console\n$ abistore {words}{wanted}  # first 40 lines\n```\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import unpack_archive
-from tempfile import TemporaryDirectory
 
 from examples.case_studies.building import built, headers, include
 from examples.case_studies.case import FOLDER, Case, Release
@@ -24,18 +22,19 @@ def ingest(case: Case) -> None:
             print(_stored(case, release, line), end="", flush=True)
 
 
+def bundle(case: Case) -> Path:
+    """The file that the repository keeps of a case study's database."""
+    return FOLDER / f"{case.name}.bundle"
+
+
+def keep(case: Case) -> None:
+    """The database as one file, so that others restore it."""
+    print(abistore("--db", database(case), "export", "--bundle", "-o", bundle(case)), end="", flush=True)
+
+
 def restore(case: Case) -> None:
-    """The same releases from the snapshots that the repository keeps; without a network and without a compiler."""
-    with TemporaryDirectory() as folder:
-        unpack_archive(FOLDER / f"{case.name}-snapshots.zip", folder)
-        stem = case.libraries[0].name.removesuffix(".so")
-        for release in case.releases:
-            snapshot = Path(folder) / f"{stem}-{release.version}.json"
-            print(abistore("--db", database(case), "ingest", snapshot, *_told(release)), end="", flush=True)
-
-
-def _told(release: Release) -> tuple[str, ...]:
-    return "--version", release.version, "--released", release.released, "--set-baseline-if-none"
+    """The same releases from the file that the repository keeps; without a network and without a compiler."""
+    print(abistore("--db", database(case), "import", bundle(case)), end="", flush=True)
 
 
 def _stored(case: Case, release: Release, line: str) -> str:
@@ -43,4 +42,5 @@ def _stored(case: Case, release: Release, line: str) -> str:
     shown = [word for path in headers(case, release) for word in ("--header", path)]
     shown += [word for path in include(case, release) for word in ("--include-dir", path)]
     what = (folder / case.libraries[0].name,) if len(case.libraries) == 1 else (folder,)
-    return abistore("--db", database(case), "ingest", *what, *shown, *_told(release))
+    told = "--version", release.version, "--released", release.released, "--set-baseline-if-none"
+    return abistore("--db", database(case), "ingest", *what, *shown, *told)

@@ -10,7 +10,8 @@ import pytest
 from abistore.cli.main import run
 from examples.case_studies import pages, storing
 from examples.case_studies.case import Case, case, names
-from examples.case_studies.pages import PAGES, filled
+from examples.case_studies.pages import PAGES, SHOWN, asked, filled
+from examples.case_studies.picturing import picture
 from examples.histories import VERDICTS
 
 
@@ -24,8 +25,17 @@ def test_a_case_has_ten_releases_each_with_version_day_and_digest(name: str) -> 
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", release.released)
 
 
-def test_the_page_of_the_smallest_library_shows_what_its_commands_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", names())
+def test_a_page_shows_the_commands_and_the_picture_that_every_page_shows(name: str) -> None:
+    page = (PAGES / f"{name}.md").read_text()
+    assert asked(page) >= set(SHOWN)
+    assert f"(../images/{picture(case(name)).name})" in page
+    assert picture(case(name)).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_page_shows_what_its_commands_print(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def database(case: Case) -> Path:
         return tmp_path / f"{case.name}.db"
@@ -38,9 +48,9 @@ def test_the_page_of_the_smallest_library_shows_what_its_commands_print(
     monkeypatch.setattr(storing, "database", database)
     for module in (storing, pages):
         monkeypatch.setattr(module, "abistore", abistore)
-    storing.restore(case("blosc"))
-    page = (PAGES / "blosc.md").read_text()
-    assert filled(page, database(case("blosc"))) == page
+    storing.restore(case(name))
+    page = (PAGES / f"{name}.md").read_text()
+    assert filled(page, database(case(name))) == page
 
 
 def test_every_case_has_its_page_and_its_row() -> None:
@@ -48,3 +58,8 @@ def test_every_case_has_its_page_and_its_row() -> None:
     for name in names():
         assert (PAGES / f"{name}.md").exists()
         assert f"({name}.md)" in overview
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_new_page_begins_with_the_commands_that_every_page_shows(name: str) -> None:
+    assert asked(pages.skeleton(case(name))) == set(SHOWN)
