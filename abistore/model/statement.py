@@ -10,6 +10,7 @@ import msgspec
 from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey
 from abistore.model.judging.bump import Bump
+from abistore.model.judging.deprecations import Deprecation
 from abistore.model.names import Facet, Kind
 from abistore.model.snapshot import Evidence
 from abistore.model.standing import FoldedRelease
@@ -67,7 +68,9 @@ class StatedLine(msgspec.Struct, frozen=True):
     """A release in one line. Exports are told against ``previous``; none is new in the first release.
 
     ``bump`` is the step that the changes since ``previous`` require, and the one that the label declares.
-    ``decided_by`` is the baseline that asks most of this line, and ``passed_by`` says who accepted what it breaks.
+    ``removals`` are the declarations that headers had, with since when they were deprecated and whether that was long
+    enough. ``decided_by`` is the baseline that asks most of this line, and ``passed_by`` says who accepted what it
+    breaks.
     """
 
     line: LineKey
@@ -81,6 +84,7 @@ class StatedLine(msgspec.Struct, frozen=True):
     removed_exports: tuple[StatedExport, ...]
     approvals: tuple[StatedApproval, ...]
     not_checked: tuple[StatedGap, ...]
+    removals: tuple[Deprecation, ...] = ()
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True):
@@ -89,7 +93,7 @@ class ReleaseStatement(msgspec.Struct, frozen=True):
     ``allowed``: every line may ship as what it says it is, or what it breaks is approved; ``None`` where a line is
     missing or was not judged, and none is refused. ``verdict`` stays what was found. ``release`` has the verdicts
     against every baseline, the holes, and what only some lines export. ``today`` decided which approvals hold; it is
-    ``None`` where there are none.
+    ``None`` where there are none. ``deprecation`` is the window before which nothing may be removed.
     """
 
     library: str
@@ -103,3 +107,4 @@ class ReleaseStatement(msgspec.Struct, frozen=True):
     today: date | None
     lines: tuple[StatedLine, ...]
     release: FoldedRelease
+    deprecation: str = ""

@@ -8,6 +8,7 @@ import pytest
 
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
+from tests.statement_schema import STATEMENTS
 
 pytestmark = pytest.mark.fast
 
@@ -81,6 +82,38 @@ def test_a_gate_lets_a_major_release_remove_only_what_was_deprecated_long_enough
     else:
         assert history("verdict", "libfoo@2.0.0", "--deprecation", window).code == 0
         assert history("verdict", "libfoo@2.0.0", "--deprecation", "9 major").code == 4
+
+
+@pytest.mark.parametrize(
+    ("window", "row"),
+    [
+        ("1 major", "old since 1.1.0 2.0.0 in time"),
+        ("2 major", "old since 1.1.0 3.0.0 too early"),
+        (None, "old since 1.1.0"),
+    ],
+)
+def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
+    history: Call, tmp_path: Path, window: str | None, row: str
+) -> None:
+    ingest(history, tmp_path, "2.0.0", "")
+    words = ["--deprecation", window] if window else []
+    done = history("statement", "libfoo@2.0.0", *words)
+    assert row in [" ".join(line.split()) for line in done.out.splitlines()]
+    document = history("statement", "libfoo@2.0.0", *words, "--json").json
+    STATEMENTS.validate(document)
+    stated = document["statement"]
+    assert (stated["allowed"], stated["deprecation"]) == (window != "2 major", window or "")
+    early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
+    assert (early in stated["sentence"]) == (window == "2 major")
+
+
+def test_a_statement_says_what_nobody_announced(abistore: Call, tmp_path: Path) -> None:
+    ingest(abistore, tmp_path, "1.0.0", "int old(int x);\n")
+    ingest(abistore, tmp_path, "2.0.0", "")
+    done = abistore("statement", "libfoo", "--deprecation", "1 minor")
+    assert "old was never deprecated" in done.out.splitlines()[0]
+    assert "old never unannounced" in [" ".join(line.split()) for line in done.out.splitlines()]
+    assert abistore("statement", "libfoo", "--json").json["statement"]["allowed"] is True
 
 
 def test_what_was_never_deprecated_fails_the_gate_of_a_project_that_says_so(abistore: Call, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from abistore.model.judging.deprecations import Deprecation
 from abistore.model.labels.soname_changes import SonameChange
 from abistore.model.statement import ReleaseStatement, StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.model.words.counting import counted
@@ -14,6 +15,7 @@ from abistore.report.wording import shortened
 LISTED = 20
 NAMES_LISTED = 5
 BUMP_HEADS = ("line", "since", "required", "declared", "SONAME", "allowed")
+REMOVAL_HEADS = ("name", "deprecated", "may go in", "which is")
 APPROVAL_HEADS = ("against", "finding", "name", "approved by", "on", "until", "why")
 GAP_HEADS = ("against", "evidence", "side", "why", "names")
 
@@ -73,6 +75,9 @@ def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:
         title = f"Accepted{of}: {counted(len(accepted), 'finding')}"
         yield LedgerTable(title, APPROVAL_HEADS, rows, lapsed)
     yield from _exports(line, of)
+    if line.removals:
+        title = f"Removed declarations{of}: {len(line.removals)}"
+        yield LedgerTable(title, REMOVAL_HEADS, [_removal(each) for each in line.removals], ())
     seen = ", ".join(map(extent, line.evidence))
     gaps = tuple(_gap(each) for each in line.not_checked)
     hints = sorted({each.hint for each in line.not_checked if each.hint})
@@ -84,6 +89,12 @@ def _approval(one: StatedApproval) -> tuple[str, ...]:
     until = one.until.replace(":", " ", 1) or "any time"
     why = ", ".join(filter(None, (one.reason, one.ticket, one.scope)))
     return one.against, f"{one.kind} {one.id}", name, one.approver, one.approved, until, why
+
+
+def _removal(one: Deprecation) -> tuple[str, ...]:
+    since = f"since {one.since}" if one.since else "never"
+    judged = {"removed": "in time" if one.removable else "", "too-early": "too early"}.get(one.state, "unannounced")
+    return shortened(one.display) or "", since, one.removable, judged
 
 
 def _gap(one: StatedGap) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from abistore.model.judging.deprecations import Deprecation, DeprecationState, E
 from abistore.model.labels.windows import DeprecationWindow, Moment, is_open, opens, window
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.database import Database, using
-from abistore.service.deprecations.walking import DeclaredLife, declared_lives
+from abistore.service.deprecations.walking import DeclaredLife, DeclaredLives, declared_lives
 from abistore.service.listing import lines_of, releases_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,37 @@ def deprecations(
 
 
 def _of_line(store: Store, key: LineKey, rule: DeprecationWindow | None) -> LineDeprecations:
-    releases, scheme = releases_of(store, key), store.scheme(key.library)
+    releases = releases_of(store, key)
     found = declared_lives(store, releases)
+    items = _items(releases, found, rule, store.scheme(key.library))
+    unread = tuple(each.version for place, each in enumerate(releases) if place not in set(found.read))
+    return LineDeprecations(key, releases[-1].version, str(rule) if rule else "", items, unread)
+
+
+def removals_of(
+    store: Store, release: Release, report: Report, rule: DeprecationWindow | None
+) -> tuple[Deprecation, ...]:
+    """What a stored release removes of declarations in headers, with what was said of each before.
+
+    ``report`` compares it with the release before. Nothing is told where the headers of either were not read.
+    """
+    if not any(_removed(report)):
+        return ()
+    releases = releases_of(store, release.line)
+    until = releases[: releases.index(release) + 1]
+    found = declared_lives(store, until)
+    items = _items(until, found, rule, store.scheme(release.line.library))
+    return tuple(each for each in items if each.removed == release.version)
+
+
+def moment(release: Release) -> tuple[str, date]:
+    """A stored release's label and day."""
+    return release.version, (release.released or release.ingested).date()
+
+
+def _items(
+    releases: Sequence[Release], found: DeclaredLives, rule: DeprecationWindow | None, scheme: str
+) -> tuple[Deprecation, ...]:
     items = []
     for name, life in sorted(found.lives.items()):
         since = _moment(releases, life.since) if life.since is not None else None
@@ -59,8 +88,7 @@ def _of_line(store: Store, key: LineKey, rule: DeprecationWindow | None) -> Line
                 opens(rule, since, scheme) if rule and since else "",
             )
         )
-    unread = tuple(each.version for place, each in enumerate(releases) if place not in set(found.read))
-    return LineDeprecations(key, releases[-1].version, str(rule) if rule else "", tuple(items), unread)
+    return tuple(items)
 
 
 def _state(life: DeclaredLife, *, ruled: bool, is_due: bool) -> DeprecationState:
@@ -108,5 +136,4 @@ def _removed(report: Report) -> Iterator[ReportedFinding]:
 
 
 def _moment(releases: Sequence[Release], place: int) -> Moment:
-    release = releases[place]
-    return Moment(release.version, (release.released or release.ingested).date(), place)
+    return Moment(*moment(releases[place]), place)

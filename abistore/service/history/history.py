@@ -233,6 +233,7 @@ def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: 
         found.verdict,
         found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
         users=allow.users,
+        early=allow.early,
     )
     answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
     return in_words(answer, facts)

@@ -19,7 +19,7 @@ from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.database import Database, asker, line_target, using
-from abistore.service.deprecations.deprecations import early_removals
+from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import concluded, gated, report
@@ -65,8 +65,7 @@ def verdict(
         judgement = _told(store, judged(store, other, release, by=by), against, today)
         plan = allow_plan(store, other, release.soname, allow)
         if deprecation is not None:
-            now = release.version, (release.released or release.ingested).date()
-            early = early_removals(store, judgement.report, other, now, deprecation)
+            early = early_removals(store, judgement.report, other, moment(release), deprecation)
             plan = msgspec.structs.replace(plan, early=early)
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import SnapshotNotFound
@@ -18,6 +19,7 @@ from abistore.service.ledger.standings import Keep, ledger_of
 from abistore.service.listing import lines_of, releases_of
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
@@ -95,10 +97,12 @@ def folded(
     *,
     keep: Keep | None = None,
     today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
 ) -> FoldedRelease:
     """The lines of a version with their ledgers, folded: the worst verdict, and nothing compatible beside a hole."""
+    ledger = partial(ledger_of, store, by=by, keep=keep, today=today, deprecation=deprecation)
     rows = tuple(
-        LineOfRelease(key, ledger_of(store, found, by, keep=keep, today=today) if found else None, why)
+        LineOfRelease(key, ledger(found) if found else None, why)
         for key, found, why in zip(meant.keys, meant.releases, meant.why, strict=True)
     )
     holes = sum(row.ledger is None for row in rows)

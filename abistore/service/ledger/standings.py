@@ -6,14 +6,18 @@ from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.engine import ENGINE
 from abistore.model.standing import BaselineRole, Ledger, Standing, worst_of
 from abistore.report.heading import evidence_gap
+from abistore.report.outline import outline
 from abistore.service.approvals.gate import day, of_library
 from abistore.service.consumers.planning import allow_plan
+from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.history import accepted_of, bump_beside
 from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.judging.judging import concluded
@@ -21,6 +25,7 @@ from abistore.service.ledger.measures import Measure, measures, standing_here
 from abistore.service.ledger.remarks import remarks
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
@@ -29,15 +34,22 @@ Keep: TypeAlias = Callable[[StoredVerdict], None]
 
 
 def ledger_of(
-    store: Store, release: Release, by: Ruling | None = None, *, keep: Keep | None = None, today: date | None = None
+    store: Store,
+    release: Release,
+    by: Ruling | None = None,
+    *,
+    keep: Keep | None = None,
+    today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
 ) -> Ledger:
     """Where a release stands: beside the previous one, the first with its SONAME, and each channel's release.
 
-    Verdicts that the store has are not given again; others are handed to ``keep``. ``today`` decides what is approved.
+    Verdicts that the store has are not given again; others are handed to ``keep``. ``today`` decides what is approved,
+    and ``deprecation`` for how long what goes must have been deprecated.
     """
     asked = PairJudge(store, by, keep)
     found = measures(store, release)
-    standings = tuple(_standing(asked, each, release, day(today)) for each in found)
+    standings = tuple(_standing(asked, each, (release, day(today)), deprecation) for each in found)
     moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
     return Ledger(
         release,
@@ -80,8 +92,10 @@ class PairJudge:
         return given
 
 
-def _standing(asked: PairJudge, measure: Measure, release: Release, today: date) -> Standing:
-    old, store = measure.against, asked.store
+def _standing(
+    asked: PairJudge, measure: Measure, at: tuple[Release, date], deprecation: DeprecationWindow | None
+) -> Standing:
+    (release, today), old, store = at, measure.against, asked.store
     given = asked(old, release)
     if isinstance(given, str):
         return Standing(measure.roles, old, None, given, measure.supported)
@@ -89,8 +103,11 @@ def _standing(asked: PairJudge, measure: Measure, release: Release, today: date)
     count, said = 0, ""
     if summary.verdict.exit_code:
         ledger = of_library(store.approvals(), release.line.library)
-        at = GatePlace(today, release.version, release.soname, _channel(measure.roles), scheme)
-        count, said = accepted_of(given, ledger, at)
+        place = GatePlace(today, release.version, release.soname, _channel(measure.roles), scheme)
+        count, said = accepted_of(given, ledger, place)
+    plan = allow_plan(store, old, release.soname)
+    if deprecation is not None:
+        plan = replace(plan, early=early_removals(store, outline(given.comparison), old, moment(release), deprecation))
     return Standing(
         measure.roles,
         old,
@@ -99,7 +116,7 @@ def _standing(asked: PairJudge, measure: Measure, release: Release, today: date)
         evidence_gap=evidence_gap(old.evidence, release.evidence),
         approved=count,
         passed_by=said,
-        bump=bump_beside(old, release, summary, allow_plan(store, old, release.soname)),
+        bump=bump_beside(old, release, summary, plan),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from abistore.limits import limits_for
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.approvals import GatePlace
+from abistore.model.judging.deprecations import Deprecation
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import EXPORTS, FACETS, Name
 from abistore.model.shapes import Foreign
@@ -19,11 +20,13 @@ from abistore.report.heading import LACKS, UNASKED
 from abistore.report.model import ReportedFinding, every
 from abistore.report.outline import outline
 from abistore.service.approvals.gate import approved, of_library
+from abistore.service.deprecations.deprecations import removals_of
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.spelled import display
 from abistore.service.statement.sentence import decisive
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
@@ -40,6 +43,7 @@ class StatedFacts(NamedTuple):
     keeper: VerdictKeeper
     by: Ruling | None
     today: date
+    deprecation: DeprecationWindow | None = None
 
     def given(self, old: Release, new: Release) -> StoredVerdict | None:
         """The verdict about two releases that their ledger gave or found."""
@@ -67,7 +71,13 @@ def stated_line(facts: StatedFacts, ledger: Ledger) -> StatedLine:
         tuple(before[name] for name in sorted(before.keys() - after.keys())),
         tuple(each for standing in ledger.standings for each in _approvals(facts, standing, release)),
         (*_unseen(release), *(each for standing in ledger.standings for each in _gaps(facts, standing, release))),
+        _removals(facts, previous, release),
     )
+
+
+def _removals(facts: StatedFacts, previous: Standing | None, release: Release) -> tuple[Deprecation, ...]:
+    given = facts.given(previous.against, release) if previous else None
+    return removals_of(facts.store, release, outline(given.comparison), facts.deprecation) if given else ()
 
 
 def _exports(store: Store, release: Release) -> Exports:

@@ -17,6 +17,7 @@ from abistore.service.statement.lines import StatedFacts, stated_line
 from abistore.service.statement.sentence import is_allowed, sentence
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
 
 
@@ -28,10 +29,12 @@ def statement(
     profile: str | None = None,
     by: Ruling | None = None,
     today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
 ) -> ReleaseStatement:
     """What is stated of a version of a library, by default the latest: one sentence, and everything that it rests on.
 
-    It says the same on every day and machine, unless somebody approved something: ``today`` decides what holds. Raises
+    It says the same on every day and machine, unless somebody approved something: ``today`` decides what holds.
+    ``deprecation`` says for how long what a release removes must have been deprecated. Raises
     :class:`SnapshotNotFound`.
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
@@ -39,8 +42,8 @@ def statement(
         if not any(meant.releases):
             raise SnapshotNotFound(f"{reference} is no release of a line", f"`abistore list {meant.library}`")
         when = day(today)
-        release = folded(store, meant, by, keep=keeper.keep, today=when)
-        facts = StatedFacts(store, keeper, by, when)
+        release = folded(store, meant, by, keep=keeper.keep, today=when, deprecation=deprecation)
+        facts = StatedFacts(store, keeper, by, when, deprecation)
         lines = tuple(stated_line(facts, row.ledger) for row in release.rows if row.ledger is not None)
         return ReleaseStatement(
             meant.library,
@@ -54,4 +57,5 @@ def statement(
             when if any(of_library(store.approvals(), name) for name in release.libraries) else None,
             lines,
             release,
+            str(deprecation) if deprecation else "",
         )

@@ -10,6 +10,7 @@ import click
 from abistore.cli.commands.asking.ledger import format_option, output_option, show_tables
 from abistore.cli.options.ruling import ruling_options
 from abistore.cli.options.shared import SharedSettings, line_options, store_command
+from abistore.cli.rendering import deprecation_option
 from abistore.cli.words import reference_words
 from abistore.report.releases.statements import statement_tables
 
@@ -18,6 +19,7 @@ from abistore.report.releases.statements import statement_tables
 @click.argument("reference", metavar="LIBRARY[@VERSION]", shell_complete=reference_words)
 @format_option
 @output_option
+@deprecation_option
 @ruling_options
 @line_options
 @store_command
