@@ -137,7 +137,7 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """The package or folder that a library was found in: ``file`` is its base name, ``member`` the path in it.
 
     ``name`` and ``version`` are what it says of itself. ``left_out`` are binaries in it that are no libraries, each
-    with a word: ``usr/bin/foo (program)``.
+    with a word: ``usr/bin/foo (program)``. ``sha256`` is that of the file, or over those of a folder's libraries.
     """
 
     file: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,16 @@ def test_a_package_with_its_development_package_is_known(
     abistore("ingest", first, "--devel-package", devel)
     forbid_unpacking(monkeypatch)
     assert "known     libcase 1.0" in abistore("ingest", first, "--devel-package", devel).out
+
+
+def test_a_folder_of_several_libraries_is_one_release_as_a_package_is(abistore: Call, tmp_path: Path) -> None:
+    old, new = case(), case(SUM)
+    for version, libraries in (("1.0", (old, user(old))), ("1.1", (new, user(old)))):
+        folder = tmp_path / version
+        folder.mkdir()
+        for each in libraries:
+            shutil.copy(each, folder / each.name)
+        abistore("ingest", folder, "--version", version)
+    told = abistore("lines", "libuser@1.1").out  # which has no change of its own
+    assert "libuser 1.1, 2 libraries: BREAKING over 2 lines" in told
+    assert "1.1: BREAKING, not allowed" in abistore("statement", "libuser@1.1").out

@@ -19,7 +19,7 @@ from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.header_readings import HeaderReadings
 from abistore.extract.packages.libraries import FoundLibrary, PackagedLibraries, is_binary, libraries_in
-from abistore.extract.packages.remembered import digest_of, how_read
+from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
 from abistore.model.snapshot import PackageRead, Snapshot
@@ -62,7 +62,8 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
                     continue
                 seen.add((snapshot.library, str(snapshot.target)))
                 read.append(headers.added(_from(snapshot, told, library.path)))
-        yield from (_counted(each, len(read)) for each in read)
+        together = digest_of_libraries(each.provenance.sha256 for each in read)
+        yield from (_counted(each, len(read), together) for each in read)
 
 
 def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity, PackagedLibraries]:
@@ -144,10 +145,11 @@ def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot
     return msgspec.structs.replace(snapshot, provenance=provenance)
 
 
-def _counted(snapshot: Snapshot, libraries: int) -> Snapshot:
-    """The snapshot of a package that gave so many."""
-    if not isinstance(snapshot.provenance.package, PackageRead):
+def _counted(snapshot: Snapshot, libraries: int, together: str) -> Snapshot:
+    """The snapshot of a package that gave so many libraries; a folder, which has no digest, has theirs."""
+    package = snapshot.provenance.package
+    if not isinstance(package, PackageRead):
         return snapshot
-    package = msgspec.structs.replace(snapshot.provenance.package, libraries=libraries)
+    package = msgspec.structs.replace(package, libraries=libraries, sha256=package.sha256 or together)
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
+
 from abistore.extract.input_file import InputFile, InputFolder, open_input
 from abistore.extract.reader import ExtractOptions
 
@@ -9,6 +12,14 @@ from abistore.extract.reader import ExtractOptions
 def digest_of(file: InputFile) -> str:
     """The SHA-256 of a package; empty for a folder, which may change without a trace."""
     return "" if isinstance(file, InputFolder) else file.sha256()
+
+
+def digest_of_libraries(digests: Iterable[str]) -> str:
+    """What a folder is told from others by: the SHA-256 over those of its libraries, in any order.
+
+    It says which libraries came together, and not that a folder was read before.
+    """
+    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
 
 
 def how_read(file: InputFile, options: ExtractOptions) -> tuple[str, ...]:

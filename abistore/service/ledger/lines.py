@@ -40,8 +40,8 @@ class LinesAtVersion(NamedTuple):
 def lines_at(store: Store, reference: str, target: str | None = None, profile: str | None = None) -> LinesAtVersion:
     """The lines that a library, or ``library@version``, means: by default its latest version over all lines.
 
-    Libraries that came in one package with this version, or with the one before it in a line, belong to it. Raises
-    :class:`SnapshotNotFound`.
+    Libraries that came in one package or folder with this version, or with the one before it in a line, belong to it.
+    Raises :class:`SnapshotNotFound`.
     """
     library, _, version = reference.partition("@")
     keys = lines_of(store, library, target, profile)
