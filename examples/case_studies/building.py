@@ -41,7 +41,7 @@ def _link(case: Case, release: Release, library: Shared, line: str, made: Path) 
     stem = library.name.removesuffix(".so")
     soname = f"{stem}.so{release.soname}"
     found = [f"-I{folder}" for folder in include(case, release)]
-    flags = [each.format(version=release.version) for each in (*case.flags, *library.flags)]
+    flags = [each.format(version=release.version, folder=made.parent) for each in (*case.flags, *library.flags)]
     partial = made.with_suffix(".partial")
     command = [require(compiler, compiler), "-shared", "-fPIC", "-g", "-O0", "-w", f"-Wl,-soname,{soname}", *found]
     run([*command, *_files(library, root), *flags, "-o", partial], root)
