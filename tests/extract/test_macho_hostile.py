@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 from pathlib import Path
@@ -17,8 +18,8 @@ from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.extract import macho_fixtures as macho
 from tests.extract.damage import tighten
 
-DAMAGED = 200
-"""Copies that are read here; `python -m benchmarks.hostile_macho` reads 2,000 of each."""
+DAMAGED = int(os.environ.get("ABISTORE_TEST_FLIPS", "200"))
+"""Copies that are read here; `ABISTORE_TEST_FLIPS=2000` reads more."""
 
 SOURCE = """
 struct point { int x; double y; } origin;

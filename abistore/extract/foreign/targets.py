@@ -68,3 +68,16 @@ def target_called(text: str) -> Target | None:
             return known.target
     found = _KNOWN.get(_OTHER_NAMES.get(word, word))
     return found.target if found else None
+
+
+_UNTOLD: Final = {"arm": frozenset({"armhf"})}
+"""Machines that dumps do not tell apart: they write the processor, not how floating-point arguments are passed."""
+
+
+def target_dumped(text: str, asked: str | None) -> Target | None:
+    """The target of a dump that calls its machine ``text``; ``asked`` decides what such a word leaves open."""
+    found = target_called(text)
+    wanted = target_called(asked) if asked else None
+    if found and wanted and wanted.machine in _UNTOLD.get(found.machine, ()):
+        return wanted
+    return found

@@ -8,6 +8,7 @@ import lzma
 import tarfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
@@ -40,6 +41,15 @@ def test_two_real_dumps_differ_as_their_libraries_do() -> None:
     found = told(compare(*dumps))
     assert found == told(compare(*as_recorded(libraries, dumps)))
     assert {each.split()[1] for each in found} >= {"func_removed", "type_size_changed"}
+
+
+@pytest.mark.parametrize(("asked", "machine"), [(None, "arm"), ("armhf", "armhf"), ("x86_64", "arm")])
+def test_a_caller_says_how_floats_are_passed_where_a_dump_leaves_it_open(
+    asked: str | None, machine: str, tmp_path: Path
+) -> None:
+    text = EMPTY.replace("'x86_64'", "'arm'").replace("'WordSize' => '8'", "'WordSize' => '4'")
+    dump = written(tmp_path, text)
+    assert read(dump, msgspec.structs.replace(OPTIONS, platform=asked)).target.machine == machine
 
 
 def test_offsets_that_were_taken_for_hexadecimal_are_put_right() -> None:

@@ -87,7 +87,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     dump = hash_of(read_value(text, str(file.path)))
     if "ABI_DUMP_VERSION" not in dump or not ({"TypeInfo", "SymbolInfo", "Symbols"} & dump.keys()):
         raise ExtractError(f"{file.path}: is no ABI dump", "make it with abi-dumper")
-    target = _target(file, dump)
+    target = _target(file, dump, options.platform)
     needed = tuple(sorted(each for each in hash_of(dump.get("Needed")) if each))
     tables = read_tables(dump, needed, target.bits // 8)
     name = PurePosixPath(text_of(dump.get("LibraryName")) or file.path.name).name
@@ -119,14 +119,14 @@ def _compilers(dump: Hash) -> tuple[str, ...]:
     return tuple(f"{compiler} {version}" for compiler, version in known if version)
 
 
-def _target(file: InputFile, dump: Hash) -> Target:
+def _target(file: InputFile, dump: Hash, asked: str | None) -> Target:
     from abistore.extract.foreign.abicc.perl import text_of
-    from abistore.extract.foreign.targets import target_called
+    from abistore.extract.foreign.targets import target_dumped
 
     if text_of(dump.get("Target")) in ("windows", "macos"):
         raise ExtractError(f"{file.path}: is for {text_of(dump.get('Target'))}", "ingest the library itself")
     machine, width = text_of(dump.get("Arch")), text_of(dump.get("WordSize"))
-    target = target_called("x32" if machine == "x86_64" and width == "4" else machine)
+    target = target_dumped("x32" if machine == "x86_64" and width == "4" else machine, asked)
     if target is None or (width and str(target.bits // 8) != width):
         raise ExtractError(
             f"{file.path}: is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"

@@ -91,10 +91,10 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
 
 def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, options: ExtractOptions) -> Snapshot:
     from abistore.extract.foreign.abixml.symbols import read_symbols
-    from abistore.extract.foreign.targets import target_called
+    from abistore.extract.foreign.targets import target_dumped
 
     architecture = corpus.get("architecture") or whole.get("architecture")
-    target = target_called(architecture)
+    target = target_dumped(architecture, options.platform)
     if target is None:
         raise ExtractError(f"{file.path}: is for {architecture or 'no architecture'}, which is not known here")
     symbols = read_symbols(corpus)
