@@ -54,9 +54,10 @@ def skeleton(case: Case) -> str:
     newest = case.releases[-1].version
     for library in case.libraries:
         stem = library.name.removesuffix(".so")
-        for words in (f"history {stem}", f"matrix {stem}", f"blame {stem}", f"ledger {stem}@{newest}"):
+        told = (f"{verb} {stem}@{newest}" for verb in ("verdict", "ledger"))
+        for words in (*(f"{verb} {stem}" for verb in ("history", "matrix", "blame")), *told):
             parts += [_block(words, target) for target in (case.lines if len(case.lines) > 1 else ("",))]
-        parts += [_block(f"{verb} {stem}@{newest}", "") for verb in ("verdict", "statement")]
+        parts.append(_block(f"statement {stem}@{newest}", ""))
     parts += [f"![The timeline of {case.name}](../images/{picture(case).name})", "", "## Checked by hand", ""]
     return "\n".join(
         [*parts, "| release | what abistore says | what the project says | who is right |", "|---|---|---|---|", ""]
