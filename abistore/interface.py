@@ -120,6 +120,13 @@ from abistore.service.administration.baselines import (
 )
 from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
 from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
+from abistore.service.administration.pruning import (
+    PrunedSnapshot as PrunedSnapshot,
+    PrunedStore as PrunedStore,
+    RetentionPlan as RetentionPlan,
+    db_prune as db_prune,
+    older_than as older_than,
+)
 from abistore.service.approvals.approving import (
     ApprovalPlan as ApprovalPlan,
     ApprovedBreak as ApprovedBreak,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from abistore.store.bundles.merging import MergeWish
     from abistore.store.bundles.records import AnyRecord
     from abistore.store.bundles.selection import BundleSelection
+    from abistore.store.pruning.choosing import Prunable
 
 Words = ParamSpec("Words")
 Answer = TypeVar("Answer")
@@ -259,6 +261,22 @@ class Store:
         from abistore.store.bundles.merging import merge
 
         return merge(self.database, contents(records, wish.source), wish)
+
+    def prunable(self, library: str | None, *, keep_last: int, before: datetime | None) -> tuple[Prunable, ...]:
+        """What :meth:`prune` would remove."""
+        from abistore.store.pruning.pruning import chosen  # few calls need it
+
+        with self.reading():
+            return chosen(self.database, library, keep_last=keep_last, before=before)
+
+    def prune(
+        self, library: str | None, *, keep_last: int, before: datetime | None, actor: str = "", reason: str = ""
+    ) -> tuple[Prunable, ...]:
+        """Remove snapshots that are no releases and that nothing needs, but for the last of each line."""
+        from abistore.store.pruning.pruning import prune
+
+        self._memory.forget()
+        return prune(self.database, library, keep_last=keep_last, before=before, actor=actor, reason=reason)
 
     def findings(self, identity: str, most: int) -> tuple[tuple[Sighting, ...], int]:
         """The findings, and consequences, whose identity begins with ``identity``, and how many rows hold more.

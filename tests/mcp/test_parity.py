@@ -252,6 +252,7 @@ OTHER: dict[str, str] = {
     "db_backup": OPERATOR,
     "db_vacuum": OPERATOR,
     "db_merge": OPERATOR,
+    "db_prune": OPERATOR,
     "export_bundle": OPERATOR,
     "import_bundles": OPERATOR,
     "is_bundle": "which of two ways a file is imported",

@@ -92,7 +92,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("snapshots",),
         ("history",),
         ("consumers",),
-        ("bundles",),
+        ("bundles", "pruning"),
         ("upgrade",),
         ("opening",),
         ("checking", "maintenance"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abistore.cli.commands.keeping.merging import merge_command
+from abistore.cli.commands.keeping.pruning import prune_command
 from abistore.cli.groups import SuggestingGroup
 from abistore.cli.options.shared import FILE, SharedSettings, in_utc, line_options, store_command
 from abistore.cli.output import answer, error_document, note
@@ -28,6 +29,7 @@ def db_command() -> None:
 
 
 db_command.add_command(merge_command)
+db_command.add_command(prune_command)
 
 
 @db_command.command("init")

@@ -115,6 +115,10 @@ class Database(ABC):
             self._roll_back()
             raise
 
+    @abstractmethod
+    def hold_tables(self, names: Sequence[str]) -> None:
+        """Let no other write to these tables until the transaction ends."""
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """All that is read within is of one moment, whatever others write meanwhile; in a transaction, of that one."""

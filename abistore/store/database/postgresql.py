@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, quote_plus
 
@@ -55,6 +55,11 @@ class PostgreSQL(Database):
 
     def _begin_writing(self) -> None:
         self.command("BEGIN")
+
+    def hold_tables(self, names: Sequence[str]) -> None:
+        """Let no other write to these tables until the transaction ends."""
+        quoted = ", ".join(f'"{name}"' for name in names)
+        self.command(f"LOCK TABLE {quoted} IN SHARE ROW EXCLUSIVE MODE")
 
     def _begin_reading(self) -> None:
         self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

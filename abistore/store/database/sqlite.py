@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -67,6 +67,9 @@ class SQLite(Database):
             self.command("BEGIN IMMEDIATE")
         finally:
             self.command(f"PRAGMA busy_timeout = {patience}")
+
+    def hold_tables(self, names: Sequence[str]) -> None:
+        """Nobody else writes within a transaction that writes."""
 
     def _begin_reading(self) -> None:
         self.command("BEGIN")

@@ -1,0 +1,1 @@
+"""Removing builds that nobody needs any more, with all that is only theirs."""
