@@ -79,8 +79,8 @@ The verdict of each release is the same on all four timelines. The findings diff
 - `header_added`, `header_removed`: those headers again, which the wheel for macOS does not have.
 - **Names of libraries.** `soname_changed`: SONAME and install name hold the whole version, and the DLL's name none.
 - **Systems.** Imports and `runtime_floor_raised` are of the C library that each is linked with.
-- **Another build for x86-64 on macOS.** It exports what its C++ runtime left behind (`typeinfo name for ...`), which the
-  others hide: `symbols_foreign_changed`.
+- **Another build for x86-64 on macOS.** It exports what its C++ runtime left behind (`typeinfo name for ...`), which
+  the others hide: `symbols_foreign_changed`.
 - **Sizes of data in dylibs.** Mach-O has none: an object is taken to end before the next symbol. For
   `declaration_private_changed` of `mjCONDATA_SIZE` and of `typeinfo name for ...` that bound changed, and the object
   may not have: abistore says more here than it can know."""

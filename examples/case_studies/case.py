@@ -14,7 +14,8 @@ FOLDER = Path(__file__).parent
 class Release:
     """One release: the library's version, the package version that carries it, and that sdist's digest.
 
-    ``released`` is the day that the changelog gives, or else that of the sdist. ``package`` is another package than the case's, where that one carries it.
+    ``released`` is the day that the changelog gives, or else that of the sdist. ``package`` is another package than the
+    case's, where that one carries it.
     """
 
     version: str

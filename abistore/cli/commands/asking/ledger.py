@@ -62,8 +62,8 @@ def ledger_command(
 def lines_command(settings: SharedSettings, /, *, reference: str, form: str, output: Path | None, **words: Any) -> None:
     """Show all targets and profiles of a version, with one verdict over all of them: the worst.
 
-    The libraries that came in one package or folder with the release belong to it. A line without this version is a hole, and
-    beside a hole nothing is called compatible. Exports that only some lines have are listed.
+    The libraries that came in one package or folder with the release belong to it. A line without this version is a
+    hole, and beside a hole nothing is called compatible. Exports that only some lines have are listed.
 
     \b
     abistore lines libfoo@1.4.0
