@@ -67,8 +67,10 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    records = (each.get_help_record(context) for each in command.get_params(context))
-    yield from _terms([record for record in records if record is not None and record[1]])
+    records = (each.get_help_record(context) for each in command.params)
+    told = [record for record in records if record is not None and record[1]]
+    # click keeps a command's own --help as the first context of the process spelled it
+    yield from _terms([*told, (", ".join(context.help_option_names), "Show this message and exit.")])
 
 
 def _terms(rows: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:

@@ -253,6 +253,7 @@ OTHER: dict[str, str] = {
     "db_vacuum": OPERATOR,
     "db_merge": OPERATOR,
     "db_prune": OPERATOR,
+    "older_than": "what the words of db_prune's option mean",
     "export_bundle": OPERATOR,
     "import_bundles": OPERATOR,
     "is_bundle": "which of two ways a file is imported",

@@ -80,7 +80,9 @@ def _of(name: str, arguments: tuple[str, ...], said: Configuration) -> Iterator[
     command = _command(name)
     shared = SharedSettings()
     own = defaults(command, said)
-    context = command.make_context(name, list(arguments), obj=shared, default_map=own, resilient_parsing=True)
+    context = command.make_context(
+        name, list(arguments), parent=_root(), obj=shared, default_map=own, resilient_parsing=True
+    )
     for parameter, key, _ in places(command, said):
         yield _setting(context, parameter, key, context.params.get(parameter), said)
     if context.get_parameter_source("db") is not None:
@@ -92,13 +94,18 @@ def _of(name: str, arguments: tuple[str, ...], said: Configuration) -> Iterator[
 
 
 def _command(name: str) -> click.Command:
-    from abistore.cli.main import cli
-
-    context = click.Context(cli)
-    found = cli.get_command(context, name)
+    root = _root()
+    assert isinstance(root.command, click.Group)
+    found = root.command.get_command(root, name)
     if found is None or not any(parameter.name == "config" for parameter in found.params):
         raise UsageError(f"{name} takes nothing from abistore.toml", f"name one of {', '.join(COMMANDS)}")
     return found
+
+
+def _root() -> click.Context:
+    from abistore.cli.main import cli
+
+    return click.Context(cli, info_name="abistore", **cli.context_settings)
 
 
 def _setting(context: click.Context, parameter: str, key: str, value: Any, said: Configuration) -> Setting:
