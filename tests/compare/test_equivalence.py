@@ -129,6 +129,32 @@ def test_records_that_refer_to_themselves_compare() -> None:
     assert stored(to(a), to(b), {a: struct(INT, to(a))}, {b: struct(INT, to(b))}) is SPELLING
 
 
+def test_records_whose_fields_have_other_names_compare_within_themselves() -> None:
+    a, b = record("A"), record("B")
+    before: dict[Name, AnyShape] = {a: Record("struct", 16, (Field("next", to(a), 0), Field("n", INT, 64)))}
+
+    def after(last: TypeRef) -> dict[Name, AnyShape]:
+        return {b: Record("struct", 16, (Field("following", to(b), 0), Field("count", last, 64)))}
+
+    assert stored(to(a), to(b), before, after(INT)) is REPRESENTATION
+    assert stored(to(a), to(b), before, after(FLOAT)) is DIFFERENT
+
+
+def test_records_with_other_field_names_that_refer_to_each_other_compare() -> None:
+    a, b, c, d = (record(each) for each in "ABCD")
+    before: dict[Name, AnyShape] = {
+        a: Record("struct", 8, (Field("x", to(c), 0),)),
+        c: Record("struct", 8, (Field("y", to(a), 0),)),
+    }
+    after: dict[Name, AnyShape] = {
+        b: Record("struct", 8, (Field("p", to(d), 0),)),
+        d: Record("struct", 8, (Field("q", to(b), 0),)),
+    }
+    assert stored(to(a), to(b), before, after) is REPRESENTATION
+    after[d] = Record("struct", 16, (Field("q", to(b), 0), Field("r", LONG, 64)))
+    assert stored(to(a), to(b), before, after) is DIFFERENT
+
+
 def test_an_enumeration_is_its_integer_and_not_a_wider_one() -> None:
     assert stored(Named(LEVEL), UNSIGNED, {LEVEL: LEVELS}) is REPRESENTATION
     assert stored(INT, Named(LEVEL), {LEVEL: LEVELS}) is REPRESENTATION

@@ -310,15 +310,15 @@ class Equivalence:
         self._assumed.add(pair)
         try:
             found = self.same_record(old_shape, new_shape)
-            moved = found is Sameness.DIFFERENT and self._has_moved_fields(old_shape, new_shape)
+            by_scalars = found is Sameness.DIFFERENT and not self._has_moved_fields(old_shape, new_shape)
+            if by_scalars:
+                found = self._scalar_by_scalar(old, new)
         finally:
             self._assumed.discard(pair)
         if pair in self._leaned_on:
             self._leaned_on.discard(pair)
             self._tentative.clear()
-        if found is Sameness.DIFFERENT:
-            return found if moved else self._scalar_by_scalar(old, new)
-        if not isinstance(old, Named) or not isinstance(new, Named):
+        if found is Sameness.DIFFERENT or by_scalars or not isinstance(old, Named) or not isinstance(new, Named):
             return found
         return max(found, Sameness.SPELLING if self._renamed(old, new) else Sameness.REPRESENTATION)
 
