@@ -83,7 +83,12 @@ The verdict of each release is the same on all four timelines. The findings diff
   the others hide: `symbols_foreign_changed`.
 - **Sizes of data in dylibs.** Mach-O has none: an object is taken to end before the next symbol. For
   `declaration_private_changed` of `mjCONDATA_SIZE` and of `typeinfo name for ...` that bound changed, and the object
-  may not have: abistore says more here than it can know."""
+  may not have: abistore says more here than it can know.
+- **Language of the headers.** The headers of 3.4.0 for arm64 were read as C, those of 3.5.0, which exports a C++
+  function, as C++; for x86-64 both were read in one language. abistore lists this under *not checked*
+  (`headers-read-differently`) and tells no declaration that only one side has: additions in 3.5.0 are told for x86-64
+  only. `typedef_base_respelled` of `mjByteVec` and others (`void` for C, `std::vector` for C++) is false: the headers
+  have both, one for each language."""
 
 PROJECTS = {
     each.name: each
