@@ -49,19 +49,19 @@ class Spellings:
         self._clang: dict[int, bool] = {}
 
     def of(self, handle: int, attributes: dict[int, Any]) -> str | None:
-        """The qualified name of ``handle``; ``None`` where it has no name."""
+        """The qualified name of ``handle``; ``None`` where it has no name, or an empty one, as damage makes it."""
         specification = attributes.get(dw.AT_SPECIFICATION, -1)
         if specification >= 0:  # GCC repeats the name in type units, where only the declaration has a scope
             return self.of(specification, self._info.die(specification)[3])
         name = attributes.get(dw.AT_NAME)
-        if name is None:
+        if not name:
             signature = attributes.get(dw.AT_SIGNATURE, handle)
             if signature not in (handle, -1):  # Clang names an enclosing class only in the type unit of its own
                 return self.of(signature, self._info.die(signature)[3])
             name = last_source_name(attributes.get(dw.AT_LINKAGE_NAME, ""))
             return self.qualify(handle, name) if name else None
         found = self.qualify(handle, self.complete(handle, name))
-        return ARGUMENT_LISTS.get(found, found)
+        return ARGUMENT_LISTS.get(found, found) or None
 
     def complete(self, handle: int, name: str) -> str:
         """The name of ``handle`` that is spelled ``name``, with template arguments that the spelling does not tell."""
