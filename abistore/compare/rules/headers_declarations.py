@@ -10,13 +10,14 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
+from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Function, Trait, Variable
+from abistore.model.shapes import AnyShape, Declared, Function, Trait, Variable
 
 TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "using")
 """Traits of declarations whose coming and going has a kind of its own."""
@@ -101,15 +102,32 @@ def declaration_added(declared: Added[Declared], context: Context) -> Iterator[N
 
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def declaration_inline_changed(declared: Changed[UnexportedDeclaration]) -> Iterator[Note]:
+def declaration_inline_changed(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
     """The type of an inline function, a template's member or a constant changed, which the library does not export.
 
-    Built programs have their own copy, with the old type. Sources that rely on that type stop compiling.
+    Built programs have their own copy, with the old type. Sources that rely on that type stop compiling. Another
+    spelling of the same type is no change: a typedef, or a tag for a struct that had a typedef's name only.
 
     Fix: add a function or constant with a new name.
     """
-    name = declared.subject.name
-    yield Note("the declaration differs", declaration(name, declared.old.shape), declaration(name, declared.new.shape))
+    name, old, new = declared.subject.name, declared.old.shape, declared.new.shape
+    if not _only_respelled(old, new, context):
+        yield Note("the declaration differs", declaration(name, old), declaration(name, new))
+
+
+def _only_respelled(old: AnyShape, new: AnyShape, context: Context) -> bool:
+    """Whether all types of a function or variable are the same types by other names."""
+    match old, new:
+        case Function(), Function():
+            before, after = (old.result, *old.parameters), (new.result, *new.parameters)
+            alike = (old.variadic, old.calling_convention) == (new.variadic, new.calling_convention)
+        case Variable(), Variable():
+            before, after, alike = (old.type,), (new.type,), True
+        case _:
+            return False
+    if not alike or len(before) != len(after):
+        return False
+    return all(context.stored(*pair) <= Sameness.SPELLING for pair in zip(before, after, strict=True))
 
 
 # --- experimental declarations ----------------------------------------------------------------------------------------

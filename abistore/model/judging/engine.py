@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 40
+ENGINE: Final = 41
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "da847916dbbb808d"
+CORPUS: Final = "74b7d02d3806d28d"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
