@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -133,6 +133,10 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     reader: str = ""
 
 
+TWIN: Final = "another "
+"""Before the name of a library of which a package has a second one for the same platform: that one is not read."""
+
+
 class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """The package or folder that a library was found in: ``file`` is its base name, ``member`` the path in it.
 
@@ -148,6 +152,11 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str = ""
     libraries: int = 0
     read: tuple[str, ...] = ()
+
+    @property
+    def twins(self) -> tuple[str, ...]:
+        """The libraries that are left out because another has their name."""
+        return tuple(each for each in self.left_out if f"({TWIN}" in each)
 
 
 class Provenance(msgspec.Struct, frozen=True):

@@ -197,3 +197,20 @@ def test_packages_leave_nothing_behind(
     compare(*broken)
     assert not list(place.iterdir())
     shutil.rmtree(place)
+
+
+def test_a_second_library_of_one_name_is_told_and_does_not_take_the_place_of_the_first(
+    tmp_path: Path, abistore: Call
+) -> None:
+    """A copy of what stood before, under another file name, must not be what a gate looks at."""
+    kept, gone = case(), case(SUM)
+    for version in ("1.0", "1.1"):
+        (tmp_path / version).mkdir()
+    old = release(tmp_path / "1.0", "1.0", kept)
+    shadowed = {"usr/lib/libcase.so.1": gone, "lib/libaaa.so": kept}
+    new = packages.deb(tmp_path / "1.1", shadowed, name="libcase1", version="1.1")
+    done = abistore("compare", old, new)
+    assert (done.code, "BREAKING" in done.out) == (4, True)
+    assert "not compared of" in done.out and "lib/libaaa.so (another libcase)" in done.out
+    stored = abistore("ingest", new)
+    assert "left out: lib/libaaa.so (another libcase)" in stored.out

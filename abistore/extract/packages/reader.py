@@ -22,7 +22,8 @@ from abistore.extract.packages.libraries import FoundLibrary, PackagedLibraries,
 from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
-from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.model.labels.sonames import library_name
+from abistore.model.snapshot import TWIN, PackageRead, Snapshot
 
 MOST_LEFT_OUT = 20
 """How many binaries that were left out a snapshot tells of."""
@@ -54,16 +55,31 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         told = None if _is_alone(file) else PackageRead(file.path.name, *identity, left_out=left_out)
         if told is not None:
             told = msgspec.structs.replace(told, sha256=digest_of(file), read=how_read(file, options))
-        read = list[Snapshot]()
-        seen = set[tuple[str, str]]()
-        for library in found.libraries:
-            for snapshot in _snapshots(library, options):
-                if (snapshot.library, str(snapshot.target)) in seen:
-                    continue
-                seen.add((snapshot.library, str(snapshot.target)))
-                read.append(headers.added(_from(snapshot, told, library.path)))
+        members, twins = _one_each([(each.path, one) for each in found.libraries for one in _snapshots(each, options)])
+        left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
+        read = [headers.added(_from(snapshot, told, path)) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
-        yield from (_counted(each, len(read), together) for each in read)
+        yield from (_counted(each, len(read), together, left_out) for each in read)
+
+
+def _one_each(members: Sequence[tuple[str, Snapshot]]) -> tuple[list[tuple[str, Snapshot]], list[str]]:
+    """One library of each name and platform, and what is left out for that: first what is called as itself, then what
+    lies least deep."""
+
+    def rank(member: tuple[str, Snapshot]) -> tuple[bool, int, str]:
+        path, snapshot = member
+        return library_name(path.rpartition("/")[2]) != snapshot.library, path.count("/"), path
+
+    chosen: dict[tuple[str, str], str] = {}
+    for path, snapshot in sorted(members, key=rank):
+        chosen.setdefault((snapshot.library, str(snapshot.target)), path)
+    kept, twins = [], []
+    for path, snapshot in members:
+        if chosen[snapshot.library, str(snapshot.target)] == path:
+            kept.append((path, snapshot))
+        else:
+            twins.append(f"{path} ({TWIN}{snapshot.library})")
+    return kept, twins
 
 
 def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity, PackagedLibraries]:
@@ -145,11 +161,12 @@ def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot
     return msgspec.structs.replace(snapshot, provenance=provenance)
 
 
-def _counted(snapshot: Snapshot, libraries: int, together: str) -> Snapshot:
+def _counted(snapshot: Snapshot, libraries: int, together: str, left_out: tuple[str, ...]) -> Snapshot:
     """The snapshot of a package that gave so many libraries; a folder, which has no digest, has theirs."""
     package = snapshot.provenance.package
     if not isinstance(package, PackageRead):
         return snapshot
-    package = msgspec.structs.replace(package, libraries=libraries, sha256=package.sha256 or together)
+    sha256 = package.sha256 or together
+    package = msgspec.structs.replace(package, libraries=libraries, sha256=sha256, left_out=left_out)
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)

@@ -74,7 +74,9 @@ def told(
     """The result about a package: that of its one library, or one with ``members``."""
     report, lack = admitted.report, admitted.lack
     if len(members) == 1 and (report is None or len(report.libraries) == 1):
-        return msgspec.structs.replace(members[0], path=str(path))
+        twins = about.twins if isinstance(about, PackageRead) else ()
+        notes = (f"left out: {', '.join(twins)}",) if twins else ()
+        return msgspec.structs.replace(members[0], path=str(path), notes=(*members[0].notes, *notes))
     statuses = {each.status for each in members}
     return Ingested(
         path=str(path),

@@ -11,7 +11,7 @@ from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import PackageRead, Snapshot
 from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
@@ -57,11 +57,21 @@ def judge_releases(
     own = outline(_between(old, new, by), kinds=kinds().values())
     if said is not None:
         own, reports = said.between(own), list(map(said.member, reports))
-    report, code = accepted(assessed(joined(own, members, reports), allow), fail_on)
+    whole = joined(own, members, reports)
+    whole = msgspec.structs.replace(whole, notes=(*whole.notes, *_unread(old), *_unread(new)))
+    report, code = accepted(assessed(whole, allow), fail_on)
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
     lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
+
+
+def _unread(release: ReadRelease) -> Iterator[str]:
+    """Libraries of a release that nothing was compared of, as another one has their name."""
+    packages = (each.provenance.package for each in release.libraries)
+    twins = sorted({twin for each in packages if isinstance(each, PackageRead) for twin in each.twins})
+    if twins:
+        yield f"not compared of {release.name} {release.version}: {', '.join(twins)}; pick one with --only"
 
 
 def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
