@@ -43,7 +43,17 @@ def _link(case: Case, release: Release, library: Shared, line: str, made: Path) 
     found = [f"-I{folder}" for folder in include(case, release)]
     flags = [each.format(version=release.version, folder=made.parent) for each in (*case.flags, *library.flags)]
     partial = made.with_suffix(".partial")
-    command = [require(compiler, compiler), "-shared", "-fPIC", "-g", "-O0", "-w", f"-Wl,-soname,{soname}", *found]
+    command = [
+        require(compiler, compiler),
+        "-shared",
+        "-fPIC",
+        "-g",
+        "-O0",
+        "-w",
+        f"-ffile-prefix-map={root}=.",
+        f"-Wl,-soname,{soname}",
+        *found,
+    ]
     run([*command, *_files(library, root), *flags, "-o", partial], root)
     partial.replace(made)
 

@@ -1,0 +1,2 @@
+/* What HTSlib's Makefile writes; the case study's command line says RELEASE. */
+#define HTS_VERSION_TEXT RELEASE
