@@ -15,6 +15,7 @@
     ├── Incomparable         the sides are for two platforms (66)
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
+    │   │   └── BaselineLost   a line that had a baseline is gated as if it were new
     │   ├── VersionTaken     another binary is stored under this version (68)
     │   ├── StaleBaseline    a baseline, or a release, is not what the caller saw (69)
     │   ├── DamagedStore     the stored data are damaged
@@ -179,6 +180,12 @@ class WrongProfile(SnapshotNotFound):
 
     code = "wrong-profile"
     usual_hint = "`abistore list` shows the profiles that are stored"
+
+
+class BaselineLost(SnapshotNotFound):
+    """A line that once had a baseline has none at this channel: a first build cannot pass there unjudged."""
+
+    code = "baseline-lost"
 
 
 class VersionTaken(StoreError):

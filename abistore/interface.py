@@ -5,6 +5,7 @@ from __future__ import annotations
 from abistore.errors import (
     AbistoreError as AbistoreError,
     AmbiguousReference as AmbiguousReference,
+    BaselineLost as BaselineLost,
     BundleError as BundleError,
     ConfigError as ConfigError,
     DamagedStore as DamagedStore,

@@ -95,6 +95,16 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
     assert (first.code, "the first baseline" in first.out) == (0, True)
 
 
+def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Call, new: Path) -> None:
+    typed = gating(new, "--channel", "relase", "--bootstrap")
+    assert (typed.code, "release was put at 1.0" in typed.err) == (67, True)
+    assert abistore("baseline", "set", "libcase", "--clear").code == 0
+    done = gating(new, "--bootstrap", "--json")
+    assert (done.code, done.json["code"]) == (67, "baseline-lost")
+    assert "abistore baseline set libcase@1.0 --channel release" in done.json["hint"]
+    assert gating(new, "--profile", "debug", "--bootstrap").code == 0
+
+
 def test_missing_evidence_fails_and_names_the_next_step(gating: Gating) -> None:
     done = gating(build_library(OLD, flags=("-O1", "-s")))
     assert (done.code, "error: " in done.err) == (72, True)

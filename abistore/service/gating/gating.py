@@ -28,7 +28,8 @@ class GatePlan(msgspec.Struct, frozen=True):
 
     ``channel`` is the baseline that they are judged against. ``merge_base`` names the source revision, or the version,
     that the change was made from. With ``introduced_only`` what stood there already does not fail the gate. Without a
-    baseline the gate fails, unless ``bootstrap`` says that this is the first build.
+    baseline the gate fails, unless ``bootstrap`` says that this is the first build; a line that ever had a baseline is
+    refused then (:class:`BaselineLost`).
     """
 
     files: IngestPlan = AS_IT_SAYS
@@ -78,6 +79,7 @@ def gate(
         against=f"baseline:{plan.channel}",
         channel=plan.channel if plan.bootstrap else None,
         if_unset=plan.bootstrap,
+        bootstrap=plan.bootstrap,
     )
     # a build may have the label of a stored one, as a second build of a tag has: nothing is replaced here
     files = msgspec.structs.replace(plan.files, gate=against, dry_run=True, replace=True, replace_baseline=JUDGED)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import EvidenceMissing, SnapshotNotFound
+from abistore.errors import BaselineLost, EvidenceMissing, SnapshotNotFound
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.judging.approvals import Approval, GatePlace
@@ -122,11 +122,25 @@ class Admission:
         with self.store.reading():
             release, replaced = self._place()
             against = counterpart_of(self.store, line, version, self.gate.against, self.gate.channel)
+            if self.gate.bootstrap and against.missing:
+                self._check_new()
             moves = self.store.baselines(line.library) if self.gate.channel else ()
             said = self.store.approvals() if against.release or replaced else ()
             scheme = self.store.scheme(line.library)
         stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
         return StoreState(release, against, replaced, stands, said, scheme)
+
+    def _check_new(self) -> None:
+        """Raise :class:`BaselineLost` where the line ever had a baseline."""
+        line = self.arrival.line
+        moves = [move for move in self.store.baseline_history(line.library) if move.line == line and move.version]
+        if moves:
+            last, channel = moves[-1], self.gate.channel
+            raise BaselineLost(
+                f"{line}: no baseline at {channel}, but it had one before: {last.channel} was put at {last.version}",
+                f"put it back: abistore baseline set {line.library}@{last.version} --channel {channel}; "
+                "or gate against the channel that stands",
+            )
 
     def _place(self) -> tuple[Release | None, Release | None]:
         """The stored release that equals the arrival, and the one that it would replace."""

@@ -27,8 +27,9 @@ class Gate(msgspec.Struct, frozen=True):
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
     default no less than the other side's. ``allow`` says which releases may break. A file that fails is not stored, or
     as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
-    there is none. What is approved ``today`` does not fail it. With ``deprecation``, what a release removes must have
-    been deprecated for that long.
+    there is none. With ``bootstrap`` a missing baseline is for new lines alone: one that ever had a baseline, at any
+    channel, is refused. What is approved ``today`` does not fail it. With ``deprecation``, what a release removes must
+    have been deprecated for that long.
     """
 
     against: str | None = None
@@ -38,6 +39,7 @@ class Gate(msgspec.Struct, frozen=True):
     keep_failed: bool = False
     channel: str | None = None
     if_unset: bool = False
+    bootstrap: bool = False
     today: date | None = None
     allow: AllowRule = "scheme"
     deprecation: DeprecationWindow | None = None

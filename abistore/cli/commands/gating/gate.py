@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     "stood before. A build of it is stored (ingest --revision).",
 )
 @click.option("--introduced-only", is_flag=True, help="Fail only for what the change since --merge-base brought.")
-@click.option("--bootstrap", is_flag=True, help="Pass where the channel has no release yet.")
+@click.option("--bootstrap", is_flag=True, help="Pass where the line never had a baseline.")
 @click.option(
     "--github", is_flag=True, help="Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY."
 )
