@@ -15,14 +15,16 @@ from abistore.confinement import canonical, confined
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
 from abistore.extract.capture import read
 from abistore.extract.facets import FacetReading
-from abistore.extract.headers import apart
+from abistore.extract.headers import apart, work
 from abistore.extract.headers.apart import HeaderLimits
+from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.reader import read_headers
+from abistore.extract.headers.walk.declared import Walked, declarations
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Record
-from abistore.model.snapshot import HeadersRead, Snapshot, Target
+from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -154,6 +156,37 @@ def test_a_header_that_declares_something_stands_for_itself_only(tmp_path: Path)
     assert declared(reading(folder / "api.h", include_dirs=(folder,))) == {"own"}
 
 
+def test_headers_are_walked_once_where_a_given_one_only_includes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path / "include", UMBRELLA | {"other/other.h": ""})
+    assert _walks(folder, monkeypatch) == 1
+
+
+def test_headers_are_walked_again_where_only_the_first_walk_tells_that_one_declares_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapped = f'extern "C" {{\n{UMBRELLA["api.h"]}}}\n'
+    folder = written(tmp_path / "include", UMBRELLA | {"other/other.h": "", "api.h": wrapped})
+    assert _walks(folder, monkeypatch, language="c++") == 2
+
+
+def _walks(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int:
+    """How often the declarations behind ``api.h`` are visited until they are all found."""
+    walks: list[object] = []
+
+    def counted(unit: object, *arguments: Any, **more: Any) -> Walked:
+        walks.append(unit)
+        return declarations(unit, *arguments, **more)
+
+    monkeypatch.setattr(work, "declarations", counted)
+    given = HeaderOptions((folder / "api.h",), include_dirs=(folder,), **options)
+    request = HeaderRequest(given, X86, False, False, None, BRIEF.seconds, BRIEF.memory, BRIEF.silence)
+    found = {name.spelling for name, shapes in work.work(request).entries if has_declared(shapes)}
+    assert found >= {"point", "kept"}
+    return len(walks)
+
+
 BESIDE = {
     "api.h": '#include "api/types.h"\n#include <other.h>\nstruct point *make(struct other *, enum mode, number_t);\n',
     "api/types.h": "struct point { int x; struct part *part; };\nstruct part { int y; };\nstruct apart { int z; };\n"
@@ -199,9 +232,11 @@ def test_a_header_stands_for_none_that_is_private(tmp_path: Path) -> None:
 
 
 def declared(found: FacetReading) -> set[str]:
-    return {
-        name.spelling for name, shapes in found.entries.items() if any(isinstance(each, Declared) for each in shapes)
-    }
+    return {name.spelling for name, shapes in found.entries.items() if has_declared(shapes)}
+
+
+def has_declared(shapes: Variants) -> bool:
+    return any(isinstance(each, Declared) for each in shapes)
 
 
 # --- another process -------------------------------------------------------------------------------------------------

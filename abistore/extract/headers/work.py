@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from abistore.confinement import open_file, status
@@ -20,7 +20,7 @@ from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_o
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.clang.cursors import libclang
-from abistore.extract.headers.walk.declared import declarations
+from abistore.extract.headers.walk.declared import declarations, occupied
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Declared
@@ -45,8 +45,9 @@ def work(request: HeaderRequest) -> HeaderReading:
     if request.edits.declarations:
         files = with_declarations(parser, parsed, request.edits)
         parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
+    _widen_early(parser, parsed)
     entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
-    if parser.widen(_with_included(parser.given, parsed, locations)):
+    if parser.widen(_with_included(parser.given, parsed, {place.file for place in locations.values()})):
         entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
     given, invocation = parser.given, parser.invocation
     if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
@@ -113,9 +114,16 @@ def _walked(
     return entries, locations, refused
 
 
-def _with_included(given: GivenHeaders, parsed: ParsedHeaders, locations: Mapping[Name, Location]) -> GivenHeaders:
+def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
+    """Take for public what headers include in which nothing else stands, so that it is walked once."""
+    if any(folder.files for folder in parser.given.folders):
+        standing = [occupied(each.unit, parser) for each in parsed.units]
+        parser.widen(_with_included(parser.given, parsed, frozenset().union(*standing)))
+
+
+def _with_included(given: GivenHeaders, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
     included = ((each.file, each.by) for unit in parsed.units for each in clang.included_files(unit.unit))
-    return widened(given, {place.file for place in locations.values()}, included)
+    return widened(given, declaring, included)
 
 
 def _is_declared(shapes: Variants) -> bool:

@@ -59,6 +59,20 @@ def declarations(unit: Any, names: HeaderNames, *, runtime: bool = False) -> Wal
         )
 
 
+def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
+    """The public headers in which anything stands at all, but includes and their own guards.
+
+    That is cheap to tell: no type is looked at. What stands there may be no declaration.
+    """
+    with without_cycle_collection():
+        lib = libclang()
+        top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+        place = PublicFiles(lib, names).place
+        standing = (place(each) for each in top if each.kind not in kinds.PREPROCESSING)
+        defined = (location for _, location, _ in macros(lib, SourceText(lib, unit.obj), top, place))
+        return frozenset(location.file for location in (*standing, *defined) if location is not None)
+
+
 class UnitWalk:
     """Visits public declarations and macros, then the types that they mention."""
 
