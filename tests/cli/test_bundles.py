@@ -39,6 +39,18 @@ def test_a_bundle_of_a_database_makes_the_same_database(abistore: Call, stored: 
     assert abistore("db", "check", "--db", other).out == "sound\n"
 
 
+def test_a_bundle_keeps_what_a_verdict_did_not_check(abistore: Call, tmp_path: Path) -> None:
+    central, bundle, other = tmp_path / "central.db", tmp_path / "abi.bundle", tmp_path / "other.db"
+    for version, flags in (("1.0", ("-g",)), ("1.1", ())):
+        abistore("ingest", build_library(OLD, flags=flags), "--version", version, "--db", central)
+    told = abistore("verdict", "libcase@1.1", "--db", central).out
+    assert "not checked" in told.lower()
+    abistore("export", "--bundle", "-o", bundle, "--db", central)
+    done = abistore("import", bundle, "--db", other)
+    assert done.code == 0, done.err
+    assert abistore("verdict", "libcase@1.1", "--db", other).out == told
+
+
 def test_a_bundle_of_a_baseline_has_it_alone(abistore: Call, stored: Path, tmp_path: Path) -> None:
     bundle, other = tmp_path / "abi.bundle", tmp_path / "other.db"
     made = abistore("export", "--bundle", "--channel", "release", "-o", bundle, "--json", "--db", stored)

@@ -89,7 +89,7 @@ def _verdicts(database: Database, shown: ShownLines) -> Iterator[AnyRecord]:
             numbers[row] = len(numbers)
             yield FindingRecord(key.hex(), msgspec.Raw(body))
         lists = [tuple(sorted(numbers[row] for row in verdict.lists.get(part, ()))) for part in verdicts.LISTS]
-        remarks = msgspec.Raw(verdict.remarks) if verdict.remarks else None
+        remarks = msgspec.Raw(verdict.remarks) if verdict.remarks else msgspec.UNSET
         sides = (shown.order[verdict.old][0], shown.order[verdict.new][0])
         yield VerdictRecord(*sides, verdict.values, lists[0], lists[1], lists[2], remarks)
 

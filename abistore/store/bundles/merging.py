@@ -193,6 +193,8 @@ def _bring_verdicts(database: Database, found: Contents, rows: dict[int, int]) -
         if any(number < 0 for part in verdicts.LISTS for number in getattr(one, part)):
             raise ValueError("a finding of a verdict is missing")
         lists = {part: dict(bodies[number] for number in getattr(one, part)) for part in verdicts.LISTS}
-        new += verdicts.bring(database, sides, one.values, lists, bytes(one.remarks or b""))
+        new += verdicts.bring(
+            database, sides, one.values, lists, bytes(one.remarks) if one.remarks is not msgspec.UNSET else b""
+        )
         added += 1
     return _Judged(added, new)

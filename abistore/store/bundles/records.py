@@ -119,7 +119,7 @@ class VerdictRecord(BundleRecord, frozen=True, tag="verdict"):
     findings: tuple[int, ...] = ()
     suppressed: tuple[int, ...] = ()
     advice: tuple[int, ...] = ()
-    remarks: msgspec.Raw | None = None
+    remarks: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET  # a union with None takes null alone
 
 
 class ReviewRecord(BundleRecord, frozen=True, tag="review"):
