@@ -181,7 +181,13 @@ from abistore.service.declarations import (
     declarations as declarations,
 )
 from abistore.service.declared_exports import DeclaredExports as DeclaredExports
-from abistore.service.gating.gating import GatePlan as GatePlan, GateResult as GateResult, gate as gate
+from abistore.service.gating.gating import (
+    GatePlan as GatePlan,
+    GateResult as GateResult,
+    SinceMergeBase as SinceMergeBase,
+    gate as gate,
+    since_merge_base as since_merge_base,
+)
 from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
 from abistore.service.deprecations.deprecations import deprecations as deprecations
 from abistore.service.history.explaining import (

@@ -266,6 +266,7 @@ OTHER: dict[str, str] = {
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
     "gated": FORM,
+    "since_merge_base": FORM,
     "export_approvals": FILES,
     "sync_approvals": FILES,
     "with_approvals": "compare and verdict say what is approved; this adds it to a report that was made before",

@@ -14,6 +14,7 @@ from abistore.interface import (
     db_scheme,
     gated,
     requirement,
+    since_merge_base,
 )
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.compared import BumpItem, Gap, bump_item, counts, gaps
@@ -53,17 +54,17 @@ def abi_gate(
     comparison_id: Annotated[str | None, described("Or give library")] = None,
     library: Annotated[str | None, described("As stored")] = None,
     version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[str, described("baseline[:CHANNEL], prev or a version")] = "baseline",
+    against: Annotated[str, described("baseline[:CHANNEL], prev or version")] = "baseline",
     line: Line = None,
     fail_on: FailOn = "api_break",
     require_evidence: Annotated[str | None, described("symbol, layout, source, old or none")] = None,
     policy: Policy = "strict_abi",
     allow: Allow = "scheme",
+    merge_base: Annotated[str, described("Revision")] = "",
 ) -> GateAnswer:
-    """Tell whether CI would fail, and why.
-
-    Give library (and version), or the comparison_id of a comparison made before.
-    """
+    """Tell whether CI would fail: give library, or comparison_id."""
+    if merge_base and library is None:
+        raise Refusal("INVALID_ARGUMENT", "merge_base needs library", "a comparison alone has no line of builds")
     required, rule = requirement(require_evidence), allow_rule(allow)
     by = ruling_of(call.settings, policy, None, None)
     if (comparison_id is None) == (library is None):
@@ -75,7 +76,19 @@ def abi_gate(
         report = _gated(call, told_report(call, comparison_id), (fail_on, required, rule))
     else:
         report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by, rule))
-    return _answer(report, keep(call, report))
+    since = _since(call, report, merge_base, (line, by)) if merge_base else ()
+    return _answer(report, keep(call, report), since)
+
+
+def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None, Ruling | None]) -> tuple[str, ...]:
+    """What the change since its merge base brought, and what stood before."""
+    line, by = asked
+    with call.store() as store:
+        profile = line_of(store, report.new.library, line).profile
+        told = since_merge_base(report, merge_base, profile=profile, by=by, database=store)
+    if told.untold:
+        return (brief(f"not told apart: {told.untold}"),)
+    return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} stood before",)
 
 
 def _stored(
@@ -111,7 +124,7 @@ def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement 
     return gated(report, fail_on, required or EvidenceRequirement(), plan)
 
 
-def _answer(report: Report, comparison_id: str) -> GateAnswer:
+def _answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:
     failing = report.exit_code != 0
     files = ", ".join(file.name for file in report.suppression_files)
     sides = f"{report.old} -> {report.new}"
@@ -120,7 +133,7 @@ def _answer(report: Report, comparison_id: str) -> GateAnswer:
         would_fail=failing,
         verdict=report.verdict,
         exit_code=report.exit_code,
-        reasons=_reasons(report),
+        reasons=(*_reasons(report), *since),
         rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
         comparison_id=comparison_id[:SHOWN],
         bump=bump_item(report),

@@ -15,11 +15,13 @@ from abistore.report.model import Report, ReportedFinding, fails
 from abistore.service.database import Database, using
 from abistore.service.gating.merge_base import Inherited, inherited, introduced, merge_base
 from abistore.service.gating.ways import deciding, ways
+from abistore.service.ingest.gates import Gate
 from abistore.service.ingest.ingesting import Progress, ingest
 from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.judging.judging import RISK_EXIT_CODE
 
 if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
 
@@ -57,6 +59,15 @@ class GateResult(msgspec.Struct, frozen=True):
     ways: tuple[str, ...] = ()
 
 
+class SinceMergeBase(msgspec.Struct, frozen=True):
+    """What a change brought: the ids of the findings that fail, as in :class:`GateResult`."""
+
+    merge_base: str = ""
+    introduced: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
+    untold: str = ""
+
+
 USUAL = GatePlan()
 
 JUDGED = "a gate judges only"
@@ -92,25 +103,51 @@ def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
     report = judged.verdict
     if report is None:
         return GateResult(judged, judged.exit_code, deciding(judged, plan.channel))
-    base, before = _before(store, report, plan) if plan.merge_base is not None else ("", None)
-    failing = tuple(each for each in report.changes if fails(report, each)) if judged.exit_code else ()
-    apart = before is not None and not before.untold
-    new = {each.id for each in introduced(report, before)} if before is not None and apart else set()
-    brought, stood = (tuple(each for each in failing if apart and (each.id in new) is word) for word in (True, False))
+    since = _since(store, report, plan) if plan.merge_base is not None else SinceMergeBase()
+    failing = _failing(report)
+    apart = bool(plan.merge_base) and not since.untold
+    brought = tuple(each for each in failing if each.id in since.introduced)
     code = judged.exit_code
     if plan.introduced_only and apart and failing and not report.code:
         code = _code(brought)
-    told = tuple(each.id for each in brought), tuple(each.id for each in stood)
+    told = since.introduced, since.inherited
     needed = brought if plan.introduced_only and apart else failing
     return GateResult(
         judged,
         code,
         deciding(judged, plan.channel, told, code),
-        base,
+        since.merge_base,
         *told,
-        untold=before.untold if before is not None else "",
+        untold=since.untold,
         ways=tuple(ways(report, needed)) if code else (),
     )
+
+
+def since_merge_base(
+    report: Report,
+    merge_base: str,
+    *,
+    profile: str | None = None,
+    by: Ruling | None = None,
+    database: Database = None,
+) -> SinceMergeBase:
+    """Tell what fails in a gated report by whether it stood at ``merge_base`` already: a revision, or a version."""
+    with using(database) as store:
+        plan = GatePlan(IngestPlan(profile=profile, gate=Gate(by=by)), merge_base=merge_base)
+        return _since(store, report, plan)
+
+
+def _since(store: Store, report: Report, plan: GatePlan) -> SinceMergeBase:
+    base, before = _before(store, report, plan)
+    if before.untold:
+        return SinceMergeBase(base, untold=before.untold)
+    new, failing = {each.id for each in introduced(report, before)}, _failing(report)
+    brought, stood = (tuple(each.id for each in failing if (each.id in new) is word) for word in (True, False))
+    return SinceMergeBase(base, brought, stood)
+
+
+def _failing(report: Report) -> tuple[ReportedFinding, ...]:
+    return tuple(each for each in report.changes if fails(report, each)) if report.exit_code else ()
 
 
 def _before(store: Store, report: Report, plan: GatePlan) -> tuple[str, Inherited]:
