@@ -98,6 +98,7 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
 def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Call, new: Path) -> None:
     typed = gating(new, "--channel", "relase", "--bootstrap")
     assert (typed.code, "release was put at 1.0" in typed.err) == (67, True)
+    assert "gate against --channel release" in typed.err
     assert abistore("baseline", "set", "libcase", "--clear").code == 0
     done = gating(new, "--bootstrap", "--json")
     assert (done.code, done.json["code"]) == (67, "baseline-lost")

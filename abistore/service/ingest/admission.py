@@ -136,10 +136,13 @@ class Admission:
         moves = [move for move in self.store.baseline_history(line.library) if move.line == line and move.version]
         if moves:
             last, channel = moves[-1], self.gate.channel
+            where = f"--target {line.target} --profile {line.profile}"
+            put = f"abistore baseline set {line.library}@{last.version} --channel {channel} {where}"
+            standing = sorted({move.channel for move in self.store.baselines(line.library) if move.line == line})
+            other = f"gate against --channel {' or '.join(standing)}; or " if standing else ""
             raise BaselineLost(
                 f"{line}: no baseline at {channel}, but it had one before: {last.channel} was put at {last.version}",
-                f"put it back: abistore baseline set {line.library}@{last.version} --channel {channel}; "
-                "or gate against the channel that stands",
+                f"{other}put one there: {put}",
             )
 
     def _place(self) -> tuple[Release | None, Release | None]:
