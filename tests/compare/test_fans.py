@@ -162,3 +162,13 @@ def test_records_that_hold_each_other_twice_are_compared_once_when_all_are_renam
         return steps(lambda: compare(doubled("old", levels, back=back), doubled("new", levels, back=back)))
 
     assert work(LEVELS // 2) < 4 * work(LEVELS // 4)
+
+
+def test_a_new_class_that_is_its_own_base_is_judged() -> None:
+    """No compiler writes it, and a damaged file may."""
+    odd = record("Odd")
+    run = VirtualMethod("run", "", 0, VOID)
+    shape = Record("class", 64, bases=(Base(Named(odd), 0),), virtuals=(run,), has_vptr=True)
+    old = snapshot({function("use"): uses(INT)})
+    new = snapshot({function("use"): uses(INT), function("take"): uses(to(odd)), odd: shape})
+    assert compare(old, new).verdict is Verdict.COMPATIBLE_WITH_RISK

@@ -56,7 +56,7 @@ def test_a_reference_that_names_one_release_is_no_error(store: OpenStore) -> Non
 
 def test_the_codes_are_those_of_errors_that_are_caught_as_before() -> None:
     kinds = {kind.code: kind for kind in SnapshotNotFound.__subclasses__()}
-    assert set(kinds) == {"ambiguous", "wrong-target", "wrong-profile"}
+    assert set(kinds) == {"ambiguous", "wrong-target", "wrong-profile", "baseline-lost"}
     assert all(issubclass(kind, AbistoreError) for kind in kinds.values())
 
 

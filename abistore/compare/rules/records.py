@@ -202,8 +202,15 @@ def _virtuals(record: Record, context: Context) -> Iterator[VirtualMethod]:
 
 def _bases_are_known(record: Record, side: SideFacts) -> bool:
     """Whether every base is described. One of the standard library may have a virtual destructor."""
-    found = [side.tables.record(base) for base in record.bases]
-    return all(each is not None and _bases_are_known(each[1], side) for each in found)
+    waiting, seen = [*record.bases], set[Name]()  # a damaged class may be its own base
+    while waiting:
+        found = side.tables.record(waiting.pop())
+        if found is None:
+            return False
+        name, shape = found
+        waiting += shape.bases if name not in seen else ()
+        seen.add(name)
+    return True
 
 
 def _nobody_deletes(name: Name, side: SideFacts) -> bool:
