@@ -128,6 +128,11 @@ deprecation_option = click.option(
 )
 
 
+consumers_option = click.option(
+    "--consumers", is_flag=True, help="Name the stored programs that each break hurts (`abistore consumers add`)."
+)
+
+
 require_option = click.option(
     "--require",
     metavar="FACETS",

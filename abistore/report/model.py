@@ -68,7 +68,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day. ``libraries`` are those that
     have the finding, of a release of several; none where it is about what stands between them. An ``approved`` finding
     does not fail a gate. ``unapproved`` says why an approval that there is does not hold. ``review`` is what somebody
-    said of it.
+    said of it. ``consumers`` are the known programs that a break hurts, if the report was to name them.
     """
 
     id: str
@@ -96,6 +96,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     approved: ReportedApproval | None = None
     unapproved: str = ""
     review: ReportedReview | None = None
+    consumers: tuple[str, ...] = ()
 
 
 class ChangeKind(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, without_arguments
 from abistore.model.cpp_names.spelling import COMMENT_COLUMN
-from abistore.model.words.counting import counted
+from abistore.model.words.counting import counted, listed
 from abistore.report.difference import COMMENT, difference
 from abistore.report.model import (
     ComparedDeclaration,
@@ -240,9 +240,10 @@ def approval(said: ReportedApproval) -> str:
 
 
 def said_of(finding: ReportedFinding) -> tuple[str, ...]:
-    """What people said of a finding: that it is approved, or no longer, and its review."""
+    """What is known of a finding beside the libraries: whom it hurts, that it is approved, or no longer, its review."""
     review = finding.review
     told = (
+        f"hurts {listed(finding.consumers)}" if finding.consumers else "",
         f"approved {approval(finding.approved)}" if finding.approved else "",
         finding.unapproved,
         f"review: {review.state} by {review.actor}{f': {review.note}' if review.note else ''}" if review else "",

@@ -96,6 +96,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     debuginfod: bool = False
     symbols_only: bool = False
     only: tuple[str, ...] = ()
+    consumers: bool = False
     ingest: IngestTable = IngestTable()
     gate: GateTable = GateTable()
 

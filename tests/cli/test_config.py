@@ -36,6 +36,7 @@ NO_PLACE = {
     "db": "a repository's file must not decide where results go",
     "config": "it names the file",
     "compare.allow": "two files are no releases of a line",
+    "compare.consumers": "two files are no releases of a line",
     "verdict.against": "ingest.against is the gate's; this asks one question",
 }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,18 +81,23 @@ def test_a_release_breaks_the_programs_that_use_what_it_broke(abistore: Call, st
     assert "missing symbol gone" in text
 
 
+def rebuilt(folder: Path) -> Path:
+    """A program that was built with the types of the later release, which it is linked with."""
+    (folder / "again").mkdir()
+    library = build_library(NEW)
+    text = "int main(void) { struct point p = {1, 2}; return norm(&p); }"
+    built = folder / "again" / "measurer"
+    source = folder / "again" / "measurer.c"
+    (folder / "again" / "case.h").write_text(HEADER.replace("int x, y;", "long x, y;"))
+    source.write_text(f'#include "case.h"\n{text}')
+    subprocess.run(["gcc", "-w", "-g", str(source), "-o", str(built), str(library)], check=True)
+    return built
+
+
 def test_a_program_that_was_built_again_is_not_hurt_by_what_changed_before(
     abistore: Call, stored: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "again").mkdir()
-    library = build_library(NEW)
-    text = "int main(void) { struct point p = {1, 2}; return norm(&p); }"
-    built = tmp_path / "again" / "measurer"
-    source = tmp_path / "again" / "measurer.c"
-    (tmp_path / "again" / "case.h").write_text(HEADER.replace("int x, y;", "long x, y;"))
-    source.write_text(f'#include "case.h"\n{text}')
-    subprocess.run(["gcc", "-w", "-g", str(source), "-o", str(built), str(library)], check=True)
-    add(abistore, built)
+    add(abistore, rebuilt(tmp_path))
     done = abistore("consumers", "broken", "libcase@2.0", "--json")
     assert (done.code, done.json["release"]["consumers"][0]["broken_by"]) == (0, [])
 
@@ -204,3 +211,94 @@ def test_programs_of_other_platforms_are_consumers_too(
     assert any("debug information" in each for each in found["not_checked"])
     compared = abistore("compare", folder / name, folder / "new" / name, "--for", folder / "app", "--json")
     assert [each["kind"] for each in compared.json["changes"]] == ["func_removed"]
+
+
+def hurt(report: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
+    return {(each["kind"], each["symbol"]): each["consumers"] for each in report["changes"] if each["consumers"]}
+
+
+EXPECTED = {("func_removed", "gone"): ["caller"], ("type_field_type_changed", "point"): ["measurer"]}
+
+
+def test_reports_name_the_consumers_that_each_break_hurts(abistore: Call, stored: Path, old: Path) -> None:
+    add(abistore, *(stored / name for name in ("caller", "measurer", "asker", "plain")))
+    new = build_library(NEW)
+    of_files = abistore("compare", old, new, "--consumers", "--json").json
+    of_releases = abistore("compare", "libcase@1.0", "libcase@2.0", "--consumers", "--json").json
+    verdict = abistore("verdict", "libcase@2.0", "--consumers", "--json").json
+    for report in (of_files, of_releases, verdict):
+        found = hurt(report)
+        assert {key: found.get(key) for key in EXPECTED} == EXPECTED
+        assert {name for names in found.values() for name in names} == {"caller", "measurer"}
+        (told,) = (each for each in report["notes"] if each.startswith("hurts"))
+        assert told.startswith("hurts 2 of 4 known consumers of ") and told.endswith(": caller, measurer")
+        unsure = "not checked of 2 known consumers (asker, plain): "
+        assert any(each.startswith(unsure) and "dlsym" in each for each in report["notes"])
+    silent = abistore("verdict", "libcase@2.0", "--json").json
+    assert not hurt(silent) and not any("known consumer" in each for each in silent["notes"])
+
+
+def test_a_gate_names_the_consumers_that_each_break_hurts(abistore: Call, stored: Path) -> None:
+    add(abistore, stored / "caller", stored / "measurer")
+    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    words = ("gate", build_library(NEW), "--library", "libcase", "--version", "2.1", "--consumers")
+    done = abistore(*words, "--json")
+    assert done.code == 4, done.err
+    found = hurt(done.json["files"][0]["judged"]["verdict"])
+    assert {key: found.get(key) for key in EXPECTED} == EXPECTED
+    assert "hurts caller" in abistore(*words).out
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "sarif", "junit", "json"])
+def test_every_format_names_the_consumers(abistore: Call, stored: Path, format: str) -> None:
+    add(abistore, (stored / "caller").rename(stored / "zebra"))
+    shown = abistore("verdict", "libcase@2.0", "--consumers", "--format", format).out
+    assert "zebra" in shown
+    assert "zebra" not in abistore("verdict", "libcase@2.0", "--format", format).out
+
+
+def test_a_program_that_was_built_for_the_new_type_is_not_named(abistore: Call, stored: Path, tmp_path: Path) -> None:
+    add(abistore, rebuilt(tmp_path))
+    report = abistore("verdict", "libcase@2.0", "--consumers", "--json").json
+    assert not hurt(report)
+    assert "hurts 0 of 1 known consumer of libcase" in report["notes"]
+
+
+def test_a_program_that_asks_for_another_soname_is_told_apart(abistore: Call, stored: Path) -> None:
+    add(abistore, stored / "caller")
+    new = build_library(NEW, soname="libcase.so.2")
+    report = abistore("compare", "libcase@1.0", new, "--consumers", "--json").json
+    assert not hurt(report)
+    assert "1 known consumer has to be built again, for another SONAME: caller" in report["notes"]
+
+
+def test_a_report_says_that_no_consumer_is_known(abistore: Call, stored: Path) -> None:
+    report = abistore("verdict", "libcase@2.0", "--consumers", "--json").json
+    assert [each for each in report["notes"] if "no known consumer of libcase" in each]
+
+
+def test_packages_name_the_consumers_of_each_library(abistore: Call, stored: Path, tmp_path: Path, old: Path) -> None:
+    add(abistore, stored / "caller")
+    sides = []
+    for name, library in (("old", old), ("new", build_library(NEW))):
+        (tmp_path / name).mkdir()
+        sides.append(Path(shutil.copy(library, tmp_path / name / "libcase.so.1")).parent)
+    report = abistore("compare", *sides, "--consumers", "--json").json
+    assert hurt(report)["func_removed", "gone"] == ["caller"]
+
+
+def test_a_new_build_of_a_program_takes_the_place_of_the_one_before(
+    abistore: Call, stored: Path, tmp_path: Path, old: Path
+) -> None:
+    add(abistore, stored / "caller")
+    assert abistore("consumers", "broken", "libcase@2.0").code == 4
+    (tmp_path / "new").mkdir()
+    add(abistore, program(tmp_path / "new", "int main(void) { return kept(1); }", old, "caller"))
+    assert len(abistore("consumers", "list", "--json").json["consumers"]) == 1
+    shown = abistore("consumers", "show", "caller", "--json").json["consumer"]["symbols"]
+    assert [each["symbol"] for each in shown if each["symbol"] in {"gone", "kept"}] == ["kept"]
+    assert abistore("consumers", "broken", "libcase@2.0").code == 0
+    assert abistore("consumers", "using", "libcase", "gone", "--json").json["use"]["users"] == []
+    assert abistore("consumers", "remove", "caller").code == 0
+    assert abistore("consumers", "broken", "libcase@2.0", "--json").json["release"]["consumers"] == []
+    assert abistore("db", "check").code == 0

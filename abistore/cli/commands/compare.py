@@ -14,6 +14,7 @@ from abistore.cli.output import note
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    consumers_option,
     fail_on_option,
     report_options,
     require_option,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="A built program: judge only what it meets of what it imports. Repeatable.",
 )
+@consumers_option
 @line_options
 @side_header_options
 @side_package_options
@@ -64,6 +66,7 @@ def compare_command(
     allow: AllowRule | None,
     require: str | None,
     programs: tuple[str, ...],
+    consumers: bool,
     target: str | None,
     profile: str | None,
     extracting: ExtractingOptions,
@@ -97,6 +100,7 @@ def compare_command(
             by=by,
             programs=programs,
             allow=allow,
+            consumers=consumers,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, f"note: {said}")

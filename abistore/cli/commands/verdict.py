@@ -16,6 +16,7 @@ from abistore.cli.output import answer
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    consumers_option,
     deprecation_option,
     fail_on_option,
     report_options,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 @allow_option("scheme")
 @deprecation_option
 @require_option
+@consumers_option
 @line_options
 @store_command
 def verdict_command(

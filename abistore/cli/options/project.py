@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 META = "abistore.project"
 
-NOT_TAKEN = {("compare", "allow"), ("compare", "library")}
+NOT_TAKEN = {("compare", "allow"), ("compare", "consumers"), ("compare", "library")}
 """What a command does not take of the file: two files that are compared are no releases of a line."""
 
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 def counted(count: int, one: str, many: str = "") -> str:
     """``1 export``, ``2 exports``; ``many`` is the plural if that is not ``one`` with an ``s``."""
     return f"{count} {one}" if count == 1 else f"{count} {many or f'{one}s'}"
+
+
+def listed(names: Collection[str], most: int = 10) -> str:
+    """The first names in order, and how many more there are: ``a, b and 3 more``."""
+    more = len(names) - most
+    return ", ".join(sorted(names)[:most]) + (f" and {more} more" if more > 0 else "")

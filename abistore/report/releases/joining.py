@@ -92,6 +92,7 @@ def _both(first: ReportedFinding, second: ReportedFinding, library: str) -> Repo
         approved=first.approved if second.approved else None,
         unapproved=first.unapproved or second.unapproved,
         review=first.review or second.review,
+        consumers=tuple(sorted({*first.consumers, *second.consumers})),
     )
 
 

@@ -19,6 +19,14 @@ from abistore.service.judging.judging import judge
 Sort: TypeAlias = Literal["symbol", "version", "size", "type", "change"]
 
 
+WORDS: Mapping[str, str] = {
+    "asks-at-run-time": "what it asks for by dlsym or GetProcAddress",
+    "no-types": "the types it was built with: it has no debug information about them",
+    "some-types": "some of the types it was built with: its debug information is not whole",
+}
+"""What of a consumer is not checked, in words."""
+
+
 class BrokenBy(msgspec.Struct, frozen=True, order=True):
     """What breaks a consumer: a symbol or a version of it that is missing, data of another size than its copy, a type
     that it was built with otherwise, or a change since the release before that it meets.
@@ -103,6 +111,10 @@ class ReleaseNeeds:
             if Impact[each.impact.upper()] is Impact.BREAKING and meets(each, imports):
                 yield told("type", each)
 
+    def hurts(self, finding: ReportedFinding, types: Mapping[Name, BuiltType], imports: Collection[str]) -> bool:
+        """Whether a consumer with these types and imports meets a change, and was not built with what is here."""
+        return not self.is_as_built(Name(finding.subject, finding.symbol), types) and meets(finding, imports)
+
     def unsettled(self, types: Mapping[Name, BuiltType]) -> Iterator[str]:
         """What cannot be told of a consumer's types."""
         if "layout" not in self.snapshot.entries:
@@ -148,6 +160,11 @@ class ReleaseNeeds:
             believed = msgspec.structs.replace(self.snapshot, entries=entries)
             self._judged[differing] = judge(believed, self.snapshot).changes
         return self._judged[differing]
+
+
+def unseen(details: ConsumerDetails) -> Iterator[str]:
+    """What of a consumer is not checked, in words."""
+    yield from (WORDS[each] for each in details.unseen)
 
 
 def meets(finding: ReportedFinding, imports: Collection[str]) -> bool:

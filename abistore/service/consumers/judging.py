@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -13,11 +13,11 @@ from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits_for
 from abistore.model.findings import Impact
 from abistore.model.history import LineKey, Release
-from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails, asks_for
+from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, asks_for
 from abistore.model.names import Name
 from abistore.report.model import ReportedFinding
-from abistore.service.consumers.fitting import BrokenBy, ReleaseNeeds, meets, told
-from abistore.service.consumers.keeping import named
+from abistore.service.consumers.fitting import BrokenBy, ReleaseNeeds, told, unseen
+from abistore.service.consumers.keeping import consumers_of, named
 from abistore.service.consumers.reading import read_consumers
 from abistore.service.database import Database, line_target, using
 from abistore.service.history.verdicts import judged
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 ConsumerState: TypeAlias = Literal["breaks", "asks-for-another", "runs"]
-
-WORDS: Mapping[str, str] = {
-    "asks-at-run-time": "what it asks for by dlsym or GetProcAddress",
-    "no-types": "the types it was built with: it has no debug information about them",
-    "some-types": "some of the types it was built with: its debug information is not whole",
-}
-"""What of a consumer is not checked, in words."""
 
 
 class JudgedConsumer(msgspec.Struct, frozen=True):
@@ -103,7 +96,8 @@ def consumers_broken(
     """
     with using(database) as store, store.reading():
         release, ordered = in_line(store, reference, target, profile)
-        known = _known(store, release.line, ordered)
+        sonames = {each.soname for each in ordered if each.soname}
+        known = consumers_of(store, release.line.library, release.line.target, sonames)
         with limits_for(release.declarations << 12, f"asking what {release.reference} means for its consumers"):
             needs = _needs(store, release, ordered)
             other, changes = _changes(store, release, ordered, against, by) if known else (None, ())
@@ -116,18 +110,6 @@ def consumers_broken(
         sum(each.state == "asks-for-another" for each in found),
         tuple(sorted(found, key=lambda each: (order.index(each.state), each.name, each.target))),
     )
-
-
-def _known(store: Store, line: LineKey, ordered: Sequence[Release]) -> list[Consumer]:
-    """The stored consumers of a line's library."""
-    sonames = {each.soname for each in ordered if each.soname}
-    own = [
-        each.details
-        for each in store.consumers()
-        if each.details.target == line.target and asks_for(each.details, line.library, sonames)
-    ]
-    imports, types = (store.consumer_imports(), store.consumer_types()) if own else ({}, {})
-    return [Consumer(each, imports[each.key], types[each.key]) for each in own]
 
 
 def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> ReleaseNeeds:
@@ -151,7 +133,7 @@ def _judged(
 ) -> JudgedConsumer:
     own = needs.own(consumer.imports)
     if not needs.loads(consumer.details):
-        return JudgedConsumer(*consumer.details.key, "asks-for-another", len(own), (), tuple(_unseen(consumer.details)))
+        return JudgedConsumer(*consumer.details.key, "asks-for-another", len(own), (), tuple(unseen(consumer.details)))
     symbols = frozenset(each.symbol for each in own)
     lacks = tuple(needs.lacking(own))
     built = tuple(needs.changed(consumer.types, symbols))
@@ -161,20 +143,15 @@ def _judged(
         for each in changes
         if each.symbol not in seen[0]
         and (each.kind, each.symbol) not in seen[1]
-        and not needs.is_as_built(Name(each.subject, each.symbol), consumer.types)
-        and meets(each, symbols)
+        and needs.hurts(each, consumer.types, symbols)
     )
     broken_by = tuple(sorted({*lacks, *built, *since}))
-    not_checked = (*_unseen(consumer.details), *needs.unsettled(consumer.types))
+    not_checked = (*unseen(consumer.details), *needs.unsettled(consumer.types))
     if other is None:
         not_checked += ("how functions are called: there is no release before to compare with",)
     return JudgedConsumer(
         *consumer.details.key, "breaks" if broken_by else "runs", len(own), broken_by, tuple(not_checked)
     )
-
-
-def _unseen(details: ConsumerDetails) -> Iterator[str]:
-    yield from (WORDS[each] for each in details.unseen)
 
 
 def program_range(
@@ -240,7 +217,7 @@ def _satisfying(program: Consumer, release: Release, needs: ReleaseNeeds) -> Sat
         return SatisfyingRelease(release.version, "asks-for-another")
     types: Mapping[Name, BuiltType] = program.types
     broken_by = (*needs.lacking(own), *needs.changed(types, {each.symbol for each in own}))
-    not_checked = (*_unseen(program.details), *needs.unsettled(types))
+    not_checked = (*unseen(program.details), *needs.unsettled(types))
     return SatisfyingRelease(
         release.version, "breaks" if broken_by else "runs", tuple(sorted(broken_by)), tuple(not_checked)
     )

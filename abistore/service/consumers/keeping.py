@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,6 +134,17 @@ def named(store: Store, name: str, target: str | None = None) -> list[StoredCons
     if not found:
         raise SnapshotNotFound(f"{name}: no such consumer", "see `abistore consumers list`")
     return found
+
+
+def consumers_of(store: Store, library: str, target: str, sonames: Collection[str]) -> list[Consumer]:
+    """The stored consumers that ask the loader for a library of a target, with what they import and were built with."""
+    own = [
+        each.details
+        for each in store.consumers()
+        if each.details.target == target and asks_for(each.details, library, sonames)
+    ]
+    imports, types = (store.consumer_imports(), store.consumer_types()) if own else ({}, {})
+    return [Consumer(each, imports[each.key], types[each.key]) for each in own]
 
 
 def users_of(store: Store, library: str) -> tuple[StoredConsumer, ...]:

@@ -17,6 +17,7 @@ from abistore.model.judging.bump import AllowRule
 from abistore.model.judging.engine import ENGINE
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
+from abistore.service.consumers.naming import with_consumers
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.database import Database, asker, line_target, using
 from abistore.service.deprecations.deprecations import early_removals, moment
@@ -51,18 +52,23 @@ def verdict(
     today: date | None = None,
     allow: AllowRule = "scheme",
     deprecation: DeprecationWindow | None = None,
+    consumers: bool = False,
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
     It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
     other side, unless ``require`` says otherwise. ``allow`` says which releases may break, by default as the line's
     scheme promises, and ``deprecation`` for how long what a release removes must have been deprecated. Neither these
-    nor findings that are approved ``today`` fail it. Raises :class:`SnapshotNotFound`.
+    nor findings that are approved ``today`` fail it. With ``consumers``, each break has the stored programs that it
+    hurts. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         judgement = _told(store, judged(store, other, release, by=by), against, today)
+        if consumers:
+            sides = store.load(other), store.load(release)
+            judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
         plan = allow_plan(store, other, release.soname, allow)
         if deprecation is not None:
             early = early_removals(store, judgement.report, other, moment(release), deprecation)

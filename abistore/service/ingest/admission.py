@@ -14,6 +14,7 @@ from abistore.model.judging.bump import AllowPlan
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
+from abistore.service.consumers.naming import with_consumers
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals
 from abistore.service.history.verdicts import given_now, judged
@@ -174,7 +175,13 @@ class Admission:
                 self._given[old, stored] = self._judged(old, stored)
             report = self._given[old, stored].report
         at = self.place(standing, report, judged_against=old == standing.against.release)
-        return approved(report, of_library(standing.approvals, self.arrival.line.library), at)
+        report = approved(report, of_library(standing.approvals, self.arrival.line.library), at)
+        return self._with_consumers(report, old, stored) if self.gate.consumers else report
+
+    def _with_consumers(self, report: Report, old: Release, stored: Release | None) -> Report:
+        new = self.store.load(stored) if stored is not None else self.arrival.snapshot
+        assert new is not None
+        return with_consumers(self.store, report, (self.store.load(old), new))
 
     def place(self, standing: StoreState, report: Report, *, judged_against: bool) -> GatePlace:
         """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""

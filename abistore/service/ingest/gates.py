@@ -29,7 +29,7 @@ class Gate(msgspec.Struct, frozen=True):
     as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
     there is none. With ``bootstrap`` a missing baseline is for new lines alone: one that ever had a baseline, at any
     channel, is refused. What is approved ``today`` does not fail it. With ``deprecation``, what a release removes must
-    have been deprecated for that long.
+    have been deprecated for that long. With ``consumers``, each break has the stored programs that it hurts.
     """
 
     against: str | None = None
@@ -43,6 +43,7 @@ class Gate(msgspec.Struct, frozen=True):
     today: date | None = None
     allow: AllowRule = "scheme"
     deprecation: DeprecationWindow | None = None
+    consumers: bool = False
 
     @property
     def is_open(self) -> bool:

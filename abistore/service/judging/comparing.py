@@ -15,14 +15,16 @@ from abistore.model.labels.versions import AUTO
 from abistore.model.names import EXPORTS
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report
-from abistore.service.database import Database
+from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
 from abistore.service.judging.judging import gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
 from abistore.service.operands import Operand, Selection, is_reference, operands
 
 if TYPE_CHECKING:
+    from abistore.service.judging.releases import SaidOfRelease
     from abistore.service.judging.ruling import Ruling
+    from abistore.service.snapshots import ReadRelease
     from abistore.store.store import Store
 
 
@@ -38,10 +40,13 @@ def compare(
     today: date | None = None,
     programs: Sequence[str | Path] = (),
     allow: AllowRule | None = None,
+    consumers: bool = False,
 ) -> Report:
     """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
 
     With ``programs``, files of what was linked with the old side, only what these meet is judged.
+
+    With ``consumers``, each break has the stored programs that it hurts.
 
     The exit code is the verdict's, unless ``allow`` says which releases may break.
 
@@ -58,12 +63,15 @@ def compare(
             report = _for_programs(report, programs, [first.snapshot])
             if first.release or second.release:
                 report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
+            if consumers:
+                report = _with_consumers(reader.store, report, (first.snapshot, second.snapshot))
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
         plan = AllowPlan(allow or "scheme")
         given = plan if allow else None
-        report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, allow=given)
+        known = _known_consumers(database, *releases) if consumers else None
+        report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
         report = _named(report, old, new)
         if not programs:
             return report
@@ -80,6 +88,26 @@ def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[
 
     exports = {name.spelling for side in old for name in side.entries.get("symbol", {}) if name.kind in EXPORTS}
     return for_programs(report, [read_program(each) for each in programs], exports)
+
+
+def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
+    from abistore.service.consumers.naming import with_consumers  # few comparisons ask for them
+
+    return with_consumers(store, report, sides)
+
+
+def _known_consumers(database: Database, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:
+    """Adds the stored consumers to the report of each library of two packages."""
+    from abistore.service.judging.releases import SaidOfRelease
+
+    before, after = ({(one.library, str(one.target)): one for one in side.libraries} for side in (old, new))
+
+    def member(report: Report) -> Report:
+        sides = before[report.old.library, report.old.target], after[report.new.library, report.new.target]
+        with using(database) as store:
+            return _with_consumers(store, report, sides)
+
+    return SaidOfRelease(member, lambda between: between)
 
 
 def _with_said(

@@ -75,7 +75,7 @@ def _added(one: AddedConsumer) -> str:
 
 
 def _unseen(unseen: Sequence[str]) -> str:
-    from abistore.service.consumers.judging import WORDS
+    from abistore.service.consumers.fitting import WORDS
 
     return f"; not checked: {'; '.join(WORDS[each] for each in unseen)}" if unseen else ""
 

@@ -16,6 +16,7 @@ from abistore.cli.output import answer, note, say, say_error
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
+    consumers_option,
     deprecation_option,
     fail_on_option,
     report_options,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 @allow_option("scheme")
 @deprecation_option
 @require_option
+@consumers_option
 @show_only_option
 @ruling_options
 @extract_options
@@ -117,6 +119,7 @@ def _plan(words: dict[str, Any], extracting: ExtractingOptions) -> Any:
         fail_on=words.pop("fail_on"),
         allow=words.pop("allow"),
         deprecation=words.pop("deprecation"),
+        consumers=words.pop("consumers"),
         require=requirement(words.pop("require")),
         by=words.pop("by"),
     )
