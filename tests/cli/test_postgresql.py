@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import Call
+
+CALLER = """
+struct point { int x, y; };
+int norm(const struct point *p);
+int gone(void);
+int main(void) { struct point p = {1, 2}; return norm(&p) + gone(); }
+"""
 
 
 def without_what_differs(answer: object) -> object:
@@ -13,7 +21,7 @@ def without_what_differs(answer: object) -> object:
         return {
             name: without_what_differs(value)
             for name, value in answer.items()
-            if name not in {"date", "ingested", "moved"}
+            if name not in {"added", "date", "ingested", "moved"}
         }
     if isinstance(answer, list):
         return [without_what_differs(value) for value in answer]
@@ -49,4 +57,34 @@ def test_a_url_is_as_good_as_a_path(
     for words in calls:
         here, there = (abistore(*words, "--json", "--db", where) for where in (database, postgres_url))
         assert there.code == here.code
+        assert without_what_differs(there.json) == without_what_differs(here.json)
+
+
+def test_consumers_are_the_same(
+    abistore: Call, old: Path, new: Path, database: Path, postgres_url: str, tmp_path: Path
+) -> None:
+    programs = [tmp_path / "caller", tmp_path / "other"]
+    for built, text in zip(programs, (CALLER, "int main(void) { return 0; }"), strict=True):
+        (tmp_path / "case.c").write_text(text)
+        subprocess.run(["gcc", "-w", "-g", "case.c", str(old), "-o", str(built)], cwd=tmp_path, check=True)
+    calls: list[list[str | Path]] = [
+        ["ingest", old, "--version", "1.0"],
+        ["ingest", new, "--version", "2.0"],
+        ["consumers", "add", *programs],
+        ["consumers", "add", programs[0]],
+        ["consumers", "list"],
+        ["consumers", "show", "caller"],
+        ["consumers", "broken", "libcase@2.0"],
+        ["consumers", "using", "libcase", "point"],
+        ["consumers", "range", "caller"],
+        ["exports", "libcase@1.0", "--unused"],
+        ["verdict", "libcase@2.0", "--consumers"],
+        ["compare", "libcase@1.0", "libcase@2.0", "--consumers"],
+        ["consumers", "remove", "caller"],
+        ["consumers", "broken", "libcase@2.0"],
+        ["db", "check"],
+    ]
+    for words in calls:
+        here, there = (abistore(*words, "--json", "--db", where) for where in (database, postgres_url))
+        assert there.code == here.code, there.err
         assert without_what_differs(there.json) == without_what_differs(here.json)
