@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -16,11 +15,12 @@ def widened(given: GivenHeaders, declaring: Collection[str], included: Iterable[
     """The given headers, with those that stand behind them.
 
     ``declaring`` are the names of headers that declare something, ``included`` pairs of a file and the one that
-    includes it, outermost first. Only what lies in the header's own folder or below it is the library's.
+    includes it, without links, outermost first. Only what lies in the header's own folder or below it is the library's.
     """
     known = {header.path for header in given.headers}
     headers, folders = list(given.headers), list(given.folders)
-    for path, folder in _behind(_standing_for_others(given, declaring), included):
+    standing = _standing_for_others(given, declaring)
+    for path, folder in _behind(standing, included) if standing else ():
         name = path.relative_to(folder.path).as_posix()
         if path not in known and not is_private(name, given.private):
             known.add(path)
@@ -44,9 +44,9 @@ def _behind(
     standing: Mapping[Path, GivenFolder], included: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[Path, GivenFolder]]:
     """The files that these headers include, directly or not, as far as they lie below their folders."""
-    owners = dict(standing)
+    owners = {str(path): folder for path, folder in standing.items()}
     for file, by in included:
-        path, folder = Path(os.path.realpath(file)), owners.get(Path(os.path.realpath(by)))
-        if folder is not None and path.is_relative_to(folder.path):
-            owners.setdefault(path, folder)
-            yield path, folder
+        folder = owners.get(by)
+        if folder is not None and file.startswith(f"{folder.path}/"):
+            owners.setdefault(file, folder)
+            yield Path(file), folder

@@ -44,7 +44,7 @@ class HeaderUnit(msgspec.Struct):
     unit: clang.TranslationUnit
     headers: Sequence[GivenHeader]
     faults: Sequence[HeaderFault]
-    files: frozenset[str]
+    files: Sequence[clang.IncludedFile]
 
     @property
     def faulty(self) -> frozenset[str]:
@@ -83,20 +83,27 @@ class HeaderParser:
     def __init__(self, given: GivenHeaders, invocation: Invocation) -> None:
         self.given = given
         self.invocation = invocation
-        self._canonical = lru_cache(None)(os.path.realpath)
+        self._folder = lru_cache(None)(os.path.realpath)
+        self.canonical = lru_cache(None)(self._without_links)
         self.public = lru_cache(None)(self._name)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
 
+    def _without_links(self, path: str) -> str:
+        """A path as the system resolves it; each folder is looked at once."""
+        folder, name = os.path.split(path)
+        found = Path(self._folder(folder), name)
+        return os.path.realpath(path) if name in ("", "..") or found.is_symlink() else str(found)
+
     def _name(self, path: str) -> str | None:
         """What a file that libclang names is called, where it is one of those given."""
-        return self.given.name(self._canonical(path))
+        return self.given.name(self.canonical(path))
 
     def beside(self, path: str, *, system: bool) -> str | None:
         """What a file is called that lies in the folder of a header that was given by itself, or below.
 
         In a folder of the system it lies beside all others: there it is one that was not found as the system's are.
         """
-        return self.given.beside(self._canonical(path), self.invocation.system_folders if system else ())
+        return self.given.beside(self.canonical(path), self.invocation.system_folders if system else ())
 
     def widen(self, given: GivenHeaders) -> bool:
         """Take these headers for public from now on; whether they are more than before."""
@@ -146,7 +153,7 @@ class HeaderParser:
         broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.faulty})
         rest = [each for each in whole.headers if each.name not in whole.faulty]
         units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
-        included = {name for unit in units for file in unit.files if (name := self.public(file))}
+        included = {name for unit in units for each in unit.files if (name := self.public(each.file))}
         aside = {name: faults for name, faults in broken.items() if name not in included}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
 
@@ -177,7 +184,7 @@ class HeaderParser:
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
         faults = list(self._faults(unit, files))
-        return HeaderUnit(unit, headers, faults, frozenset(each.file for each in files))
+        return HeaderUnit(unit, headers, faults, files)
 
     def _faults(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> Iterator[HeaderFault]:
         by: dict[str, str] = {}
@@ -187,7 +194,7 @@ class HeaderParser:
         for error in clang.errors(unit):
             shown, quoted = self._shown(error.file)
             header = next(
-                (names[path] for each in _chain(error.file, by) if (path := self._canonical(each)) in names), ""
+                (names[path] for each in _chain(error.file, by) if (path := self.canonical(each)) in names), ""
             )
             by_whom = f"is included by {header} and " if header not in ("", shown) else ""
             said = f"{shown}:{error.line}: {error.message}" if quoted else f"{shown} {by_whom}cannot be parsed"
@@ -197,7 +204,7 @@ class HeaderParser:
         """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""
         if not file:
             return "the command line", True
-        path = Path(self._canonical(file))
+        path = Path(self.canonical(file))
         if name := self.public(file):
             return name, self._is_quotable(path)
         options = self.invocation.options
@@ -231,7 +238,7 @@ class HeaderParser:
         for each in files:
             if each.file in self.invocation.edited:  # read from memory
                 continue
-            if any(Path(self._canonical(each.file)).is_relative_to(folder) for folder in system):
+            if any(Path(self.canonical(each.file)).is_relative_to(folder) for folder in system):
                 continue
             found = status(Path(each.file))
             if (found.st_dev, found.st_ino) != (each.device, each.inode):

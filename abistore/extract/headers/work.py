@@ -47,7 +47,7 @@ def work(request: HeaderRequest) -> HeaderReading:
         parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
     _widen_early(parser, parsed)
     entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
-    if parser.widen(_with_included(parser.given, parsed, {place.file for place in locations.values()})):
+    if parser.widen(_with_included(parser, parsed, {place.file for place in locations.values()})):
         entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
     given, invocation = parser.given, parser.invocation
     if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
@@ -118,12 +118,13 @@ def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
     """Take for public what headers include in which nothing else stands, so that it is walked once."""
     if any(folder.files for folder in parser.given.folders):
         standing = [occupied(each.unit, parser) for each in parsed.units]
-        parser.widen(_with_included(parser.given, parsed, frozenset().union(*standing)))
+        parser.widen(_with_included(parser, parsed, frozenset().union(*standing)))
 
 
-def _with_included(given: GivenHeaders, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
-    included = ((each.file, each.by) for unit in parsed.units for each in clang.included_files(unit.unit))
-    return widened(given, declaring, included)
+def _with_included(parser: HeaderParser, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
+    real = parser.canonical
+    included = ((real(each.file), real(each.by)) for unit in parsed.units for each in unit.files)
+    return widened(parser.given, declaring, included)
 
 
 def _is_declared(shapes: Variants) -> bool:
