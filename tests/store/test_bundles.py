@@ -249,11 +249,30 @@ def test_baselines_moved_on_both_sides_are_a_conflict(address: str, tmp_path: Pa
         assert here.resolve("libgeo@baseline").version == "1.1"
         there.set_baseline(LINE, "release", "1.2", "ben", "")
         here.set_baseline(LINE, "release", "1.0", "ana", "back")
-        with pytest.raises(VersionTaken, match=r"baseline release .* stands at 1\.0 here, and at 1\.2 there"):
+        with pytest.raises(VersionTaken, match=r"baseline release .* stands at 1\.2 there, and at 1\.0 here"):
             take(here, there.bundle())
         take(here, there.bundle(), "here")
         assert here.resolve("libgeo@baseline").version == "1.0"
         assert not take(here, there.bundle()).changed
+
+
+def test_a_baseline_at_a_release_that_was_taken_back_here_is_a_conflict(address: str, tmp_path: Path) -> None:
+    here, there = stores(address, tmp_path)
+    with here, there:
+        here.ingest(geo("f"), IngestRequest("1.0"))
+        take(there, here.bundle())
+        there.set_baseline(LINE, "release", "1.0", "ben", "")
+        here.forget(here.resolve("libgeo@1.0"), "ana", "by mistake")
+        with pytest.raises(VersionTaken, match=r"stands at 1\.0 there, which was taken back here"):
+            take(here, there.bundle())
+        kept = take(here, there.bundle(), "here")
+        assert "was taken back here" in kept.notes[0]
+        assert here.releases("libgeo") == () == here.baselines()
+        assert here.check() == ()
+        brought = take(here, there.bundle(), "there")
+        assert [one.status for one in brought.releases] == ["added"]
+        assert function("f") in here.load(here.resolve("libgeo@1.0")).entries["symbol"]
+        assert here.check() == ()
 
 
 def test_releases_of_both_sides_keep_their_order(address: str, tmp_path: Path) -> None:

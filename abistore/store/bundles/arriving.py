@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from abistore.model.history import IngestRequest, Release
+from abistore.model.history import IngestRequest, LineKey, Release
 from abistore.model.labels.versions import check_version
 from abistore.model.stores.merging import Came, MergedRelease, Side
 from abistore.store.bundles.contents import Contents, LineStates
@@ -63,6 +63,8 @@ class Arriving:
         """The rows here of snapshots by their number there, but those in conflict."""
         self.told: list[MergedRelease] = []
         self.replaced: list[tuple[Release, Release]] = []
+        self.taken_back: set[tuple[LineKey, str]] = set()
+        """The labels under which a release stands there, that was taken back here and stays so."""
         self.conflicts: list[str] = []
         self.notes: list[str] = []
         self.earlier = 0
@@ -175,6 +177,9 @@ class Arriving:
             if not any(_replaces(other, card) for _, other in self._theirs[card.line]):
                 self.notes.append(f"{self._found.key(card.line)} {card.version} was taken back there, and stays here")
             return
+        if same.superseded and not card.superseded and not any(_is_current(one, card) for one in self._here[card.line]):
+            self._meet_taken_back(card, same)
+            return
         if card.superseded or same.superseded:
             return
         here = self._release(same.row)
@@ -188,6 +193,18 @@ class Arriving:
             cards.amend(self._database, same.row, changes)
             self.changed = True
         self._tell(card, "known")
+
+    def _meet_taken_back(self, card: SnapshotRecord, same: _Here) -> None:
+        """Let a release that was taken back here and stands there come back where that side is preferred."""
+        key = self._found.key(card.line)
+        if self._prefer == "there":
+            cards.amend(self._database, same.row, {"superseded": 0})
+            same.superseded = False
+            self.changed = True
+            self._tell(card, "added")
+            return
+        self.taken_back.add((key, card.version))
+        self.notes.append(f"{key} {card.version} was taken back here, and stays so: --prefer there brings it back")
 
     def _release(self, row: int) -> Release:
         return cards.find(self._database, cards.SNAPSHOT.id == row)[0]

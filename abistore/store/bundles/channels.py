@@ -33,15 +33,17 @@ def bring(database: Database, found: Contents, prefer: Side | None, arriving: Ar
             continue
         here, there = own[-1] if own else None, moves[-1]
         diverged = here is not None and here not in moves and here.version != there.version
-        if diverged and prefer is None:
-            conflicts.append(f"baseline {channel} of {line} stands at {_at(here)} here, and at {_at(there)} there")
+        unheld = (line, there.version) in arriving.taken_back
+        if prefer is None and (diverged or unheld):
+            why = "which was taken back here" if unheld else f"and at {_at(here)} here"
+            conflicts.append(f"baseline {channel} of {line} stands at {_at(there)} there, {why}")
             continue
         for move in new:
             baselines.append(database, move)
         added += len(new)
-        if here is not None and diverged and prefer == "here":
-            now = datetime.now(UTC)
-            baselines.append(database, BaselineMove(line, channel, here.version, now, "", MERGED, here.digest))
+        if prefer == "here" and (diverged or unheld):
+            version, digest = (here.version, here.digest) if here else (None, None)
+            baselines.append(database, BaselineMove(line, channel, version, datetime.now(UTC), "", MERGED, digest))
     _follow(database, arriving)
     _check(database, theirs, bool(arriving.conflicts))
     return added, conflicts

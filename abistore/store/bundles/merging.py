@@ -56,6 +56,7 @@ def merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
     told: list[Merged] = []
     try:
         with database.transaction():
+            database.keep_tables_free()
             told.append(_merge(database, found, wish))
             if wish.dry_run:
                 raise _NotKept
