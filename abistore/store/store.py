@@ -235,7 +235,10 @@ class Store:
             return verdicts.find(self.database, (old, new), ruling, engine, self._memory)
 
     def save_verdicts(self, given: Sequence[StoredVerdict], actor: str = "") -> None:
-        """Remember judgements, in one transaction; each is a no-op where the same one is the latest of its key."""
+        """Remember judgements, in one transaction, but those whose side was pruned since.
+
+        It is a no-op where the same judgement is the latest of its key.
+        """
         verdicts.save(self.database, given, actor, self._written)
 
     def audit_of(self, library: str) -> Callable[[AuditRecord], bool]:

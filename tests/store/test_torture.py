@@ -43,3 +43,27 @@ def test_a_writer_killed_at_any_moment_leaves_what_it_had_answered(path: Path) -
     assert answer["errors"] == ""
     assert answer["interrupted"] > torture.KILLS // 4
     assert answer["stored"] >= 5
+
+
+def test_writers_beside_one_that_prunes_all_succeed_and_lose_no_release(address: str) -> None:
+    with Store.open(address, write=True):
+        pass
+    assert torture_of("prune", address) == {"failed": 0, "errors": ""}
+    built = {torture.build_label(writer, number): (writer, number) for writer in range(4) for number in range(12)}
+    with Store.open(address, write=True) as store:
+        store.prune("liblarge", keep_last=1, before=None, actor="", reason="")
+        assert store.check() == ()
+        kept = store.releases("liblarge")
+        assert {label for label in built if "-g" not in label} <= {release.version for release in kept}
+        # builds that stay: the newest, and the two in which the newest finding was found
+        assert len(kept) <= sum("-g" not in label for label in built) + 3
+        for release in kept:
+            writer, number = built[release.version]
+            content = large(3, names=60, step=writer * torture.BUILDS + number)
+            assert store.load(release) == msgspec.structs.replace(content, version=release.version)
+
+
+def test_a_pruning_killed_at_any_moment_leaves_a_sound_store(path: Path) -> None:
+    answer = torture_of("kill-pruning", str(path))
+    assert answer["errors"] == ""
+    assert torture.KILLS // 5 < answer["interrupted"] < torture.KILLS, answer

@@ -1,4 +1,6 @@
-"""Writers that run at once, and writers that are killed: ``python -m tests.store.torture writers|kill ADDRESS``.
+"""Writers that run at once, beside one that prunes, and writers that are killed.
+
+``python -m tests.store.torture writers|prune|kill|kill-pruning ADDRESS``
 
 A process of one thread, so that it may fork; it prints what happened as JSON.
 """
@@ -8,14 +10,18 @@ from __future__ import annotations
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from abistore.errors import SnapshotNotFound
 from abistore.model.history import IngestRequest
+from abistore.service.history.verdicts import judged
 from abistore.store.store import Store
 from tests.store.builders import large
 
@@ -61,6 +67,86 @@ def writers(address: str) -> dict[str, object]:
     children = [forked(work(writer)) for writer in range(WRITERS)]
     os.close(gate)
     return {"failed": sum(os.waitpid(child, 0)[1] != 0 for child in children)}
+
+
+BUILDS = 12
+"""How many builds each writer beside a pruning stores; every fourth is a release."""
+
+
+def build_label(writer: int, number: int) -> str:
+    return f"{writer}.{number // 4}.0" + (f"-{number % 4}-gabc{number:04x}" if number % 4 else "")
+
+
+def write_beside_pruning(address: str, writer: int) -> None:
+    """Ingest builds into a line that all writers share, judge each, and read them again, over one open store."""
+    with Store.open(address, write=True) as store:
+        for number in range(BUILDS):
+            content = large(3, names=60, step=writer * BUILDS + number)
+            done = store.ingest(content, IngestRequest(build_label(writer, number)))
+            with suppress(SnapshotNotFound):  # a build may be gone before it is read again
+                if (before := store.previous(done.release)) is not None:
+                    store.save_verdicts([judged(store, before, done.release).given])
+                assert store.load(done.release).entries == content.entries
+
+
+def prune_again_and_again(address: str, until: int) -> None:
+    """Prune until nobody holds the other end of the pipe ``until``."""
+    with Store.open(address, write=True) as store:
+        while select.select([until], [], [], 0.01)[0] == []:
+            store.prune(None, keep_last=1, before=None, actor="pruner", reason="torture")
+
+
+def prune(address: str) -> dict[str, object]:
+    """Let four writers and one that prunes work at once, on a store that is there."""
+    until, held = os.pipe()
+
+    def pruning() -> None:
+        os.close(held)
+        prune_again_and_again(address, until)
+
+    pruner = forked(pruning)
+    children = [forked(lambda writer=writer: write_beside_pruning(address, writer)) for writer in range(4)]
+    failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
+    os.close(held)
+    return {"failed": failed + (os.waitpid(pruner, 0)[1] != 0)}
+
+
+def kill_pruning(address: str) -> dict[str, object]:
+    """Kill one that prunes at a random moment, again and again; what it was at is whole afterwards, or not begun."""
+    dice = random.Random(20260601)
+    interrupted, taken = 0, 0.02
+    for round_ in range(KILLS):
+        with Store.open(address, write=True) as store:
+            for number in range(6):
+                step = round_ * 6 + number
+                store.ingest(large(3, names=60, step=step), IngestRequest(f"1.0.0-{step + 1}-gabc{step:04x}"))
+            before = len(store.releases("liblarge"))
+        ended = _kill_pruning(address, dice.random() * taken)
+        after = len(_stored(address))
+        assert after in (1, before), f"round {round_}: {after} of {before} stayed"
+        assert after == 1 or not ended
+        interrupted += after == before
+        taken *= 0.8 if ended else 1.25  # as long as it takes on this machine
+    return {"interrupted": interrupted}
+
+
+def _kill_pruning(address: str, seconds: float) -> bool:
+    """Kill one that prunes, so many seconds after it opened the store; whether it had ended before."""
+    begun, told = os.pipe()
+
+    def pruning() -> None:
+        with Store.open(address, write=True) as store:
+            os.write(told, b"!")
+            store.prune(None, keep_last=1, before=None, actor="pruner", reason="torture")
+
+    child = forked(pruning)
+    os.read(begun, 1)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    os.close(begun)
+    os.close(told)
+    return not os.WIFSIGNALED(status)
 
 
 def kill(address: str) -> dict[str, object]:
@@ -123,4 +209,8 @@ def _stored(address: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"writers": writers, "kill": kill}[sys.argv[1]](sys.argv[2])))
+    print(
+        json.dumps(
+            {"writers": writers, "kill": kill, "prune": prune, "kill-pruning": kill_pruning}[sys.argv[1]](sys.argv[2])
+        )
+    )

@@ -38,6 +38,7 @@ def add(database: Database, added: Sequence[Consumer], actor: str = "") -> tuple
     One of the same name and target takes the place of the one before.
     """
     with database.transaction():
+        database.keep_tables_free()
         rows = [_TypeRows(database, each) for each in added]
         database.rows(_HOLD)  # late, as names and shapes come before the root for every writer
         return tuple(_add(database, each, types, actor) for each, types in zip(added, rows, strict=True))

@@ -117,7 +117,11 @@ class Database(ABC):
 
     @abstractmethod
     def hold_tables(self, names: Sequence[str]) -> None:
-        """Let no other write to these tables until the transaction ends."""
+        """Let no other write to these tables until the transaction ends; the first of them is that of the lines."""
+
+    @abstractmethod
+    def keep_tables_free(self) -> None:
+        """Let no other hold whole tables until the transaction ends, so that rows which were read stay."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:

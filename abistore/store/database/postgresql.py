@@ -57,9 +57,13 @@ class PostgreSQL(Database):
         self.command("BEGIN")
 
     def hold_tables(self, names: Sequence[str]) -> None:
-        """Let no other write to these tables until the transaction ends."""
+        """Let no other write to these tables until the transaction ends; the first of them is that of the lines."""
         quoted = ", ".join(f'"{name}"' for name in names)
         self.command(f"LOCK TABLE {quoted} IN SHARE ROW EXCLUSIVE MODE")
+
+    def keep_tables_free(self) -> None:
+        """Let no other hold whole tables until the transaction ends, so that rows which were read stay."""
+        self.command("LOCK TABLE line IN ROW EXCLUSIVE MODE")
 
     def _begin_reading(self) -> None:
         self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -71,6 +71,9 @@ class SQLite(Database):
     def hold_tables(self, names: Sequence[str]) -> None:
         """Nobody else writes within a transaction that writes."""
 
+    def keep_tables_free(self) -> None:
+        """Nobody else writes within a transaction that writes."""
+
     def _begin_reading(self) -> None:
         self.command("BEGIN")
 

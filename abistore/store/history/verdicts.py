@@ -154,10 +154,12 @@ def _lightness(finding: Finding) -> int:
 
 
 def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: WrittenFindings) -> None:
-    """Remember judgements; each is a no-op where the same one is the latest of its key."""
+    """Remember judgements, but those whose side was pruned since; a no-op where it is the latest of its key."""
     with database.transaction():
+        database.keep_tables_free()
         for each in given:
-            _save(database, each, actor, written)
+            if cards.is_stored(database, each.old) and cards.is_stored(database, each.new):
+                _save(database, each, actor, written)
 
 
 def _save(database: Database, given: StoredVerdict, actor: str, written: WrittenFindings) -> None:

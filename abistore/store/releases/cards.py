@@ -181,6 +181,11 @@ def identifier(database: Database, release: Release) -> int:
     return int(columns_of(database, release)[1]["snapshot.id"])
 
 
+def is_stored(database: Database, release: Release) -> bool:
+    """Whether a release's row is there still: a build may have been pruned."""
+    return bool(database.rows(_OF_RELEASE, {**labels(release.line), "sequence": release.sequence}))
+
+
 def _row(database: Database, identifier: int) -> tuple[int, Row]:
     line, *row = database.rows(_BY_ID, {"identifier": identifier})[0]
     return line, row

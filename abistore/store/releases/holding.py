@@ -36,5 +36,6 @@ def hold(database: Database, key: LineKey) -> int:
 
 def hold_stored(database: Database, key: LineKey) -> int | None:
     """The id of a line that is stored, held as :func:`hold` does; ``None`` where there is none."""
+    database.keep_tables_free()
     rows = database.rows(_HELD, labels(key))
     return int(rows[0][0]) if rows else None
