@@ -15,8 +15,8 @@ from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.model.findings import FailOn
 from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 from abistore.model.words.nearness import close
+from abistore.service.project_file import project_file
 
-FILE_NAME = "abistore.toml"
 MOST_BYTES = 1 << 20
 PROFILE = re.compile(r"\w+")
 """What names a policy and no file."""
@@ -120,10 +120,9 @@ TABLES: dict[str, type[msgspec.Struct]] = {"headers": HeadersTable, "ingest": In
 
 def configuration(path: Path | None = None) -> Configuration:
     """The configuration at ``path``, else that of the current folder. Raises :class:`ConfigError`."""
+    path = path or project_file()
     if path is None:
-        path = Path(FILE_NAME)
-        if not path.is_file():
-            return NOTHING
+        return NOTHING
     import tomllib  # few projects have the file
 
     text = _text(path)

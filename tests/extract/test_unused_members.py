@@ -7,6 +7,9 @@ import pytest
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, template_of
+from abistore.model.mangling.symbols import is_mangled
 from tests.build import build_library
 
 BOX = """
@@ -30,7 +33,8 @@ def unused(tail: str, compiler: str, *flags: str) -> set[str]:
     """The instances of which the library ``BOX`` with ``tail`` uses none of several members."""
     library = build_library(BOX + tail, language="c++", compiler=compiler, flags=flags)
     table = ExportTable(read(library, ExtractOptions()).entries["symbol"])
-    return {"".join(instance) for instance, members in table.unused_instances.items() if len(members) > 1}
+    asked = (each for each in table.names if is_mangled(each))
+    return {"".join(template_of(entity(demangle(each)))) for each in asked if len(table.unused_members(each)) > 1}
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.options.project import project, project_option
+from abistore.cli.options.project import project_headers, project_option
 from abistore.cli.options.shared import FILE
 from abistore.errors import UsageError
 
@@ -69,7 +69,7 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
 
     def configured(self) -> HeaderOptions | None:
         """The headers of the project's file, with what the options say about them."""
-        found = project().headers
+        found = project_headers()
         if found is None:
             self._check_named()
             return None

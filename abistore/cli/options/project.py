@@ -9,8 +9,10 @@ import click
 import msgspec
 
 from abistore.cli.options.shared import FILE
+from abistore.service.project_file import project_file
 
 if TYPE_CHECKING:
+    from abistore.extract.headers.options import HeaderOptions
     from abistore.service.configuration import Configuration
 
 META = "abistore.project"
@@ -19,12 +21,10 @@ NOT_TAKEN = {("compare", "allow"), ("compare", "consumers"), ("compare", "librar
 """What a command does not take of the file: two files that are compared are no releases of a line."""
 
 
-def project() -> Configuration:
-    """What the project's file says to the command that runs."""
-    from abistore.service.configuration import NOTHING
-
-    found: Configuration = click.get_current_context().meta.get(META, NOTHING)
-    return found
+def project_headers() -> HeaderOptions | None:
+    """The headers that the project's file gives the command that runs; ``None`` without a file."""
+    found: Configuration | None = click.get_current_context().meta.get(META)
+    return found.headers if found else None
 
 
 def project_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,11 +44,12 @@ def project_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _take(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Have the options of a command default to what the file says."""
-    if ctx.resilient_parsing:
+    path = value or project_file()
+    if ctx.resilient_parsing or path is None:
         return
     from abistore.service.configuration import configuration
 
-    ctx.meta[META] = found = configuration(value)
+    ctx.meta[META] = found = configuration(path)
     ctx.default_map = defaults(ctx.command, found)
 
 

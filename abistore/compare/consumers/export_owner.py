@@ -81,8 +81,7 @@ class Ownership:
         So it is where nothing in the library uses any member that is not virtual: what nobody uses is emitted for an
         explicit instantiation only. Where nothing tells that one is not virtual, or there is only one, it is unknown.
         """
-        instances = self._own.exports.unused_instances
-        members = instances.get(template_of(entity(demangle(name.spelling))), ()) if instances else ()
+        members = self._own.exports.unused_members(name.spelling)
         plain = [each for each in members if self._is_plain(each)]
         return bool(plain) and len({entity(demangle(each.spelling)) for each in members}) > 1
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
+from operator import itemgetter
 
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, template_of
-from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope
+from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope, without_qualifiers
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Symbol
 from abistore.model.snapshot import Variants
@@ -22,6 +24,7 @@ class ExportTable:
 
     def __init__(self, symbols: Mapping[Name, Variants]) -> None:
         self._symbols = symbols
+        self._unused_members: dict[tuple[str, str], Sequence[Name]] = {}
 
     @cached_property
     def names(self) -> Mapping[str, Name]:
@@ -84,30 +87,47 @@ class ExportTable:
         found = (template_of(entity(demangle(each))) for each in spellings)
         return frozenset(each for each in found if each[1])
 
-    @cached_property
-    def unused_instances(self) -> Mapping[tuple[str, str], Sequence[Name]]:
-        """The instances of class templates of which the library uses no member itself, each with its members.
+    def unused_members(self, spelling: str) -> Sequence[Name]:
+        """The members of the class template's instance of which ``spelling`` is one, if the library uses none itself.
 
         Compilers emit what a unit uses, and all members of what it instantiates explicitly. Destructors and what
         vtables mention are left out: they are emitted for a vtable, which optimisers may drop when they are done.
         """
-        members: dict[tuple[str, str], list[Name]] = {}
-        used = set[tuple[str, str]]()
-        for spelling, name in self.names.items():
-            if spelling.startswith(MEMBER) and "I" in spelling and name.kind == "function" and self._any_unused:
-                subject = entity(demangle(spelling))
-                if spelling in self._in_tables or subject.endswith(">") or last_component(subject).startswith("~"):
-                    continue
-                instance = template_of(subject)
-                members.setdefault(instance, []).append(name)
-                if not any(isinstance(each, Symbol) and each.elf and each.elf.unused for each in self._symbols[name]):
-                    used.add(instance)
-        return {instance: names for instance, names in members.items() if instance[1] and instance not in used}
+        instance = template_of(entity(demangle(spelling)))
+        if not instance[1] or not self._any_unused:
+            return ()
+        if instance not in self._unused_members:
+            members = [name for name in self._beside(spelling) if self._is_plain_member(name.spelling, instance)]
+            unused = all(any(map(_is_unused, self._symbols[name])) for name in members)
+            self._unused_members[instance] = members if unused else ()
+        return self._unused_members[instance]
+
+    def _beside(self, spelling: str) -> Iterator[Name]:
+        """The member functions whose symbols begin as ``spelling`` does before the member's own name: few others."""
+        last = last_component(entity(demangle(spelling)))
+        symbol = without_qualifiers(spelling)
+        start = symbol[: max(symbol.find(f"{len(last)}{last}"), len(MEMBER))]
+        first = bisect_left(self._member_functions, start, key=itemgetter(0))
+        for each, name in islice(self._member_functions, first, None):
+            if not each.startswith(start):
+                break
+            yield name
+
+    @cached_property
+    def _member_functions(self) -> Sequence[tuple[str, Name]]:
+        """The member functions by their symbols without qualifiers of ``this``, sorted."""
+        functions = (item for item in self.names.items() if item[0].startswith(MEMBER) and item[1].kind == "function")
+        return sorted((without_qualifiers(spelling), name) for spelling, name in functions)
+
+    def _is_plain_member(self, spelling: str, instance: tuple[str, str]) -> bool:
+        """Whether a function is a member of ``instance``, no destructor, and in no vtable."""
+        subject = entity(demangle(spelling))
+        special = subject.endswith(">") or last_component(subject).startswith("~")
+        return not special and template_of(subject) == instance and spelling not in self._in_tables
 
     @cached_property
     def _any_unused(self) -> bool:
-        shapes = (shape for shapes in self._symbols.values() for shape in shapes)
-        return any(isinstance(shape, Symbol) and shape.elf is not None and shape.elf.unused for shape in shapes)
+        return any(_is_unused(shape) for shapes in self._symbols.values() for shape in shapes)
 
     @cached_property
     def _in_tables(self) -> frozenset[str]:
@@ -133,6 +153,10 @@ class ExportTable:
 def is_weak(symbols: Variants) -> bool:
     """Whether every version of an export is weak or unique: code that others may have compiled too."""
     return not any(map(_is_strong, symbols))
+
+
+def _is_unused(shape: AnyShape) -> bool:
+    return isinstance(shape, Symbol) and shape.elf is not None and shape.elf.unused
 
 
 def _is_strong(shape: AnyShape) -> bool:

@@ -8,7 +8,6 @@ import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.extract.input_file import InputFile
-from abistore.extract.macho.stubs.heads import is_json_stub
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 
@@ -18,7 +17,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def accepts(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is meant as a snapshot in JSON."""
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
-    return text[:1] == b"{" and not is_json_stub(text)
+    if text[:1] != b"{":
+        return False
+    from abistore.extract.macho.stubs.heads import is_json_stub  # no other format begins as these do
+
+    return not is_json_stub(text)
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
