@@ -143,7 +143,7 @@ from abistore.service.approvals.syncing import (
     export_approvals as export_approvals,
     sync_approvals as sync_approvals,
 )
-from abistore.service.configuration import Configuration as Configuration, configuration as configuration
+from abistore.service.project.configuration import Configuration as Configuration, configuration as configuration
 from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
 from abistore.service.completing import libraries as libraries, policies as policies, references as references
 from abistore.service.database import asked_by as asked_by, locate as locate

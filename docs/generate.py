@@ -35,8 +35,8 @@ from abistore.report.model import ChangeKind
 from abistore.report.plain import plain_schema
 from abistore.service.approvals.file import ApprovalDocument
 from abistore.service.catalogue import changes, established, explain
-from abistore.service.configuration import ConfigurationFile
 from abistore.service.kinds import FILE as KINDS
+from abistore.service.project.configuration import ConfigurationFile
 
 DOCS = Path(__file__).parent
 WIDTH = 100

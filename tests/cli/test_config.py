@@ -10,7 +10,7 @@ import pytest
 from abistore.cli.commands.setup.config import COMMANDS
 from abistore.cli.main import cli
 from abistore.cli.options.project import key_of, places
-from abistore.service.configuration import NOTHING
+from abistore.service.project.configuration import NOTHING
 from tests.build import build_library
 from tests.cli.conftest import Call
 

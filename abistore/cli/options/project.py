@@ -9,11 +9,11 @@ import click
 import msgspec
 
 from abistore.cli.options.shared import FILE
-from abistore.service.project_file import project_file
+from abistore.service.project.location import project_file
 
 if TYPE_CHECKING:
-    from abistore.extract.headers.options import HeaderOptions
-    from abistore.service.configuration import Configuration
+    from abistore.service.project.configuration import Configuration
+    from abistore.service.snapshots import HeaderOptions
 
 META = "abistore.project"
 
@@ -47,7 +47,7 @@ def _take(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     path = value or project_file()
     if ctx.resilient_parsing or path is None:
         return
-    from abistore.service.configuration import configuration
+    from abistore.service.project.configuration import configuration
 
     ctx.meta[META] = found = configuration(path)
     ctx.default_map = defaults(ctx.command, found)

@@ -60,8 +60,8 @@ def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[tuple[str, Ba
     """
     gone, come = list(removed), list(added)
     for detect, mangled in ((_tags, True), (_version_spaces, True), (_scopes, True), (_affixes, False)):
-        of_its_kind = ([each for each in side if is_mangled(each) is mangled] for side in (gone, come))
-        for part, batch in detect(*of_its_kind):
+        of_its_kind = [[each for each in side if is_mangled(each) is mangled] for side in (gone, come)]
+        for part, batch in detect(*of_its_kind) if min(map(len, of_its_kind)) >= FEWEST else ():
             gone, come = _without_pairs(gone, come, batch.pairs)
             yield part, batch
 

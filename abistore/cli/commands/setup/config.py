@@ -19,7 +19,7 @@ from abistore.errors import UsageError
 from abistore.urls import masked
 
 if TYPE_CHECKING:
-    from abistore.service.configuration import Configuration
+    from abistore.service.project.configuration import Configuration
 
 COMMANDS = ("ingest", "gate", "compare", "verdict", "history", "whatif", "dump")
 """The commands whose settings are shown where none is named."""
@@ -64,7 +64,7 @@ def show_command(
     abistore config show
     abistore config show gate --fail-on risk
     """
-    from abistore.service.configuration import configuration
+    from abistore.service.project.configuration import configuration
 
     said = configuration(config)
     found = {each.key: each for name in ((command,) if command else COMMANDS) for each in _of(name, arguments, said)}

@@ -1,4 +1,4 @@
-"""Where a project's file is; :mod:`abistore.service.configuration`, which most commands can do without, reads it."""
+"""Where a project's file is; :mod:`abistore.service.project.configuration`, which most commands can do without, reads it."""
 
 from __future__ import annotations
 

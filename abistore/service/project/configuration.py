@@ -15,7 +15,7 @@ from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.model.findings import FailOn
 from abistore.model.judging.bump import ALLOW_RULES, AllowRule
 from abistore.model.words.nearness import close
-from abistore.service.project_file import project_file
+from abistore.service.project.location import project_file
 
 MOST_BYTES = 1 << 20
 PROFILE = re.compile(r"\w+")
