@@ -1,4 +1,4 @@
-"""Where a project's file is; :mod:`abistore.service.project.configuration`, which most commands can do without, reads it."""
+"""Where the file of a project is; :mod:`abistore.service.project.configuration` reads it for the few that have one."""
 
 from __future__ import annotations
 
