@@ -1,10 +1,12 @@
-"""A pipeline from its first run to a major release, in a git repository, by the commands of docs/pipelines.md."""
+"""A pipeline from its first run to a major release, in a git repository, by the commands of docs/pipelines.md.
+
+Two pipelines at once are in ``test_races.py``.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -161,59 +163,3 @@ def test_a_major_release_with_a_bumped_soname_passes_and_so_do_the_commits_after
     assert project.stands() == "2.0.0"
     project.commit(HEADER, "Take length away, too")
     assert project.gate(version="2.0.1", soname="libgeo.so.2").code == 4
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_of_two_pipelines_that_move_a_channel_at_once_the_second_is_refused(
-    kind: str, abistore: Call, database: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    where = str(database) if kind == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    monkeypatch.setenv("ABISTORE_DB", where)
-    for version, text in (("1.0.0", START), ("1.1.0", source(1)), ("1.2.0", source(2))):
-        done = abistore("ingest", build_library(text, soname="libgeo.so.1"), "--version", version)
-        assert done.code == 0, done.err
-    assert abistore("baseline", "set", "libgeo@1.0.0").code == 0
-    moves = [
-        subprocess.Popen(
-            [sys.executable, "-m", "abistore", "baseline", "set", f"libgeo@{version}", "--expect", "1.0.0"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for version in ("1.1.0", "1.2.0")
-    ]  # fmt: skip
-    told = [(*each.communicate(), each.returncode) for each in moves]
-    assert sorted(code for _, _, code in told) == [0, 69], told
-    (loser,) = [errors for _, errors, code in told if code == 69]
-    assert "baseline release stands at 1." in loser
-    assert "look at what it stands at now, and decide again" in loser
-    won = next(version for version, (_, _, code) in zip(("1.1.0", "1.2.0"), told, strict=True) if code == 0)
-    (row,) = abistore("baseline", "list", "libgeo", "--json").json["baselines"]
-    assert row["version"] == won
-
-
-def test_two_pipelines_that_release_at_once_are_judged_one_after_the_other(
-    project: Project, monkeypatch: pytest.MonkeyPatch, database: Path
-) -> None:
-    monkeypatch.setenv("ABISTORE_DB", str(database))
-    bootstrapped(project)
-    builds = {
-        version: build_library(source(number), soname="libgeo.so.1")
-        for number, version in enumerate(("1.1.0", "1.2.0"), 1)
-    }
-    words = ("--against", "baseline", "--set-baseline")
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "abistore", "ingest", str(build), "--version", version, *words],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for version, build in builds.items()
-    ]  # fmt: skip
-    told = {version: (*run.communicate(), run.returncode) for version, run in zip(builds, runs, strict=True)}
-    moves = project.call("baseline", "history", "libgeo", "--channel", "release", "--json").json["baselines"]
-    passed = [version for version, (_, _, code) in told.items() if code == 0]
-    stood = [move["version"] for move in moves]
-    assert (stood[0], set(stood[1:])) == ("1.0.0", set(passed))
-    # whoever came last was judged beside what the first one had set: 1.1.0 after 1.2.0 lacks a function
-    assert project.stands() == stood[-1]
-    if len(passed) == 1:
-        assert passed == ["1.2.0"]
-        assert told["1.1.0"][2] == 4
