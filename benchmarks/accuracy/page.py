@@ -69,7 +69,8 @@ MECHANISMS = """## What tells
 Reasons that hold for any library, each with a case that alarms and one that must not (`abistore explain KIND`):
 
 - An enumerator called size, end or total ends a list where the others run up to it without a gap. Among errors,
-  results, states and tokens it is a value that functions return, and its change breaks.
+  results, states and tokens it is a value that functions return, and its change breaks. Errors between one called
+  `ERR_BEGIN` and one called `ERR_END` or `ERR_END_ALL` are bounded by these: neither says what is wrong.
 - Enumerations and constants of the library's own headers are compared where no export names them: they are what
   programs pass for a plain `int`. Where nothing tells that consumers include the header, their change is a risk.
   Where all headers lie in one folder, one that declares an export or a type of one is taken for public, and constants

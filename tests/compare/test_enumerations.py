@@ -109,6 +109,30 @@ def test_enumerators_tell_as_well_as_the_enumeration_that_they_are_errors() -> N
     assert enum("", TERRAIN_SEA=0, TERRAIN_LAND=1, TERRAIN_SIZE=2).is_sentinel(Enumerator("TERRAIN_SIZE", 2))
 
 
+def test_errors_between_a_begin_and_an_end_run_up_to_the_end() -> None:
+    for end in ("ERR_END", "ERR__END", "ERR_END_ALL"):
+        errors = enum("open_error", **{"ERR_BEGIN": -9, "ERR_DENIED": -8, "ERR_NONE": 0, end: 1})
+        assert errors.is_sentinel(Enumerator(end, 1))
+
+
+@pytest.mark.parametrize(
+    ("called", "values"),
+    [
+        ("xml_event", {"XML_BEGIN": 0, "XML_TEXT": 1, "XML_END": 2}),
+        ("parse_state", {"ERR_BEGIN": 0, "ERR_TEXT": 1, "ERR_END": 2}),
+        ("open_error", {"ERR_DENIED": -8, "ERR_NONE": 0, "ERR_END": 1}),
+        ("open_error", {"ERR_BEGIN": 0, "ERR_END": 2, "ERR_DENIED": 3}),
+        ("open_error", {"ERR_NONE": 0, "ERR_BEGIN": 1, "ERR_END": 2}),
+        ("open_error", {"ERR_NO_BEGIN": -1, "ERR_NONE": 0, "ERR_NO_END": 1}),
+        ("open_error", {"ERR_BEGIN": -1, "ERR_END": 0}),
+        ("open_error", {"BEGIN": -1, "DENIED": 0, "END": 1}),
+    ],
+)
+def test_other_ends_beside_errors_are_values(called: str, values: dict[str, int]) -> None:
+    listed = enum(called, **values)
+    assert not any(listed.is_sentinel(Enumerator(name, value)) for name, value in values.items())
+
+
 def test_a_mask_joins_all_other_bits() -> None:
     assert enum(F_A=1, F_B=2, F_C=4, F_ALL=7).is_sentinel(Enumerator("F_ALL", 7))
     assert not enum(F_A=1, F_B=2, F_C=4, F_ALL=3).is_sentinel(Enumerator("F_ALL", 3))

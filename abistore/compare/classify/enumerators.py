@@ -42,6 +42,19 @@ ANSWERS = (
 )
 """How enumerations are called, or most of their enumerators, of which functions return one: errors, states."""
 
+ERRORS = (
+    r"(?i)(?<![a-z])(?:err(?:or|no)?|fail(?:ed|ure)?)s?(?![a-z])"
+    r"|(?-i:(?:Err(?:or|no)?|Fail(?:ed|ure)?)s?(?![a-z]))"
+)
+"""How enumerations of errors are called."""
+
+STATES = r"(?i)(?<![a-z])(?:state|token|tok|event)s?(?![a-z])|(?-i:(?:State|Token|Event)s?(?![a-z]))"
+"""How enumerations are called of which a begin and an end are values like the others."""
+
+BEGIN = r"(?i)(?P<shared>.+?_)_*(?:begin|start|first|min)"
+END = r"(?i)_*end(?:_all)?"
+"""How two bounds are called between which errors lie, the end behind what the names of all share."""
+
 VERSION = r"(?i)(?:^|_)versions?(?:$|_)|Version"
 """How enumerators are called that carry a release number."""
 
@@ -87,12 +100,26 @@ class EnumeratorValues:
         answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
         return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
 
+    @cached_property
+    def _ends_of_errors(self) -> frozenset[str]:
+        """What is called ``ERR_END`` and ends errors that begin with ``ERR_BEGIN``: neither says what is wrong."""
+        if not re.search(ERRORS, self._name) or re.search(STATES, self._name) or len(self.by_value) <= 2:
+            return frozenset()
+        first, last = self.by_value[min(self.by_value)], self.by_value[max(self.by_value)]
+        begins = (found["shared"] for each in first if (found := re.fullmatch(BEGIN, each.name)))
+        shared = {start for start in begins if all(name.startswith(start) for name in self.by_name)}
+        return frozenset(
+            each.name for each in last for start in shared if re.fullmatch(END, each.name.removeprefix(start))
+        )
+
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
         An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
         A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
         """
+        if each.name in self._ends_of_errors:
+            return True
         if is_bound(each.name):
             last = self._largest is None or self._largest <= each.value
             return last and (re.search(UNCERTAIN, each.name) is None or self._is_counted(each))

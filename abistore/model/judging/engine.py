@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 41
+ENGINE: Final = 42
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "74b7d02d3806d28d"
+CORPUS: Final = "dc99085fa305d70b"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
