@@ -134,8 +134,7 @@ class ElfSymbol(Encoded, frozen=True):
     ``chosen_at_load`` is an IFUNC; ``common`` a tentative definition; ``unique`` is one in the whole process
     (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``). ``read_only`` tells
     whether writing to an object kills the process; ``None`` where it is not known, and for what is no object.
-    ``unused`` is a weak member of a template's instance that no relocation of the library mentions, though others do
-    mention its own functions.
+    ``unused`` is a weak member of a template's instance that no relocation mentions, as they do its own functions.
     """
 
     chosen_at_load: bool = False
@@ -147,12 +146,16 @@ class ElfSymbol(Encoded, frozen=True):
 
 
 class MachoSymbol(Encoded, frozen=True):
-    """What only Mach-O tells of an export. Its files have no sizes: ``size`` reaches to the next symbol.
-
-    ``padding`` is how many bytes of that may lie between the two.
-    """
+    """What only Mach-O tells of an export. ``size`` reaches to the next symbol, with ``padding`` bytes or less."""
 
     padding: int = 0
+    read_only: bool | None = None
+
+
+class PeSymbol(Encoded, frozen=True):
+    """What only PE tells of an export. ``read_only`` is as that of ELF."""
+
+    read_only: bool | None = None
 
 
 class Symbol(Shape, frozen=True, tag="S"):
@@ -162,9 +165,8 @@ class Symbol(Shape, frozen=True, tag="S"):
     for code: a function's length is not ABI. ``version`` is the symbol version it is bound to (``None``: unversioned);
     ``default`` tells ``name@@VER`` from ``name@VER``. ``ordinal`` is the number by which consumers may ask instead of
     the name. ``forwarded_to`` is the symbol of another library that stands behind it: ``OTHER.name`` of a DLL,
-    ``OTHER:name`` of a dylib. ``table`` are the words of a
-    vtable or of type information, each as the symbol that it points to: empty where it points to none or none is
-    known; no words where they were not read.
+    ``OTHER:name`` of a dylib. ``table`` are the words of a vtable or of type information, each as the symbol that it
+    points to: empty where it points to none or none is known; no words where they were not read.
     """
 
     type: Literal["function", "data", "thread_local", "unknown"]
@@ -177,6 +179,7 @@ class Symbol(Shape, frozen=True, tag="S"):
     elf: ElfSymbol | None = None
     table: tuple[str, ...] = ()
     macho: MachoSymbol | None = None
+    pe: PeSymbol | None = None
 
 
 class Import(Shape, frozen=True, tag="I"):
@@ -235,8 +238,8 @@ class Library(Shape, frozen=True, tag="L"):
     ``name`` is what consumers record to ask for the library: SONAME, install name, or name of the DLL.
     ``search_paths`` are where it has its own dependencies looked for (``DT_RUNPATH``, ``LC_RPATH``).
     ``compatibility_version`` is the lowest that consumers of this file ask for.
-    ``protections`` (``full RELRO``) and ``weaknesses`` (``executable stack``) are of a process
-    that loads it. ``features`` are further loader requirements, e.g. ``DT_RELR``, ``STATIC_TLS``, ``DF_1_NODELETE``.
+    ``protections`` (``full RELRO``) and ``weaknesses`` (``executable stack``) are of a process that loads it.
+    ``features`` are further loader requirements, e.g. ``DT_RELR``, ``STATIC_TLS``, ``DF_1_NODELETE``.
     """
 
     file_kind: Literal["shared", "executable", "relocatable", "archive"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 import msgspec
 
@@ -39,8 +39,9 @@ from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import EXPORTS, SELF, Name
-from abistore.model.shapes import ElfSymbol, Import, Library, MachoLibrary, Symbol
+from abistore.model.shapes import ElfSymbol, Import, Library, MachoLibrary, MachoSymbol, PeSymbol, Symbol
 from abistore.model.snapshot import Variants
+from abistore.model.words.elf_symbols import is_read_only
 
 BATCH = 3
 """So many exports that move between the same two version nodes are one move."""
@@ -148,24 +149,37 @@ def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
 
     That is what memory they lie in, their sizes, and the words of tables.
     """
-    if None in (_read_only(old), _read_only(new)):
+    if None in (is_read_only(old), is_read_only(new)):
         old, new = _without_memory(old), _without_memory(new)
     if 0 in (old.size, new.size):
-        old, new = (msgspec.structs.replace(each, size=0, macho=None) for each in (old, new))
+        old, new = _without_size(old), _without_size(new)
     if () in (old.table, new.table):
         old, new = (msgspec.structs.replace(each, table=()) for each in (old, new))
     return old, new
 
 
-def _read_only(symbol: Symbol) -> bool | None:
-    return symbol.elf.read_only if symbol.elf else None
-
-
 def _without_memory(symbol: Symbol) -> Symbol:
-    if _read_only(symbol) is None or symbol.elf is None:
+    if is_read_only(symbol) is None:
         return symbol
-    elf = msgspec.structs.replace(symbol.elf, read_only=None)
-    return msgspec.structs.replace(symbol, elf=elf if elf != ElfSymbol() else None)
+    return msgspec.structs.replace(
+        symbol,
+        elf=_less(symbol.elf, read_only=None),
+        macho=_less(symbol.macho, read_only=None),
+        pe=_less(symbol.pe, read_only=None),
+    )
+
+
+def _without_size(symbol: Symbol) -> Symbol:
+    return msgspec.structs.replace(symbol, size=0, macho=_less(symbol.macho, padding=0))
+
+
+Facts = TypeVar("Facts", ElfSymbol, MachoSymbol, PeSymbol)
+
+
+def _less(facts: Facts | None, **unknown: Any) -> Facts | None:
+    """``facts`` without some of them; ``None`` where nothing is left."""
+    left = msgspec.structs.replace(facts, **unknown) if facts is not None else None
+    return left if left is not None and left != type(left)() else None
 
 
 def _unversioned(symbol: Symbol) -> Symbol:

@@ -16,6 +16,7 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Symbol, Variable
+from abistore.model.words.elf_symbols import is_read_only
 
 
 def _types(variable: Changed[Variable]) -> tuple[str, str]:
@@ -107,8 +108,7 @@ def _read_only(symbol: Changed[Symbol], context: Context) -> tuple[bool | None, 
     """
     if any(_is_constant(side, symbol.subject.name) for side in (context.old, context.new)):
         return None, None
-    old, new = (each.elf.read_only if each.elf else None for each in (symbol.old, symbol.new))
-    return old, new
+    return is_read_only(symbol.old), is_read_only(symbol.new)
 
 
 def _is_constant(side: SideFacts, name: Name) -> bool:
@@ -133,9 +133,9 @@ def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[
 def var_storage_widened(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved from read-only to writable memory.
 
-    A program that is not position-independent may hold its own copy of it (copy relocation), in read-only memory as the
-    variable was: the process is killed when the library writes to that. What compilers took for a constant stays as it
-    was.
+    On ELF systems a program that is not position-independent may hold its own copy of it (copy relocation), in
+    read-only memory as the variable was: the process is killed when the library writes to that. Everywhere, what
+    compilers took for a constant stays as it was.
 
     Fix: keep it constant, and export the changing value through a function.
     """

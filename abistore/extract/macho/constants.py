@@ -95,3 +95,6 @@ N_ARM_THUMB_DEF: Final = 0x8
 N_OSO: Final = 0x66
 
 VM_PROT_WRITE, VM_PROT_EXECUTE = 0x2, 0x4
+
+SG_READ_ONLY: Final = 0x10
+"""The segment is not writable any more once its addresses are relocated."""

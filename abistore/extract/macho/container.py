@@ -47,6 +47,7 @@ class MachoSegment(msgspec.Struct, frozen=True):
     offset: int
     file_size: int
     protection: int
+    flags: int
 
 
 class MachoSection(msgspec.Struct, frozen=True):
@@ -117,8 +118,8 @@ class MachOFile:
         segments: list[MachoSegment] = []
         sections: list[MachoSection] = []
         for command in self.all(LC_SEGMENT_64 if wide else LC_SEGMENT):
-            name, address, size, offset, file_size, _most, protection, count, _flags = self.unpacked(command, head)
-            segments.append(MachoSegment(_short(name), address, size, offset, file_size, protection))
+            name, address, size, offset, file_size, _most, protection, count, flags = self.unpacked(command, head)
+            segments.append(MachoSegment(_short(name), address, size, offset, file_size, protection, flags))
             if count > MOST_SECTIONS or head.size + count * row.size > len(command.data):
                 raise ExtractError(f"{self.path}: segment {_short(name)} has more sections than its load command")
             for each in row.iter_unpack(command.data[head.size : head.size + count * row.size]):

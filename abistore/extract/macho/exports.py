@@ -25,6 +25,8 @@ from abistore.extract.macho.constants import (
     S_ATTR_PURE_INSTRUCTIONS,
     S_ATTR_SOME_INSTRUCTIONS,
     S_THREAD_LOCAL_VARIABLES,
+    SG_READ_ONLY,
+    VM_PROT_WRITE,
 )
 from abistore.extract.macho.container import MachOFile, MachoSection
 from abistore.extract.macho.dependencies import Dylib, provider
@@ -35,6 +37,9 @@ from abistore.model.names import Name
 from abistore.model.shapes import MachoSymbol, Symbol
 
 CODE = S_ATTR_PURE_INSTRUCTIONS | S_ATTR_SOME_INSTRUCTIONS
+
+CONSTANTS = "__const"
+"""What is constant and holds addresses: older linkers leave it in a segment that stays writable."""
 
 
 class MachoExport(msgspec.Struct, frozen=True):
@@ -51,6 +56,7 @@ class SectionMap:
     def __init__(self, macho: MachOFile, rows: Iterable[SymbolRow]) -> None:
         self._sections = sorted((each for each in macho.sections if each.size), key=lambda each: each.address)
         self._starts = [each.address for each in self._sections]
+        self._segments = {each.name: each for each in macho.segments}
         defined = [row for row in rows if not row.type & N_STAB and row.type & N_TYPE == N_SECT]
         self._marked = any(not row.type & N_EXT or row.type & N_PEXT for row in defined)
         self._symbols = sorted({row.value for row in defined})
@@ -60,6 +66,15 @@ class SectionMap:
         place = bisect_right(self._starts, address) - 1
         found = self._sections[place] if place >= 0 else None
         return found if found is not None and address < found.address + found.size else None
+
+    def is_read_only(self, section: MachoSection) -> bool:
+        """Whether nobody may write to what lies in ``section`` once the loader has relocated it.
+
+        That is what compilers put among constants, and a segment that is not writable, or not any more then.
+        """
+        segment = self._segments.get(section.segment)
+        kept = segment is None or not segment.protection & VM_PROT_WRITE or bool(segment.flags & SG_READ_ONLY)
+        return kept or section.name == CONSTANTS
 
     def size(self, address: int, section: MachoSection) -> tuple[int, int]:
         """The most bytes that an object has, and how many of them may be padding: 0 where nobody can tell.
@@ -102,7 +117,9 @@ def _placed(each: TrieExport, name: str, address: int, places: SectionMap) -> Ma
     if section.flags & CODE:
         return MachoExport(Name("function", name), Symbol("function", weak), address)
     size, padding = places.size(address, section)
-    symbol = Symbol("data", weak, size, macho=MachoSymbol(padding) if padding else None)
+    read_only = None if name.startswith(CLASS_DATA) else places.is_read_only(section)
+    facts = MachoSymbol(padding, read_only)
+    symbol = Symbol("data", weak, size, macho=facts if facts != MachoSymbol() else None)
     return MachoExport(Name("variable", name), symbol, address)
 
 

@@ -46,6 +46,11 @@ class PeSection(msgspec.Struct, frozen=True):
         return bool(self.flags & (CODE | EXECUTABLE))
 
     @property
+    def is_writable(self) -> bool:
+        """Whether programs may write to what it holds."""
+        return bool(self.flags & WRITABLE)
+
+    @property
     def size(self) -> int:
         """How many bytes of the file are its contents: files pad them, memory extends them with zeros."""
         return min(self.file_size, self.memory_size) if self.memory_size else self.file_size

@@ -12,8 +12,9 @@ from abistore.errors import ExtractError
 from abistore.extract.exports import Exports
 from abistore.extract.pe.container import EXPORTS, PeFile
 from abistore.extract.pe.machines import is_thumb
+from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Kind, Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import PeSymbol, Symbol
 
 MOST_ORDINALS: Final = 1 << 16
 """Ordinals have sixteen bits."""
@@ -22,13 +23,17 @@ _DIRECTORY: Final = struct.Struct("<12xIIIIIII")
 
 
 class PeExport(msgspec.Struct, frozen=True):
-    """One export: its address (0 of a forwarder), its number, and the ``LIBRARY.symbol`` that it is forwarded to."""
+    """One export: its address (0 of a forwarder), its number, and the ``LIBRARY.symbol`` that it is forwarded to.
+
+    ``read_only`` is of objects, where a section holds them.
+    """
 
     name: str
     address: int
     ordinal: int
     forwarded_to: str | None = None
     is_code: bool = True
+    read_only: bool | None = None
 
 
 class ExportDirectory(msgspec.Struct, frozen=True):
@@ -51,6 +56,7 @@ class ExportDirectory(msgspec.Struct, frozen=True):
                 "unknown" if export.forwarded_to else "function" if export.is_code else "data",
                 ordinal=export.ordinal if numbered else None,
                 forwarded_to=export.forwarded_to,
+                pe=PeSymbol(export.read_only) if export.read_only is not None else None,
             )
             yield export, Name(kind, export.name), symbol
 
@@ -83,7 +89,10 @@ def _export(pe: PeFile, name: str, ordinal: int, address: int, directory: range)
     if address in directory:
         return PeExport(name, 0, ordinal, pe.text_at(address))
     section = pe.section_at(address)
-    return PeExport(name, address, ordinal, is_code=section is not None and section.is_code)
+    if section is None or section.is_code:
+        return PeExport(name, address, ordinal, is_code=section is not None)
+    read_only = None if name.startswith(CLASS_DATA) else not section.is_writable
+    return PeExport(name, address, ordinal, is_code=False, read_only=read_only)
 
 
 def _texts(pe: PeFile, places: Sequence[int]) -> list[str]:

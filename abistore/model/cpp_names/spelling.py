@@ -44,7 +44,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Snapshot
 from abistore.model.words.counting import counted
-from abistore.model.words.elf_symbols import binding, symbol_type, visibility
+from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
 from abistore.patterns import pattern
 
 INDENT = "    "
@@ -295,7 +295,7 @@ def _symbol(name: Name, shape: Symbol) -> str:
     protected = " protected" if visibility(shape) == "protected" else ""
     size = f", {_bytes(shape.size)}" if shape.size else ""
     behind = f" -> {shape.forwarded_to}" if shape.forwarded_to else ""
-    memory = " read-only" if shape.elf and shape.elf.read_only else ""
+    memory = " read-only" if is_read_only(shape) else ""
     return f"{binding(shape)}{protected}{memory} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
 
 

@@ -40,6 +40,12 @@ def visibility(symbol: Symbol) -> Visibility:
     return "protected" if symbol.elf and symbol.elf.protected else "default"
 
 
+def is_read_only(symbol: Symbol) -> bool | None:
+    """Whether writing to the object kills the process; ``None`` where no format tells."""
+    facts = symbol.elf or symbol.macho or symbol.pe
+    return facts.read_only if facts else None
+
+
 @cache
 def elf_symbol(type: SymbolType, binding: Binding, visibility: Visibility) -> Symbol:
     """The symbol that ``readelf`` describes by these words, without size and version."""
