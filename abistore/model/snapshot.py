@@ -47,6 +47,10 @@ ANY_MACHINE = "any"
 """The machine of an input that tells none: a table of symbols that is for all."""
 
 
+VARIED = ("arm", "loongarch64", "mips", "ppc64", "riscv32", "riscv64", "sh")
+"""Machines that have several ABIs, by how floating-point arguments are passed or by byte order."""
+
+
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     """The platform a binary is for. Binaries of two platforms are never compared.
 
@@ -61,11 +65,26 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
     endianness: Literal["little", "big"]
     os_abi: str = msgspec.field(default_factory=lambda: "sysv")  # part of every digest: written always
 
-    def fits(self, other: Target) -> bool:
-        """Whether two snapshots for these may be compared: they are for one platform, or one does not tell its own."""
+    def fits(self, other: Target, *, variants: bool = True) -> bool:
+        """Whether two snapshots for these may be compared: they are for one platform, or one does not tell its own.
+
+        Without ``variants`` one side does not tell which of its machine's ABIs it is for: see :data:`VARIED`.
+        """
         if ANY_MACHINE in (self.machine, other.machine):
             return self.format == other.format
+        if not variants and self.family in VARIED:
+            return (self.format, self.family, self.bits, self.os_abi) == (
+                other.format,
+                other.family,
+                other.bits,
+                other.os_abi,
+            )
         return str(self) == str(other)
+
+    @property
+    def family(self) -> str:
+        """The machine without what tells its ABIs apart: ``arm`` of ``armhf``, ``ppc64`` of ``ppc64le``."""
+        return next((each for each in VARIED if self.machine.startswith(each)), self.machine)
 
     def __str__(self) -> str:
         system = "" if self.os_abi in ORDINARY[self.format] else f"-{self.os_abi}"

@@ -194,3 +194,17 @@ def test_lists_of_versions_are_csv_or_toml(tmp_path: Path) -> None:
         other.write_text(text)
         with pytest.raises(UsageError, match="line 1"):
             read_versions(other)
+
+
+def test_a_dump_that_leaves_the_abi_open_joins_the_only_line_that_it_fits(tmp_path: Path, address: str) -> None:
+    if shutil.which(FORMATS["abixml"][0]) is None:
+        pytest.skip("abidw is not installed")
+    flags = ("-g", "-nostdlib")
+    library = build_library("int add(int a) { return a; }", compiler="arm-linux-gnueabihf-gcc", flags=flags)
+    kept = tmp_path / "libcase-1.0.abi"
+    shutil.copy(dumped(library, "abixml"), kept)
+    assert stored(ingest(library, IngestPlan(version="1.1"), database=address)) == [("stored", "1.1")]
+    assert stored(import_(kept, database=address)) == [("stored", "1.0")]
+    (line,) = history("libcase", database=address)
+    assert [row.release.version for row in line.rows] == ["1.0", "1.1"]
+    assert not verdict("libcase@1.1", against="1.0", database=address).report.changes

@@ -19,12 +19,17 @@ from abistore.model.digest import snapshot_digest
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, order
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import SELF
+from abistore.model.recorded.unrecorded import VARIANT, unrecorded_by
 from abistore.model.snapshot import Snapshot
 
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
-    """Raises :class:`abistore.errors.Incomparable` for snapshots of two targets."""
-    if not old.target.fits(new.target):
+    """Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
+
+    Where an input does not tell which ABI of its machine it is for, that is told as not checked.
+    """
+    told = not any(VARIANT in unrecorded_by(each.evidence_of("symbol")) for each in (old, new))
+    if not old.target.fits(new.target, variants=told):
         raise Incomparable(
             f"{old.label} is for {old.target} and {new.label} for {new.target}",
             "compare builds for the same machine, word size and byte order",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-from abistore.model.snapshot import Target
+from abistore.model.recorded.unrecorded import VARIANT
+from abistore.model.snapshot import VARIED, Target
 
 
 class Machine(NamedTuple):
@@ -54,7 +55,15 @@ _OTHER_NAMES: Final = {
     **{"elf-arm": "arm", "armel": "arm", "arm-linux-gnueabihf": "armhf", "armv7": "armhf", "armv7l": "armhf"},
     **dict.fromkeys(("ppc64el", "powerpc64le", "elf-powerpc-64le"), "ppc64le"),
     **{"powerpc": "ppc", "elf-powerpc": "ppc", "powerpc64": "ppc64", "elf-powerpc-64": "ppc64"},
-    **{"elf-ibm-s390": "s390x", "elf-riscv": "riscv64", "loong64": "loongarch64", "elf-loongarch": "loongarch64"},
+    **{"elf-unknown-arch-value-243": "riscv64", "risc-v": "riscv64", "elf-riscv": "riscv64"},
+    **{"elf-unknown-arch-value-258": "loongarch64", "loong64": "loongarch64", "elf-loongarch": "loongarch64"},
+    **{
+        "elf-ibm-s390": "s390x",
+        "ibm s/390": "s390x",
+        "elf-riscv": "riscv64",
+        "loong64": "loongarch64",
+        "elf-loongarch": "loongarch64",
+    },
     **{"mipsel": "mips", "mips64el": "mips64", "elf-mips": "mips", "sh4": "sh"},
     **{"elf-sun-sparc": "sparc", "elf-sun-sparc-v9-64": "sparc64", "elf-ia-64": "ia64", "elf-alpha": "alpha"},
 }
@@ -70,14 +79,23 @@ def target_called(text: str) -> Target | None:
     return found.target if found else None
 
 
-_UNTOLD: Final = {"arm": frozenset({"armhf"})}
-"""Machines that dumps do not tell apart: they write the processor, not how floating-point arguments are passed."""
+class DumpedTarget(NamedTuple):
+    """The target of a dump, and the facts about it that the dump does not record."""
+
+    target: Target
+    unrecorded: tuple[str, ...] = ()
 
 
-def target_dumped(text: str, asked: str | None) -> Target | None:
-    """The target of a dump that calls its machine ``text``; ``asked`` decides what such a word leaves open."""
+def target_dumped(text: str, asked: str | None) -> DumpedTarget | None:
+    """The target of a dump that calls its machine ``text``.
+
+    Dumps name the processor (``e_machine``), not how floating-point arguments are passed or the byte order: ``asked``
+    decides what such a word leaves open.
+    """
     found = target_called(text)
+    if found is None or found.family not in VARIED:
+        return DumpedTarget(found) if found else None
     wanted = target_called(asked) if asked else None
-    if found and wanted and wanted.machine in _UNTOLD.get(found.machine, ()):
-        return wanted
-    return found
+    if wanted and found.fits(wanted, variants=False):
+        return DumpedTarget(wanted)
+    return DumpedTarget(found, (VARIANT,))

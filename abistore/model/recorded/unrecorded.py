@@ -97,6 +97,7 @@ WORDS: Final[Mapping[str, str]] = {
     "Symbol.table": "contents of vtables",
     "Symbol.type": "types of symbols",
     "Symbol.weak": "weak symbols",
+    "Target.machine": "which ABI of the machine (floating-point arguments, byte order)",
     "Variable.access": "access of static data members",
     "Symbol[unique]": "unique symbols",
     "VirtualMethod.pure": "pure virtual methods",
@@ -124,6 +125,9 @@ BIT_FIELDS, UNSAID, DIMENSIONS, SIGNS = (
 )
 ORDER, ATOMIC, VARIANTS = "Library.needed[order]", "Qualified[atomic]", "Shape[variants]"
 VOIDS = "Qualified[void]"
+VARIANT: Final = "Target.machine"
+"""Of the evidence for symbols: the input names the processor, and not which of its ABIs the library is for."""
+
 UNIQUE, DEMANGLED = "Symbol[unique]", "Name[mangled]"
 SOME_EXPORTS: Final = "exports "
 BY_NAME, BY_DEMANGLED = "exports ~", "exports demangled ~"

@@ -13,7 +13,7 @@ import msgspec
 from abistore.errors import AbistoreError, InputError, UsageError
 from abistore.extract.worker.bounded import read_bounded
 from abistore.model.labels.versions import position
-from abistore.model.recorded.unrecorded import unrecorded_by
+from abistore.model.recorded.unrecorded import VARIANT, unrecorded_by
 from abistore.model.snapshot import ANY_MACHINE, Snapshot, Target
 from abistore.service.database import Database, using
 from abistore.service.ingest.ingesting import Progress, ingest
@@ -148,16 +148,19 @@ def _placed(found: Sequence[DumpedRelease], database: Database, failed: list[Ing
     """The releases with the platform of the library's others, where an input does not tell its own."""
     known: dict[str, set[Target]] = {}
     for release in found:
-        if release.snapshot.target.machine != ANY_MACHINE:
+        if _tells_target(release.snapshot):
             known.setdefault(release.snapshot.library, set()).add(release.snapshot.target)
     told: set[Path] = set()
     for release in found:
         snapshot = release.snapshot
-        if snapshot.target.machine != ANY_MACHINE:
+        if _tells_target(snapshot):
             yield release
             continue
-        targets = known.get(snapshot.library) or _stored_targets(snapshot.library, database)
-        if len(targets) == 1:
+        others = known.get(snapshot.library) or _stored_targets(snapshot.library, database)
+        targets = {each for each in others if snapshot.target.fits(each, variants=False)}
+        if snapshot.target.machine != ANY_MACHINE and (len(targets) != 1 or snapshot.target in others):
+            yield release
+        elif len(targets) == 1:
             yield release._replace(snapshot=msgspec.structs.replace(snapshot, target=next(iter(targets))))
         elif release.path not in told:
             told.add(release.path)
@@ -165,6 +168,11 @@ def _placed(found: Sequence[DumpedRelease], database: Database, failed: list[Ing
                 f"{release.path}: does not tell for which platform it is", "pass --target, such as --target x86_64"
             )
             failed.append(_failure(release.path, error))
+
+
+def _tells_target(snapshot: Snapshot) -> bool:
+    """Whether an input says for which platform it is, and which ABI of its machine."""
+    return snapshot.target.machine != ANY_MACHINE and VARIANT not in unrecorded_by(snapshot.evidence_of("symbol"))
 
 
 def _stored_targets(library: str, database: Database) -> set[Target]:

@@ -15,12 +15,13 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import by_name
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.model.snapshot import Evidence, Provenance, Snapshot
 
 if TYPE_CHECKING:
     from abistore.extract.foreign.abicc.offsets import Reading
     from abistore.extract.foreign.abicc.perl import Hash
     from abistore.extract.foreign.gathering import Tables
+    from abistore.extract.foreign.targets import DumpedTarget
 
 START: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*\$VAR1\s*=")
 
@@ -89,12 +90,13 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         raise ExtractError(f"{file.path}: is no ABI dump", "make it with abi-dumper")
     target = _target(file, dump, options.platform)
     needed = tuple(sorted(each for each in hash_of(dump.get("Needed")) if each))
-    tables = read_tables(dump, needed, target.bits // 8)
+    width = target.target.bits // 8
+    tables = read_tables(dump, needed, width)
     name = PurePosixPath(text_of(dump.get("LibraryName")) or file.path.name).name
     binary = Snapshot(
         library=options.library or library_name(name),
         version=options.version or text_of(dump.get("LibraryVersion")) or None,
-        target=target,
+        target=target.target,
         entries={},
         provenance=Provenance(
             file=file.path.name,
@@ -105,9 +107,9 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
             compilers=_compilers(dump),
         ),
     )
-    readings = [_symbols(dump, tables)]
+    readings = [_symbols(dump, tables, target.unrecorded)]
     if options.layout:
-        readings.append(_layout(dump, tables, target.bits // 8))
+        readings.append(_layout(dump, tables, width))
     yield join(binary, readings)
 
 
@@ -119,7 +121,7 @@ def _compilers(dump: Hash) -> tuple[str, ...]:
     return tuple(f"{compiler} {version}" for compiler, version in known if version)
 
 
-def _target(file: InputFile, dump: Hash, asked: str | None) -> Target:
+def _target(file: InputFile, dump: Hash, asked: str | None) -> DumpedTarget:
     from abistore.extract.foreign.abicc.perl import text_of
     from abistore.extract.foreign.targets import target_dumped
 
@@ -127,18 +129,18 @@ def _target(file: InputFile, dump: Hash, asked: str | None) -> Target:
         raise ExtractError(f"{file.path}: is for {text_of(dump.get('Target'))}", "ingest the library itself")
     machine, width = text_of(dump.get("Arch")), text_of(dump.get("WordSize"))
     target = target_dumped("x32" if machine == "x86_64" and width == "4" else machine, asked)
-    if target is None or (width and str(target.bits // 8) != width):
+    if target is None or (width and str(target.target.bits // 8) != width):
         raise ExtractError(
             f"{file.path}: is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"
         )
     return target
 
 
-def _symbols(dump: Hash, tables: Tables) -> FacetReading:
+def _symbols(dump: Hash, tables: Tables, untold: tuple[str, ...]) -> FacetReading:
     from abistore.extract.foreign.abicc.symbols import lacks_sizes
 
     count = len(tables.kinds)
-    unrecorded = UNRECORDED_SYMBOLS + (("Symbol.size",) if lacks_sizes(dump) else ())
+    unrecorded = (*UNRECORDED_SYMBOLS, *untold, *(("Symbol.size",) if lacks_sizes(dump) else ()))
     evidence = Evidence(
         "symbol", "full", source="file", described=count, expected=count, unrecorded=tuple(sorted(unrecorded))
     )

@@ -103,7 +103,7 @@ def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, opt
     binary = Snapshot(
         library=options.library or library_name(name),
         version=options.version,
-        target=target,
+        target=target.target,
         entries={},
         provenance=Provenance(
             file=file.path.name,
@@ -120,11 +120,11 @@ def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, opt
         source="file",
         described=len(tables.kinds),
         expected=len(tables.kinds),
-        unrecorded=tuple(sorted((*UNRECORDED_SYMBOLS, told))),
+        unrecorded=tuple(sorted((*UNRECORDED_SYMBOLS, *target.unrecorded, told))),
     )
     readings = [FacetReading(evidence, dict(sorted(tables.entries.items(), key=by_name)))]
     if options.layout:
-        readings.append(_layout(corpus, whole, symbols, target))
+        readings.append(_layout(corpus, whole, symbols, target.target))
     return join(binary, readings)
 
 
