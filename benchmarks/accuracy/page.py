@@ -83,6 +83,9 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   local to inline functions: these are foreign, whether a linker made them strong or not (`symbols_foreign_removed`).
 - Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
   function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
+- An inline variable of C++17 is in each program that uses it, and one address in the whole process: its copy in the
+  library may go (`symbols_inline_removed`). Its unique symbol tells, or the header that defines it; a variable that a
+  header only declares is the library's, and breaks (`var_removed`).
 - A class template is known to be instantiated explicitly where the library exports several of its members and uses
   none: compilers emit what a unit uses, and all of what it instantiates explicitly. That nothing uses one is seen in
   dynamic relocations, where the library calls its own functions through these (not with `-Bsymbolic`). Constructors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abistore.compare.consumers.consumers import Owner, ReleaseExports
-from abistore.compare.consumers.export_table import is_weak
+from abistore.compare.consumers.export_table import is_unique, is_weak
 from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, last_component, outermost, scope, template_of
@@ -24,8 +24,8 @@ class Ownership:
         """Whose the export ``name`` is; whether an instantiation is lost is asked only where it is ``gone``."""
         if self.is_linked_in(name) or self._is_left_behind(name):
             return "foreign"
-        weak = is_weak(self._own.snapshot.variants("symbol", name))
-        if not is_mangled(name.spelling) or not weak or self._is_keyed(name):
+        symbols = self._own.snapshot.variants("symbol", name)
+        if not (is_mangled(name.spelling) or is_unique(symbols)) or not is_weak(symbols) or self._is_keyed(name):
             return "own"
         if self._is_foreign(name):
             return "foreign"

@@ -155,6 +155,11 @@ def is_weak(symbols: Variants) -> bool:
     return not any(map(_is_strong, symbols))
 
 
+def is_unique(symbols: Variants) -> bool:
+    """Whether an export is one in the whole process, as compilers make it of what each program has too."""
+    return any(isinstance(each, Symbol) and binding(each) == "unique" for each in symbols)
+
+
 def _is_unused(shape: AnyShape) -> bool:
     return isinstance(shape, Symbol) and shape.elf is not None and shape.elf.unused
 

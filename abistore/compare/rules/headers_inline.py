@@ -80,7 +80,7 @@ def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: keep a definition in the library that is not inline.
     """
-    if gained(declared, "inline"):
+    if declared.subject.name.kind == "function" and gained(declared, "inline"):
         yield Note("the function is inline", None, "inline")
 
 
@@ -92,5 +92,5 @@ def func_lost_inline(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: nothing, where old and new behaviour work together.
     """
-    if lost(declared, "inline"):
+    if declared.subject.name.kind == "function" and lost(declared, "inline"):
         yield Note("the function is not inline", "inline", None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 42
+ENGINE: Final = 43
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "dc99085fa305d70b"
+CORPUS: Final = "b5c9916318f3f876"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -26,7 +26,6 @@ INTERNAL: Final = 2
 COMPUTED: Final = 5
 """``noexcept`` of an expression."""
 
-INLINE: Final = re.compile(r"\binline\b")
 
 DUMMY: Final = re.compile(r"_*(?:dummy|unused|not_?used|placeholder|opaque|incomplete)\w*", re.IGNORECASE)
 """What the one member of a definition is called that only gives a handle a type."""
@@ -67,7 +66,7 @@ class Descriptions:
         )
 
     def _is_static(self, cursor: Cursor) -> bool:
-        """Whether each program has a function of its own, by internal linkage."""
+        """Whether each program has one of its own, by internal linkage."""
         return bool(self._lib.getCursorLinkage(cursor) == INTERNAL)
 
     def _is_noexcept(self, cursor: Cursor) -> bool:
@@ -92,16 +91,16 @@ class Descriptions:
         return tuple(found) if any(each != Argument() for each in found) else ()
 
     def variable(self, cursor: Cursor) -> Declared:
-        """A data object, and its value where it is a constant."""
+        """A data object, and its value where it is a constant. One that a header of C++ defines is in each program."""
         lib = self._lib
         found = set[Trait]()
         value = self._constants.of(cursor)
+        if self._is_static(cursor) or (self._cpp and lib.isCursorDefinition(cursor)):
+            found.add("inline")
         if value is not None:
             printed = self.attributes.printed(cursor)
             if CONSTEXPR.search(printed):
                 found.add("constexpr")
-            if INLINE.search(printed):
-                found.add("inline")
             if "constexpr" in found or _is_const(lib, cursor):
                 found.add("constant")
         return self._attributed(cursor, found, value)
