@@ -339,3 +339,27 @@ def test_what_has_no_name_is_called_the_same_wherever_it_stands(folder: Path) ->
     first, second = (cpp(f"{lines}{text}", place) for lines, place in zip(("", "\n\n"), places, strict=True))
     assert first.found.entries == second.found.entries
     assert not any(str(folder) in repr(shapes) for shapes in first.found.entries.values())
+
+
+def test_a_function_of_the_compiler_is_no_function_of_the_library(folder: Path) -> None:
+    read = cpp(
+        """
+        #define LIKELY(x) __builtin_expect(bool(x), 1)
+        int helper(int);
+        inline int ask(int a) { if (LIKELY(a)) return helper(a); return __builtin_popcount(a); }
+        """,
+        folder,
+    )
+    assert read.body("_Z3aski").calls == ("_Z6helperi",)
+
+
+def test_signatures_have_the_names_of_their_own_template_whatever_was_declared_before(folder: Path) -> None:
+    first = "namespace std { template <class _Tp, unsigned long _Nm> struct row { _Tp at[_Nm]; };\n"
+    first += "template <class _Tp, unsigned long _Nm> void fill(row<_Tp, _Nm> &); }\n"
+    second = "template <class T, unsigned long N> void f(std::row<T, N> &, T (&)[N]);\n"
+    second += "template <class T> struct part;\n"
+    second += "template <class T, unsigned long N> struct part<std::row<T, N>> { T one; };\n"
+    alone = "namespace std { template <class T, unsigned long N> struct row { T at[N]; }; }\n"
+    names = [{name.spelling for name in cpp(text + second, folder).found.entries} for text in (first, alone)]
+    assert names[1] <= names[0]
+    assert {"f<typename, unsigned long>(row<#0, #1> &, #0 (&)[#1])", "part<row<#0, N>>"} <= names[0]

@@ -50,6 +50,7 @@ class SourceLocation(Structure):
     """A place in the text of a translation unit."""
 
     _fields_ = (("p0", c_void_p), ("p1", c_void_p), ("data", c_uint))
+    data: int
 
 
 class SourceRange(Structure):
@@ -195,6 +196,7 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
         *(c_int, Cursor, POINTER(c_int), POINTER(Text), POINTER(c_int), POINTER(Text)),
         *(POINTER(PlatformAvailability), c_int),
     ),
+    "getIncludedFile": (c_void_p, Cursor),
     "getFileContents": (c_void_p, c_void_p, c_void_p, POINTER(c_size_t)),
     "getFileLocation": (*(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),),
     "getCursorPrettyPrinted": (Text, Cursor, c_void_p),

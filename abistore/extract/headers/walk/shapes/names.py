@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
@@ -11,6 +11,12 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.model.cpp_names.normal import normal_name
 
 POSITION: Final = re.compile(r"type-parameter-(\d+)-(\d+)")
+IDENTIFIER: Final = re.compile(r"(?<![\w:])[A-Za-z_]\w*(?!\w|::)")
+"""A name that nothing qualifies, and that qualifies nothing."""
+
+RESERVED: Final = re.compile(r"_[A-Z_]")
+"""How names begin that only the standard library gives its parameters."""
+
 UNNAMED: Final = normal_name("(anonymous class)")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
 
@@ -78,11 +84,28 @@ class Names:
             name = lib.spelling(cursor)
             return name if arguments is None else f"{name}{arguments}"
         if cursor.kind == kinds.PARTIAL_SPECIALIZATION:
-            return by_position(lib.type_name(lib.getCanonicalType(lib.getCursorType(cursor))))
+            spelled = lib.type_name(lib.getCanonicalType(lib.getCursorType(cursor)))
+            values = [lib.spelling(each) for each in lib.children(cursor) if each.kind == kinds.VALUE_PARAMETER]
+            return by_position(in_own_words(spelled, lib.text(lib.getCursorDisplayName(cursor)), values))
         name = lib.spelling(cursor)
         if cursor.kind in kinds.STRUCTORS:
             name = name.partition("<")[0]
         return name if name.isidentifier() else normal_name(name)
+
+
+def in_own_words(spelled: str, written: str, values: Iterable[str]) -> str:
+    """A dependent type with the names that its own template has for its ``values``, as they are in what is ``written``.
+
+    libclang spells equal types as the first of them was written in the unit, by the standard library for one.
+    """
+    here = dict.fromkeys(IDENTIFIER.findall(written))
+    there = dict.fromkeys(IDENTIFIER.findall(spelled))
+    own = [name for name in here if name in set(values) and name not in there]
+    others = [name for name in there if RESERVED.match(name) and name not in here]
+    if not own or len(own) != len(others):
+        return spelled
+    names = dict(zip(others, own, strict=True))
+    return IDENTIFIER.sub(lambda word: names.get(word[0], word[0]), spelled)
 
 
 def by_position(text: str) -> str:

@@ -7,7 +7,7 @@ from ctypes import c_uint
 from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
-from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang
+from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
 from abistore.extract.headers.walk.shapes.names import Names
 from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.shapes import InlineBody
@@ -98,12 +98,20 @@ class InlineBodies:
             return None
         return self._names.of(cursor) if self._own(cursor) else None
 
+    def _is_built_in(self, cursor: Cursor) -> bool:
+        """Whether the compiler itself declares a function, where its name is used first: no type stands before it."""
+        if cursor.kind != kinds.FUNCTION:
+            return False
+        extent: SourceRange = self._lib.getCursorExtent(cursor)
+        name: SourceLocation = self._lib.getCursorLocation(cursor)
+        return name.data == extent.begin
+
     def _symbol(self, cursor: Cursor) -> str | None:
         """The name by which the linker finds a function or variable; ``None`` where each program has its own copy."""
         lib = self._lib
         if cursor.kind not in kinds.FUNCTIONS and cursor.kind != kinds.VARIABLE:
             return None
-        if lib.getCursorLinkage(cursor) != EXTERNAL or not self._own(cursor):
+        if lib.getCursorLinkage(cursor) != EXTERNAL or self._is_built_in(cursor) or not self._own(cursor):
             return None
         if cursor.kind == kinds.VARIABLE:
             return lib.linked(cursor) or None

@@ -8,7 +8,7 @@ from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
-from abistore.extract.headers.walk.shapes.names import Names, by_position
+from abistore.extract.headers.walk.shapes.names import Names, by_position, in_own_words
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled, tokens
 from abistore.model.shapes import Argument, Special, TypeRef
 
@@ -62,7 +62,8 @@ class Templates:
     def type(self, type: Type, values: Mapping[str, str]) -> TypeRef:
         """A type that depends on template parameters, which are numbered: ``const #0&``."""
         lib = self._lib
-        spelled = by_position(lib.type_name(lib.getCanonicalType(type)))
+        found = lib.type_name(lib.getCanonicalType(type))
+        spelled = by_position(in_own_words(found, lib.type_name(type), values) if values else found)
         return Special(WORD.sub(lambda word: values.get(word[0], word[0]), spelled) if values else spelled)
 
     def signature(self, function: Cursor, parameters: Sequence[TypeRef], template: Sequence[Argument]) -> str:
