@@ -40,7 +40,11 @@ settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for 
 
 
 def pytest_configure() -> None:
-    """Lets processes that tests start be interrupted, which a shell forbids to what it runs in its background."""
+    """Lets processes that tests start be interrupted, which a shell forbids to what it runs in its background.
+
+    Nothing of theirs is kept in the folder of whoever runs them.
+    """
+    os.environ["ABISTORE_HEADER_CACHE"] = "off"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

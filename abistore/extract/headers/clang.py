@@ -13,6 +13,7 @@ TranslationUnit: TypeAlias = Any
 """``clang.cindex.TranslationUnit``, which has no types."""
 
 _KEEP_GOING = 0x200
+_FOR_SERIALIZATION = 0x10
 _ERROR = 3
 
 
@@ -37,12 +38,17 @@ class _UniqueId(Structure):
     _fields_ = (("data", c_ulonglong * 3),)
 
 
-def version() -> str:
-    """The version of the libclang in use: ``18.1.1``."""
+def full_version() -> str:
+    """What libclang calls itself, with the revision that it was built from."""
     library = cindex.conf.lib
     library.clang_getClangVersion.restype = cindex._CXString
     library.clang_getClangVersion.errcheck = cindex._CXString.from_result
-    found = re.search(r"version (\d[\d.]*)", str(library.clang_getClangVersion()))
+    return str(library.clang_getClangVersion())
+
+
+def version() -> str:
+    """The version of the libclang in use: ``18.1.1``."""
+    found = re.search(r"version (\d[\d.]*)", full_version())
     return found[1] if found else "0"
 
 
@@ -52,18 +58,29 @@ def major_version() -> int:
 
 
 def parsed(
-    file: str, text: str, arguments: Sequence[str], empty: Mapping[str, str], *, bodies: bool = True
+    file: str,
+    text: str,
+    arguments: Sequence[str],
+    empty: Mapping[str, str],
+    *,
+    bodies: bool = True,
+    prefix: bool = False,
 ) -> TranslationUnit | None:
     """The unit of ``text``, which is read as ``file`` and need not be on a disk; ``None`` where libclang gives up.
 
     ``empty`` are files that are read from memory instead of from the disk. Without ``bodies`` those of functions are
-    skipped, which takes half as long.
+    skipped, which takes half as long. A ``prefix`` is to be saved, and to be gone on from with ``-include-pch``: what
+    is in there is no part of the unit that goes on.
     """
     options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
     if not bodies:
         options |= cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
+    if prefix:
+        options |= cindex.TranslationUnit.PARSE_INCOMPLETE | _FOR_SERIALIZATION
     try:
-        return cindex.Index.create().parse(file, list(arguments), [(file, text), *empty.items()], options)
+        return cindex.Index.create(excludeDecls=True).parse(
+            file, list(arguments), [(file, text), *empty.items()], options
+        )
     except cindex.TranslationUnitLoadError:
         return None
 

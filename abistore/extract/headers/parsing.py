@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of_headers
 from abistore.extract.headers.language import Reading
+from abistore.extract.headers.standard.order import is_indifferent
+from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 
 _MISSING = "file not found"
@@ -86,6 +88,7 @@ class HeaderParser:
         self._folder = lru_cache(None)(os.path.realpath)
         self.canonical = lru_cache(None)(self._without_links)
         self.public = lru_cache(None)(self._name)
+        self._standard: Callable[[Reading], Precompiled | None] = lru_cache(None)(self._precompiled)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
 
     def _without_links(self, path: str) -> str:
@@ -135,14 +138,42 @@ class HeaderParser:
 
         No order finds a file that is missing.
         """
-        unit = self._unit(reading, self.given.headers)
+        unit = self._whole(reading, self.given.headers)
         remaining = len(self.given.headers) + 1
         while len(unit.lacking) < len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
-            unit = self._unit(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
+            unit = self._whole(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
         if not unit.faulty:
             return ParsedHeaders(reading, [unit], {}, unit.faults)
         return self._apart(reading, unit)
+
+    def _whole(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
+        """All headers in one unit, which goes on from those of the C++ library where that makes no difference."""
+        standard = self._standard(reading)
+        if standard is not None:
+            unit = self._unit(reading, headers, expected=expected, after=standard.path)
+            own = all(fault.own for fault in unit.faults)  # not so where the precompiled ones are refused
+            if own and is_indifferent(unit.unit, standard.record, self.canonical, self.given.name):
+                return unit
+            standard.refuse()
+            self._standard = lambda _: None
+        return self._unit(reading, headers, expected=expected)
+
+    def _precompiled(self, reading: Reading) -> Precompiled | None:
+        """The headers of the C++ library that the given ones include, parsed before."""
+        invocation = self.invocation
+        if reading.language != "c++" or not may_be_precompiled(invocation):
+            return None
+        text = StandardText(
+            invocation.standard.names,
+            invocation.own_arguments(reading),
+            invocation.toolchain.replaced,
+            invocation.system_folders,
+            self.canonical,
+            invocation.standard.consumers,
+        )
+        found = precompiled(text)
+        return None if found is None or found.record.is_shadowed(invocation.searched) else found
 
     def _apart(self, reading: Reading, whole: HeaderUnit) -> ParsedHeaders:
         """Headers of which some have errors: those parse by themselves, or are set aside if no other includes them."""
@@ -169,9 +200,17 @@ class HeaderParser:
         return {name: [fault for fault in unit.faults if fault.header == name] for name in sorted(unit.lacking)}
 
     def _unit(
-        self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False, bodies: bool = True
+        self,
+        reading: Reading,
+        headers: Sequence[GivenHeader],
+        *,
+        expected: bool = False,
+        bodies: bool = True,
+        after: Path | None = None,
     ) -> HeaderUnit:
         text, arguments = umbrella(headers, expected=expected), self.invocation.arguments(reading)
+        if after is not None:
+            arguments += ["-include-pch", str(after)]
         replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
         unit = clang.parsed(UMBRELLA[reading.language], text, arguments, replaced, bodies=bodies)
         if unit is None:

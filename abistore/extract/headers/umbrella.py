@@ -15,6 +15,7 @@ from abistore.extract.headers.compile_commands import CommonFlags
 from abistore.extract.headers.given import GivenHeader, GivenHeaders
 from abistore.extract.headers.language import Reading
 from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.standard.asked import StandardIncludes
 from abistore.extract.headers.toolchain import HeaderToolchain
 
 UMBRELLA = {"c": "/abistore/headers.c", "c++": "/abistore/headers.cpp"}
@@ -24,6 +25,7 @@ _EXPECTED = ("stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.
 """Headers of the system that old C headers use and leave to their consumers to include (``FILE``, ``size_t``)."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_FOLDER = re.compile("-isystem|-iquote|-idirafter|-I")
 _MOST_PARENTS = 8
 
 
@@ -45,7 +47,8 @@ def _quoted(path: Path) -> str:
 class Invocation(msgspec.Struct, frozen=True):
     """How the umbrella is compiled, but for its language and standard.
 
-    ``edited`` are files that are read from memory instead of from the disk.
+    ``edited`` are files that are read from memory instead of from the disk. ``standard`` is what the
+    headers include of the C++ library.
     """
 
     toolchain: HeaderToolchain
@@ -53,6 +56,7 @@ class Invocation(msgspec.Struct, frozen=True):
     flags: CommonFlags
     folders: tuple[Path, ...]
     edited: Mapping[str, str] = {}
+    standard: StandardIncludes = StandardIncludes()
 
     @property
     def system_folders(self) -> tuple[Path, ...]:
@@ -61,7 +65,16 @@ class Invocation(msgspec.Struct, frozen=True):
 
     def arguments(self, reading: Reading) -> list[str]:
         """The arguments for one reading. What the caller passes on comes last, so that it wins."""
-        options = self.options
+        return [
+            *self.own_arguments(reading),
+            *(f"-I{folder}" for folder in self.folders),
+            *(f"-I{folder.absolute()}" for folder in self.options.include_dirs),
+            *self.flags.folders,
+            *self.options.clang_args,
+        ]
+
+    def own_arguments(self, reading: Reading) -> list[str]:
+        """The arguments for the headers of the system alone."""
         return [
             f"-x{reading.language}",
             f"-std={reading.standard}",
@@ -70,12 +83,15 @@ class Invocation(msgspec.Struct, frozen=True):
             "-ferror-limit=0",
             "-fno-spell-checking",  # takes long where much is misspelled, and tells names of other files
             *self.flags.macros,
-            *(f"-D{macro}" for macro in options.defines),
-            *(f"-I{folder}" for folder in self.folders),
-            *(f"-I{folder.absolute()}" for folder in options.include_dirs),
-            *self.flags.folders,
-            *options.clang_args,
+            *(f"-D{macro}" for macro in self.options.defines),
         ]
+
+    @property
+    def searched(self) -> Iterator[Path]:
+        """The folders that are searched before those of the system, or may be."""
+        yield from self.folders
+        yield from (folder.absolute() for folder in self.options.include_dirs)
+        yield from (Path(_FOLDER.sub("", each)) for each in self.flags.folders)
 
 
 def include_folders(given: GivenHeaders, texts: Sequence[str]) -> tuple[Path, ...]:

@@ -11,12 +11,13 @@ from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
-from abistore.extract.headers.given import GivenHeader, GivenHeaders, find_headers
+from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.included import widened
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import EditedHeader, HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of
+from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.clang.cursors import libclang
@@ -65,10 +66,13 @@ def _parsed(
 ) -> tuple[HeaderParser, ParsedHeaders]:
     """The headers as they are with some of them edited."""
     options, edited = request.options, {each.path: each.text for each in files}
-    texts = [edited.get(header.path) or _text(header) for header in given.headers]
+    texts = [edited.get(header.path) or text_of(header.path) for header in given.headers]
     tools = toolchain(options, request.target, clang.major_version())
     libclang().underscored = "-apple-" in tools.triple
-    invocation = Invocation(tools, options, flags, include_folders(given, texts), memory(files))
+    folders = include_folders(given, texts)
+    starts = {header.path: text for header, text in zip(given.headers, texts, strict=True)}
+    standard = standard_includes(starts, [*folders, *options.include_dirs], text_of)
+    invocation = Invocation(tools, options, flags, folders, memory(files), standard)
     named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
     parser = HeaderParser(given, invocation)
     return parser, parser.parse(readings(options, flags.standards, named, cpp_exports=request.cpp_exports))
@@ -88,12 +92,13 @@ def _flags(options: HeaderOptions, given: GivenHeaders) -> CommonFlags:
     return read_compile_commands(options.compile_commands, (folder.path for folder in given.folders))
 
 
-def _text(header: GivenHeader) -> str:
+def text_of(path: Path) -> str:
+    """The beginning of a header. Raises :class:`HeaderError`."""
     try:
-        with os.fdopen(open_file(header.path), "rb") as file:
+        with os.fdopen(open_file(path), "rb") as file:
             return file.read(MOST_TEXT).decode(errors="replace")
     except OSError as error:
-        raise HeaderError(f"{header.path}: cannot be read: {error.strerror}", "check its permissions") from None
+        raise HeaderError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from None
 
 
 def _walked(
@@ -104,7 +109,7 @@ def _walked(
     entries: dict[Name, Variants] = {}
     locations: dict[Name, Location] = {}
     for each in parsed.units:
-        walked = declarations(each.unit, parser, runtime=runtime)
+        walked = declarations(each.unit, parser, cpp=parsed.reading.language == "c++", runtime=runtime)
         refused += walked.refused
         for name, shapes in walked.entries.items():
             if name not in entries or (_is_declared(shapes) and not _is_declared(entries[name])):

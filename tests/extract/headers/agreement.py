@@ -56,7 +56,7 @@ def walked(header: str, folder: Path, arguments: Sequence[str], *, sound: bool =
     unit = cindex.Index.create().parse(str(path), list(arguments), options=options)
     errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
     assert bool(errors) != sound, errors
-    return declarations(unit, OneHeader(path, name))
+    return declarations(unit, OneHeader(path, name), cpp="-xc++" in arguments)
 
 
 class BothReaders(NamedTuple):

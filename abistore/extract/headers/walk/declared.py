@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from abistore.extract.headers.walk.clang import kinds
-from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
+from abistore.extract.headers.walk.clang.cursors import Cursor, libclang
 from abistore.extract.headers.walk.clang.files import HeaderNames, PublicFiles
 from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.shapes.classes import Classes
@@ -41,14 +41,14 @@ class Walked(msgspec.Struct, frozen=True):
     refused: int = 0
 
 
-def declarations(unit: Any, names: HeaderNames, *, runtime: bool = False) -> Walked:
-    """What the headers that ``names`` calls public declare in a parsed ``clang.cindex.TranslationUnit``.
+def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = False) -> Walked:
+    """What the headers that ``names`` calls public declare in a parsed ``clang.cindex.TranslationUnit`` of C or C++.
 
     Types that public declarations need are public as well where a header beside a given one defines them; they have
     no :class:`Declared` shape where any other does. ``runtime``: the library is the C++ runtime itself.
     """
     with without_cycle_collection():
-        walk = UnitWalk(unit, names, runtime=runtime)
+        walk = UnitWalk(unit, names, cpp=cpp, runtime=runtime)
         collected = walk.collected()
         settle_passing(collected.shapes, ())
         entries, refused = fitted(collected.entries())
@@ -76,12 +76,11 @@ def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
 class UnitWalk:
     """Visits public declarations and macros, then the types that they mention."""
 
-    def __init__(self, unit: Any, names: HeaderNames, *, runtime: bool) -> None:
+    def __init__(self, unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool) -> None:
         self._lib = lib = libclang()
         self._top = lib.children(lib.getTranslationUnitCursor(unit.obj))
         self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
         classes = Classes(lib, lib.pointer_size(unit.obj))
-        cpp = _is_cpp(lib, self._top)
         self._records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
@@ -156,8 +155,3 @@ def _is_signed(type: TypeRef | None, found: Collected) -> bool:
         type = alias[0].target
     spelling = type.name.spelling if isinstance(type, Named) else type.spelling if isinstance(type, Primitive) else ""
     return not spelling.startswith(("unsigned", "__uint128"))
-
-
-def _is_cpp(lib: LibClang, top: list[Cursor]) -> bool:
-    """Whether a unit is C++: compilers define a macro that says so before anything else."""
-    return any(each.kind == kinds.MACRO and lib.spelling(each) == "__cplusplus" for each in top)

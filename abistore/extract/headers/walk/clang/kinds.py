@@ -50,6 +50,7 @@ PACKED_ATTRIBUTE: Final = 408
 WARN_UNUSED: Final = frozenset({439, 440})
 ALIGNED_ATTRIBUTE: Final = 441
 MACRO: Final = 501
+INCLUSION: Final = 503
 PREPROCESSING: Final = frozenset(range(500, 504))
 """Directives, definitions and uses of macros, and includes: what is gone when the compiler proper begins."""
 ALIAS_TEMPLATE: Final = 601
