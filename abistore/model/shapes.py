@@ -146,16 +146,14 @@ class ElfSymbol(Encoded, frozen=True):
 
 
 class MachoSymbol(Encoded, frozen=True):
-    """What only Mach-O tells of an export. ``size`` reaches to the next symbol, with ``padding`` bytes or less."""
+    """What only Mach-O tells of an export: its ``size`` reaches to the next symbol, and ``padding`` may lie between."""
 
     padding: int = 0
     read_only: bool | None = None
 
 
-class PeSymbol(Encoded, frozen=True):
-    """What only PE tells of an export. ``read_only`` is as that of ELF."""
-
-    read_only: bool | None = None
+class PeSymbol(MachoSymbol, frozen=True):
+    """What only PE tells of an export: the same, but of sizes those of vtables alone."""
 
 
 class Symbol(Shape, frozen=True, tag="S"):

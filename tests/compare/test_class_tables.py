@@ -17,7 +17,7 @@ from abistore.model.shapes import Record, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.cases import kinds
 from tests.extract.macho_fixtures import build_dylib
-from tests.extract.pe_fixtures import zig
+from tests.extract.pe_fixtures import mingw, zig
 
 PURE = 'extern "C" void __cxa_pure_virtual() { for (;;); }\n'
 HEAD = "struct A { virtual int a(); virtual int b(); int x; }; int A::a() { return 1; } int A::b() { return 2; }\n"
@@ -98,3 +98,33 @@ def test_tables_tell_what_a_pdb_file_without_slots_does_not(kind: str) -> None:
     (record,) = old.variants("layout", Name("record", "D"))
     assert isinstance(record, Record) and {each.slot for each in record.virtuals} == {None}
     assert kind in kinds(compare(old, new))
+
+
+ABSTRACT = """
+struct Base { virtual int a(); virtual int b() = 0; int x; };
+struct Derived : Base { int b() override; };
+int Base::a() { return 1; }
+int Derived::b() { return 2; }
+"""
+"""Of a DLL of MinGW whose runtime is elsewhere, the slot of a pure function is zero, as what aligns the next object."""
+
+
+def stripped(source: str) -> Path:
+    return mingw(source, "-O1", "-s")
+
+
+def test_a_table_of_which_only_bounds_are_known_grows_beyond_them() -> None:
+    more = ABSTRACT.replace("int x;", "virtual int c(); int x;") + "int Base::c() { return 3; }\n"
+    found = compared(stripped(ABSTRACT), stripped(more)).findings
+    told = {each.name.spelling: (each.kind, each.old_value, each.new_value) for each in found}
+    assert told["_ZTV4Base"] == ("vtable_slot_count_changed", "3 to 4", "5 to 6")
+
+
+def test_a_table_that_may_have_grown_within_its_bounds_is_told_by_no_word() -> None:
+    """What stands behind a table moved: nobody can tell a pure function from padding."""
+    behind = "struct Z { virtual int z() = 0; virtual int y(); }; int Z::y() { return 9; }\n"
+    found = compared(stripped(ABSTRACT), stripped(behind + ABSTRACT)).findings
+    assert {each.kind for each in found} == {"func_added", "type_symbols_added"}
+    pure = "struct A {{ virtual int a(); virtual int b() = 0; {} }}; int A::a() {{ return 1; }}\n"
+    old, new = (stripped(pure.format(more)) for more in ("", "virtual int c() = 0;"))
+    assert not compared(old, new).findings

@@ -36,6 +36,7 @@ from abistore.compare.diff.parts import (
 from abistore.compare.diff.unnamed import unnamed, unused
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.compare.side import SideFacts
+from abistore.compare.types.object_sizes import least, sized
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import EXPORTS, SELF, Name
@@ -147,11 +148,11 @@ def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
 def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
     """Both without what one does not tell: older snapshots and other formats.
 
-    That is what memory they lie in, their sizes, and the words of tables.
+    That is what memory they lie in, their sizes (of which some formats tell bounds alone), and the words of tables.
     """
     if None in (is_read_only(old), is_read_only(new)):
         old, new = _without_memory(old), _without_memory(new)
-    if 0 in (old.size, new.size):
+    if (old.size, least(old)) != (new.size, least(new)) and not sized(old, new):
         old, new = _without_size(old), _without_size(new)
     if () in (old.table, new.table):
         old, new = (msgspec.structs.replace(each, table=()) for each in (old, new))
@@ -170,7 +171,8 @@ def _without_memory(symbol: Symbol) -> Symbol:
 
 
 def _without_size(symbol: Symbol) -> Symbol:
-    return msgspec.structs.replace(symbol, size=0, macho=_less(symbol.macho, padding=0))
+    macho, pe = _less(symbol.macho, padding=0), _less(symbol.pe, padding=0)
+    return msgspec.structs.replace(symbol, size=0, macho=macho, pe=pe)
 
 
 Facts = TypeVar("Facts", ElfSymbol, MachoSymbol, PeSymbol)

@@ -8,8 +8,8 @@ from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Requalified
 from abistore.compare.rule import Note, rule
-from abistore.compare.rules.tables import sized
 from abistore.compare.side import SideFacts
+from abistore.compare.types.object_sizes import sized
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed

@@ -7,6 +7,7 @@ from typing import Final
 
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.object_sizes import least, sized
 from abistore.compare.types.vtables import grows_unseen
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
@@ -21,18 +22,6 @@ from abistore.model.words.elf_symbols import binding, visibility
 
 PURE: Final = frozenset({"__cxa_pure_virtual", "_purecall"})
 """What stands in the slot of a pure virtual function."""
-
-
-def sized(old: Symbol, new: Symbol) -> bool:
-    """Whether both sides tell the symbol's size, and the sizes differ by more than what may be padding."""
-    if old.size <= 0 or new.size <= 0:
-        return False
-    return least(old) > new.size or least(new) > old.size
-
-
-def least(symbol: Symbol) -> int:
-    """The fewest bytes that an object has: of a Mach-O file only the distance to the next symbol is known."""
-    return symbol.size - (symbol.macho.padding if symbol.macho else 0)
 
 
 def _title(name: Name) -> str:
@@ -102,7 +91,13 @@ def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterato
 
 def _slots(symbol: Changed[Symbol], context: Context) -> tuple[str, str]:
     width = context.old.snapshot.target.bits // 8
-    return str(symbol.old.size // width), str(symbol.new.size // width)
+    return _between(symbol.old, width), _between(symbol.new, width)
+
+
+def _between(symbol: Symbol, width: int) -> str:
+    """How many words of ``width`` bytes a table has, as far as the file tells."""
+    fewest, most = -(-least(symbol) // width), symbol.size // width
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)

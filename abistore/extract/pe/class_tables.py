@@ -21,7 +21,7 @@ from abistore.extract.pe.relocations import Relocations
 from abistore.extract.types.class_tables import Image, Table, TableReader, Word, is_table, names_at
 from abistore.model.mangling.microsoft import DESCRIPTOR, VFTABLE
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import PeSymbol, Symbol
 
 MOST_BASES: Final = 1 << 10
 
@@ -85,7 +85,8 @@ class _Tables:
         """``symbol`` with the words of its table."""
         made = self._of_visual_cpp if export.name.startswith(VFTABLE) else self._of_mingw
         table = made(export)
-        return replace(symbol, table=table.words, size=table.size)
+        facts = PeSymbol(padding=table.padding) if table.padding else None
+        return replace(symbol, table=table.words, size=table.size, pe=facts)
 
     def _of_mingw(self, export: PeExport) -> Table:
         return self._reader.table(export.name, export.address)

@@ -56,7 +56,7 @@ class ExportDirectory(msgspec.Struct, frozen=True):
                 "unknown" if export.forwarded_to else "function" if export.is_code else "data",
                 ordinal=export.ordinal if numbered else None,
                 forwarded_to=export.forwarded_to,
-                pe=PeSymbol(export.read_only) if export.read_only is not None else None,
+                pe=PeSymbol(read_only=export.read_only) if export.read_only is not None else None,
             )
             yield export, Name(kind, export.name), symbol
 

@@ -83,10 +83,14 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """The words of a table as the symbols that they point to, and how many bytes it has: 0 where nobody can tell."""
+    """The words of a table as the symbols that they point to, and the most bytes that it has: 0 where nobody can tell.
+
+    ``padding`` is how many of them may lie behind it.
+    """
 
     words: tuple[str, ...] = ()
     size: int = 0
+    padding: int = 0
 
 
 class TableReader:
@@ -101,7 +105,7 @@ class TableReader:
         words = self._upto(address)
         found = self._vtable(address, words) if symbol.startswith(VTABLE) else self._typeinfo(address, words)
         named = named_words(symbol, map(self._named, found.words))
-        return Table(named, found.size * self._image.width)
+        return Table(named, found.most * self._image.width, (found.most - found.size) * self._image.width)
 
     def functions(self, address: int) -> tuple[str, ...]:
         """The functions that stand one after the other at ``address``."""
@@ -119,9 +123,9 @@ class TableReader:
         while own is not None:
             part, typeinfo = self._part(start, len(found), most)
             if not part or typeinfo != own:
-                return _Words(tuple(found), len(found) if self._ends(start, len(found), most) else 0)
+                return _Words(tuple(found), len(found), len(found) + self._more(start, len(found), most))
             found += part
-        return _Words(tuple(found), 0)
+        return _Words(tuple(found))
 
     def _part(self, start: int, at: int, most: int) -> tuple[list[Word], Word]:
         """Offsets, the type information, and functions, from word ``at`` on; empty where something else stands."""
@@ -151,13 +155,15 @@ class TableReader:
             found.append(word)
         return found
 
-    def _ends(self, start: int, at: int, most: int) -> bool:
-        """Whether it is certain that a table has no word ``at``: a zero may be padding, or a pure function.
+    def _more(self, start: int, at: int, most: int) -> int:
+        """How many words from ``at`` on may be of the table, too: a zero may be padding, or a pure function.
 
         One zero and an address of data are the beginning of the next vtable.
         """
         zeros = self._zeros(start, at, most)
-        return not zeros or (zeros == 1 and at + 1 < most and self._at(start, at + 1) is not None)
+        if zeros == 1 and at + 1 < most and self._at(start, at + 1) is not None:
+            return 0
+        return zeros if zeros < _MOST_ZEROS else most - at
 
     def _zeros(self, start: int, at: int, most: int) -> int:
         """How many words from ``at`` on are zero, up to a few."""
@@ -175,15 +181,15 @@ class TableReader:
         """
         first = self._at(start, 0)
         sort = self._vtable_of(first)
-        none = _Words((first, None), 0 if sort is None else 2)
+        none = _Words((first, None), *((2, 2) if sort is not None else ()))
         if sort == _NO_BASE or most < 3:
             return none
         second = self._at(start, 2)
         if sort == _ONE_BASE or (sort is None and self._is_typeinfo(second)):
-            return _Words((first, None, second), 3)
+            return _Words((first, None, second), 3, 3)
         bases = self._several(start, most)
         if sort == _MANY_BASES or any(map(self._is_typeinfo, bases)):
-            return _Words((first, None, *bases), 2 + len(bases))
+            return _Words((first, None, *bases), 2 + len(bases), 2 + len(bases))
         return none
 
     def _several(self, start: int, most: int) -> tuple[Word, ...]:
@@ -224,10 +230,11 @@ class TableReader:
 
 
 class _Words(msgspec.Struct, frozen=True):
-    """Words of a table; ``size`` is how many it has, and 0 where nobody can tell."""
+    """Words of a table; it has between ``size`` and ``most`` of them, which is 0 where nobody can tell."""
 
     words: tuple[Word, ...]
-    size: int
+    size: int = 0
+    most: int = 0
 
 
 def _is_data(symbol: str) -> bool:

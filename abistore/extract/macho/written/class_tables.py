@@ -13,6 +13,7 @@ from abistore.extract.macho.leb import Malformed
 from abistore.extract.macho.symbol_table import SymbolRow
 from abistore.extract.macho.written.fixups import PAGE, Fixups, fixups, stored
 from abistore.extract.types.class_tables import Image, TableReader, is_table, names_at, pages_of
+from abistore.model.shapes import MachoSymbol
 
 
 def filled(macho: MachOFile, rows: Sequence[SymbolRow], found: Sequence[MachoExport]) -> list[MachoExport]:
@@ -32,7 +33,8 @@ def _with_table(reader: TableReader, export: MachoExport) -> MachoExport:
     table = reader.table(export.name.spelling, export.address)
     symbol = replace(export.symbol, table=table.words)
     if table.size and (not symbol.size or table.size < symbol.size):
-        symbol = replace(symbol, size=table.size, macho=None)
+        facts = MachoSymbol(table.padding) if table.padding else None
+        symbol = replace(symbol, size=table.size, macho=facts)
     return replace(export, symbol=symbol)
 
 
