@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from examples.case_studies.case import Case, Release, Shared
+from examples.case_studies.installing import installed
 from examples.case_studies.obtaining import unpacked
 from examples.obtain import CACHE, PROJECT, require, run
 
@@ -14,6 +15,8 @@ GENERATED = PROJECT / "examples" / "generated"
 
 def built(case: Case, release: Release, line: str) -> Path:
     """The folder with the shared libraries of a release, built once with debug information."""
+    if case.cmake:
+        return installed(case, release, line) / "lib"
     folder = CACHE / "cases" / case.name / line / release.version
     folder.mkdir(parents=True, exist_ok=True)
     root = unpacked(case, release)
@@ -25,15 +28,20 @@ def built(case: Case, release: Release, line: str) -> Path:
 
 def headers(case: Case, release: Release) -> list[Path]:
     """The public headers of a release."""
-    root = unpacked(case, release)
+    root = _root(case, release)
     return sorted({path for pattern in case.headers for path in root.glob(pattern)})
 
 
 def include(case: Case, release: Release) -> list[Path]:
     """The folders in which headers are found; those of this release that there are, and the generated ones."""
-    root = unpacked(case, release)
+    root = _root(case, release)
     folders = [root / each for each in case.include] + [GENERATED / case.name]
     return [each for each in folders if each.is_dir()]
+
+
+def _root(case: Case, release: Release) -> Path:
+    """Where a release's headers lie: as installed where CMake installs it, which writes some; else in its source."""
+    return installed(case, release, next(iter(case.lines))) if case.cmake else unpacked(case, release)
 
 
 def _link(case: Case, release: Release, library: Shared, line: str, made: Path) -> None:

@@ -31,7 +31,7 @@ class Shared:
     """One shared library of a release. ``name`` is its file, ``sources`` are globs below the case's root."""
 
     name: str
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
@@ -41,7 +41,8 @@ class Case:
     """A library with all its releases. ``lines`` maps each target's name to the compiler that builds it.
 
     ``root`` is the library's folder in the unpacked package, ``headers`` are globs of its public headers, and
-    ``include`` are folders that headers and sources are found in.
+    ``include`` are folders that headers and sources are found in. With ``cmake``, options for the library's own CMake
+    files, these build and install it; headers are those of the installation then.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Case:
     include: tuple[str, ...]
     libraries: tuple[Shared, ...]
     releases: tuple[Release, ...]
+    cmake: tuple[str, ...] = ()
 
 
 def case(name: str) -> Case:

@@ -25,6 +25,9 @@ __legacy__ = sys.modules[__name__]
 """
 """What ``pip download`` asks for a package's name instead of its own build: that runs no code of the package."""
 
+BACKENDS = "setuptools/build_meta.py", "scikit_build_core/build.py"
+"""The modules that packages name as their build."""
+
 
 def unpacked(case: Case, release: Release) -> Path:
     """The library's folder in the source of a release, obtained once."""
@@ -42,9 +45,10 @@ def unpacked(case: Case, release: Release) -> Path:
 
 def _downloaded(package: str, release: Release) -> Path:
     folder = CACHE / "sdists"
-    (folder / "setuptools").mkdir(parents=True, exist_ok=True)
-    (folder / "setuptools" / "__init__.py").touch()
-    (folder / "setuptools" / "build_meta.py").write_text(BACKEND)
+    for backend in BACKENDS:
+        (folder / backend).parent.mkdir(parents=True, exist_ok=True)
+        (folder / backend).with_name("__init__.py").touch()
+        (folder / backend).write_text(BACKEND)
     wanted = folder / f"{package}-{release.carrier}.txt"
     wanted.write_text(f"{package}=={release.carrier} --hash=sha256:{release.sha256}\n")
     pip = (sys.executable, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "--use-pep517")

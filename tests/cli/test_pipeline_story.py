@@ -163,3 +163,25 @@ def test_a_major_release_with_a_bumped_soname_passes_and_so_do_the_commits_after
     assert project.stands() == "2.0.0"
     project.commit(HEADER, "Take length away, too")
     assert project.gate(version="2.0.1", soname="libgeo.so.2").code == 4
+
+
+def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project: Project) -> None:
+    bootstrapped(project)
+    project.commit(HEADER + NORM, "Take scale away")
+    refused = project.gate(version="1.1.0")
+    (way,) = [line for line in refused.out.splitlines() if "accept it: " in line]
+    identity = way.partition("approve ")[2].split()[0]
+    file = project.folder / "abi-approvals.yaml"
+    entry = f"approvals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"
+    file.write_text(entry)
+    unsigned = project.call("approvals", "sync", file)
+    assert (unsigned.code, "entry 1, approver: missing" in unsigned.err) == (64, True)
+    assert "docs/approvals.md" in unsigned.err
+    file.write_text(entry + '    approver: ana\n    until: "2.0"\n')
+    assert project.call("approvals", "sync", file).code == 0
+    passed = project.gate(version="1.1.0")
+    assert (passed.code, "BREAKING" in passed.out) == (0, True)
+    assert "[from file abi-approvals.yaml]" in " ".join(passed.out.split())
+    file.write_text("approvals: []\n")
+    assert project.call("approvals", "sync", file).code == 0
+    assert project.gate(version="1.1.0").code == 4

@@ -1,7 +1,7 @@
 """The files of ``examples/ci``: their YAML fits its schemas, and the scripts in it do what they say.
 
 ``schemas/`` has those of the package check-jsonschema 0.39.0 (Apache-2.0), which keeps copies of those that
-www.schemastore.org (github-action) and gitlab.com (gitlab-ci) publish.
+www.schemastore.org (github-action, github-workflow) and gitlab.com (gitlab-ci) publish.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +26,8 @@ from tests.build import build_library
 FOLDER = Path(__file__).parents[2] / "examples" / "ci"
 SCHEMAS = Path(__file__).parent / "schemas"
 ACTION, TEMPLATE = FOLDER / "github" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"
-HOOKS = FOLDER / "pre-commit-hooks.yaml"
+WORKFLOW = FOLDER / "github" / "workflow.yml"
+HOOKS = FOLDER / "pre-commit-config.yaml"
 
 OLD = "int one(void) { return 1; }\nint two(void) { return 2; }\n"
 MORE = OLD + "int three(void) { return 3; }\n"
@@ -35,13 +37,22 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text())
+    """The file as its platform reads it: by YAML 1.2, in which ``on`` is a word and no truth."""
+    value = yaml.safe_load(path.read_text())
+    return {("on" if key is True else key): each for key, each in value.items()}
 
 
-@pytest.mark.parametrize(("file", "schema"), [(ACTION, "github-action.json"), (TEMPLATE, "gitlab-ci.json")])
-def test_the_yaml_fits_the_schema_of_its_platform(file: Path, schema: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "schema", "part"),
+    [
+        (ACTION, "github-action.json", "runs"),
+        (WORKFLOW, "github-workflow.json", "jobs"),
+        (TEMPLATE, "gitlab-ci.json", "abi-gate"),
+    ],
+)
+def test_the_yaml_fits_the_schema_of_its_platform(file: Path, schema: str, part: str) -> None:
     jsonschema.Draft7Validator(json.loads((SCHEMAS / schema).read_text())).validate(read(file))
-    broken = read(file) | {"runs" if file == ACTION else "abi-gate": {"using": 7, "script": 7}}
+    broken = read(file) | {part: {"using": 7, "script": 7}}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft7Validator(json.loads((SCHEMAS / schema).read_text())).validate(broken)
 
@@ -50,7 +61,9 @@ def test_the_yaml_fits_the_schema_of_its_platform(file: Path, schema: str) -> No
 def job(tmp_path: Path) -> Run:
     """Runs a script in a repository of which 1.0.0 is tagged, as a job of a pipeline does."""
     folder = tmp_path / "project"
-    folder.mkdir()
+    (folder / "include").mkdir(parents=True)
+    (folder / "include" / "foo.h").write_text("int one(void);\nint two(void);\nint three(void);\nint four(void);\n")
+    shutil.copy(FOLDER / "abistore.toml", folder)
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "ABISTORE_DB": "abi.db",
@@ -88,7 +101,7 @@ def built(source: str, name: str = "libfoo") -> str:
 
 
 def test_the_action_stores_a_release_judges_a_change_and_refuses_a_break(job: Run, tmp_path: Path) -> None:
-    script, given = step("Store", files=built(OLD), library="libfoo", version="1.0.0", store="release")
+    script, given = step("Store", files=built(OLD), version="1.0.0", store="release")
     first = job(script, **given)
     assert (first.returncode, "not judged: the first baseline" in first.stdout) == (0, True)
     script, given = step("Judge", files=f"\n{built(MORE)}\n", version="1.1.0")
@@ -139,9 +152,10 @@ def test_the_jobs_of_the_template_judge_changes_and_store_commits_and_releases(j
 
 
 def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Path) -> None:
-    (hook,) = read(HOOKS)
+    ((hook,),) = (each["hooks"] for each in read(HOOKS)["repos"])
     assert re.search(hook["files"], "abi/abi-suppressions.yaml")
     file = tmp_path / "abi-suppressions.yaml"
+    assert hook["language"] == "system"
     entry = f"{hook['entry']} {shlex.quote(str(file))}"
     file.write_text("suppressions:\n  - name: one\n")
     assert job(entry).returncode == 64
@@ -150,4 +164,33 @@ def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Pat
 def test_the_recipe_of_the_container_runs_the_command_of_the_package() -> None:
     lines = (FOLDER / "container" / "Containerfile").read_text().splitlines()
     assert 'ENTRYPOINT ["abistore"]' in lines
-    assert any(line.endswith("abistore") and "pip install" in line for line in lines)
+    # what `COPY . /source` brings is what is installed: a registry may give the name to somebody else
+    assert "COPY . /source" in lines
+    (installing,) = [line for line in lines if "pip install" in line]
+    assert shlex.split(installing)[4] == "/source[postgres]"
+
+
+def test_the_workflow_gives_the_action_inputs_that_it_has_and_writes_one_after_the_other() -> None:
+    workflow, inputs = read(WORKFLOW), read(ACTION)["inputs"]
+    steps = workflow["jobs"]["abi"]["steps"]
+    (used,) = [each for each in steps if each.get("uses", "").startswith("./")]
+    assert set(used["with"]) <= set(inputs)
+    assert "pull_request" in workflow["concurrency"]["group"]
+    (saving,) = [each for each in steps if "cache/save" in each.get("uses", "")]
+    assert "github.event_name != 'pull_request'" in saving["if"]
+    # without tags `git describe` has no label
+    assert steps[0]["with"]["fetch-depth"] == 0
+
+
+def test_a_job_without_the_database_that_others_saved_is_red(job: Run) -> None:
+    script, given = step("Judge", files=built(OLD), version="1.1.0")
+    lost = job(script, **given)
+    assert (lost.returncode, "no such database" in lost.stderr) == (74, True)
+
+
+def test_jobs_that_write_the_file_of_the_database_wait_for_each_other() -> None:
+    template = read(TEMPLATE)
+    assert {name: template[name].get("resource_group") for name in ("abi-gate", "abi-commit", "abi-release")} == {
+        "abi-gate": None, "abi-commit": "abistore", "abi-release": "abistore",
+    }  # fmt: skip
+    assert template["abi-gate"]["cache"]["policy"] == "pull"

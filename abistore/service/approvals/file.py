@@ -54,6 +54,8 @@ class ApprovalEntry(StrictDocument):
 class ApprovalDocument(StrictDocument):
     """A file of accepted breaks."""
 
+    described = "docs/approvals.md"
+
     approvals: tuple[ApprovalEntry, ...] = Field(description="In any order.", max_length=MOST)
 
 

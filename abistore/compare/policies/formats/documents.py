@@ -7,7 +7,7 @@ import stat
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -29,8 +29,9 @@ MOST_ENTRIES = 50_000
 
 
 class StrictDocument(BaseModel):
-    """A part of a file in which unknown keys are errors."""
+    """A part of a file in which unknown keys are errors. ``described`` names the page that tells the file's keys."""
 
+    described: ClassVar[str] = "docs/policies.md and docs/suppressions.md"
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -110,11 +111,11 @@ def _problem(error: yaml.YAMLError) -> str:
     return " ".join(str(error).split())
 
 
-def _refused(path: Path, fault: ErrorDetails, model: type[BaseModel]) -> PolicyError:
+def _refused(path: Path, fault: ErrorDetails, model: type[StrictDocument]) -> PolicyError:
     """The first fault that the model found, at its place in the file."""
     places = fault["loc"]
     what = fault["msg"].removeprefix("Value error, ")
-    hint = "see docs/policies.md and docs/suppressions.md"
+    hint = f"see {model.described}"
     if fault["type"] == "extra_forbidden":
         places, what = places[:-1], f"unknown key {str(fault['loc'][-1])!r}"
         hint = meant(str(fault["loc"][-1]), _keys(model, places), "")
