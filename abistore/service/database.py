@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -114,6 +113,8 @@ def asker() -> str:
 def user() -> str:
     """Who runs this process, for the audit."""
     try:
+        import getpass  # with termios
+
         return getpass.getuser()
     except (KeyError, OSError):
         return ""

@@ -6,8 +6,9 @@ from abistore.compare.consumers.consumers import Owner, ReleaseExports
 from abistore.compare.consumers.export_table import is_unique, is_weak
 from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, last_component, outermost, scope, template_of
-from abistore.model.mangling.symbols import CLASS_DATA, is_local, is_mangled, member_prefixes
+from abistore.model.cpp_names.emitted import outermost_of
+from abistore.model.cpp_names.qualified import entity, last_component, scope, template_of
+from abistore.model.mangling.symbols import CLASS_DATA, NEW_AND_DELETE, is_local, is_mangled, member_prefixes
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Foreign, Function
 from abistore.model.snapshot import Variants
@@ -64,10 +65,9 @@ class Ownership:
         both = self._own, self._other
         if self._is_runtime:
             return False
-        demangled = demangle(name.spelling)
-        if entity(demangled).startswith(("operator new", "operator delete")):
+        if name.spelling.startswith(NEW_AND_DELETE):
             return True
-        space = outermost(demangled)
+        space = outermost_of(name.spelling)
         if any(_declares(each, Name("record", space)) for each in both):
             return False
         if space in STANDARD or not space:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, outermost
+from abistore.model.cpp_names.emitted import outermost_of
+from abistore.model.cpp_names.qualified import entity
 from abistore.model.mangling.symbols import is_mangled
 from abistore.patterns import pattern
 
@@ -53,7 +54,9 @@ def is_runtime_symbol(symbol: str) -> bool:
         return re.fullmatch(SUPPORT, symbol) is not None
     if "S" not in symbol and "__" not in symbol:
         return False
+    if outermost_of(symbol) not in STANDARD:
+        return False
     demangled = demangle(symbol)
-    if outermost(demangled) not in STANDARD or entity(demangled).startswith("operator"):
+    if entity(demangled).startswith("operator"):
         return False
     return all(each in STANDARD or each in _WORDS or _RESERVED.match(each) for each in _START.findall(demangled))

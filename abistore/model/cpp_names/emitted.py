@@ -7,7 +7,7 @@ from typing import Final
 
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.qualified import entity, parameter_count, scope, without_arguments
+from abistore.model.cpp_names.qualified import entity, outermost, parameter_count, scope, without_arguments
 from abistore.model.mangling.microsoft import class_of, is_decorated
 from abistore.model.mangling.symbols import (
     CLASS_DATA,
@@ -19,6 +19,8 @@ from abistore.model.mangling.symbols import (
     VTABLE,
     VTT,
     is_mangled,
+    is_member_of_std,
+    mangled_scope,
 )
 from abistore.model.names import Name
 from abistore.patterns import pattern
@@ -38,6 +40,18 @@ def class_behind(symbol: str) -> str:
         return normal_name(class_of(symbol))
     subject = entity(demangle(symbol))
     return subject if symbol.startswith(CLASS_DATA) else scope(subject)
+
+
+def outermost_of(symbol: str) -> str:
+    """The outermost namespace or class of what ``symbol`` names; empty at global scope.
+
+    Members of what has a plain name tell it without being demangled, and so do those of ``std``.
+    """
+    if is_member_of_std(symbol):
+        return "std"
+    found, _ = mangled_scope(symbol)
+    tagged = symbol.startswith("B", symbol.find(found) + len(found))
+    return found if found and not tagged and not found.startswith("_GLOBAL__N") else outermost(demangle(symbol))
 
 
 def siblings(symbol: str) -> tuple[str, ...]:

@@ -40,6 +40,9 @@ ALLOCATION_OPERATORS: Final = frozenset(
 )
 """``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
 
+NEW_AND_DELETE: Final = ("_Znw", "_Zna", "_Zdl", "_Zda", "??2@", "??3@", "??_U@", "??_V@")
+"""Prefixes of all ``operator new`` and ``operator delete`` at global scope, those of Visual C++ last."""
+
 ENCODED: Final = pattern(r"_Z(?P<special>T[VIST])?(?P<nested>N[rVK]*[RO]?)?")
 """What stands before the first name of a function, a variable, or a class's data."""
 
@@ -48,6 +51,7 @@ HEAD: Final = pattern(
 )
 """What stands before the first name of any symbol: a vtable, a thunk, a local or a nested name."""
 
+_MEMBER_OF_STD: Final = pattern(r"_Z(?:T[VTIS]|GV)?N[rVKRO]*S[tabsiod]")
 _COMPILER_MADE: Final = pattern(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
 _SCOPED: Final = pattern(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
 _THIS: Final = pattern(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
@@ -98,6 +102,11 @@ def may_be_template(symbol: str) -> bool:
 def is_of_standard_library(symbol: str) -> bool:
     """Whether a mangled name is one of namespace ``std`` or an ``operator new``, as many libraries get linked in."""
     return _STANDARD.match(symbol) is not None
+
+
+def is_member_of_std(symbol: str) -> bool:
+    """Whether a mangled name is nested in ``std``: a member of it or of its classes (section 5.1.8)."""
+    return _MEMBER_OF_STD.match(symbol) is not None
 
 
 def is_declared(symbol: str) -> bool:
