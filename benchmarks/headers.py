@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.headers [--rounds N]`` prints a Markdown table of medians of paired runs: 48 headers of CasADi
 with its stripped library (a wheel, by pip), and a C++ library of 300 classes in 30 headers, built here by g++ with
-``-g``. abicheck gets an environment of its own, and reads with the Clang of this machine.
+``-g``. abistore runs with nothing kept of earlier readings, and from the fourth reading on with what it keeps. abicheck
+gets an environment of its own, and reads with the Clang of this machine; ``--alone`` leaves it out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from examples.obtain import require, run
 
 LIMIT = 600
 MEGABYTE = 1_000_000
+BEFORE = 3
+"""Readings until abistore has kept what it keeps."""
+
 COUNT = 48
 CLASSES = 10
 """In each of the headers of the library that is made here."""
@@ -137,26 +141,34 @@ def made(folder: Path) -> Case:
     return Case(f"{CLASSES * HEADERS} classes, {HEADERS} headers", library, [folder / "common.hpp", *headers], folder)
 
 
-def costs(case: Case, folder: Path, rounds: int) -> dict[str, list[Cost]]:
-    """Both tools once a round; one that needs over a tenth of the limit runs once."""
-    commands: dict[str, Callable[[Path], list[str | Path]]] = {"abistore": case.abistore, "abicheck": case.abicheck}
-    found: dict[str, list[Cost]] = {tool: [] for tool in commands}
-    for turn in range(rounds):
-        for tool, words in commands.items():
-            if turn and found[tool][0].seconds > LIMIT / 10:
+def costs(case: Case, folder: Path, rounds: int, *, alone: bool) -> dict[str, list[Cost]]:
+    """All once a round; one that needs over a tenth of the limit runs once."""
+    ways: dict[str, tuple[Callable[[Path], list[str | Path]], str]] = {
+        "anew": (case.abistore, "off"),
+        "kept": (case.abistore, str(folder / "kept")),
+        "abicheck": (case.abicheck, "off"),
+    }
+    if alone:
+        del ways["abicheck"]
+    found: dict[str, list[Cost]] = {way: [] for way in ways}
+    for turn in range(-BEFORE, rounds):
+        for way, (words, kept) in ways.items():
+            if (turn < 0 and way != "kept") or (turn > 0 and found[way][0].seconds > LIMIT / 10):
                 continue
             (folder / "new.db").unlink(missing_ok=True)
-            found[tool].append(measure(words(folder), LIMIT))
+            cost = measure(words(folder), LIMIT, {"ABISTORE_HEADER_CACHE": kept})
+            found[way] += [cost] * (turn >= 0)
     return found
 
 
-def rows(cases: Sequence[Case], folder: Path, rounds: int) -> Iterator[Sequence[str]]:
+def rows(cases: Sequence[Case], folder: Path, rounds: int, *, alone: bool) -> Iterator[Sequence[str]]:
     """A line of the table for each library."""
     for case in cases:
-        found = costs(case, folder, rounds)
-        own, other = found["abistore"], found["abicheck"]
-        ratio = median(slow.seconds / quick.seconds for quick, slow in zip(own, other, strict=False))
-        yield case.name, *_told(own), *_told(other), f"{ratio:.1f}"
+        found = costs(case, folder, rounds, alone=alone)
+        told = [word for runs in found.values() for word in _told(runs)]
+        pairs = [zip(found[way], found.get("abicheck", ()), strict=False) for way in ("anew", "kept")]
+        ratios = [[slow.seconds / quick.seconds for quick, slow in each] for each in pairs]
+        yield case.name, *told, *(f"{median(each):.1f}" for each in ratios if each)
 
 
 def _told(runs: Sequence[Cost]) -> tuple[str, str]:
@@ -171,15 +183,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", nargs="*", metavar="CASE", help="casadi or made only")
     parser.add_argument("--rounds", type=int, default=5, help="paired runs of each command")
+    parser.add_argument("--alone", action="store_true", help="without abicheck")
     asked = parser.parse_args()
     print(f"{machine()}; CPU seconds of the whole process, medians of {asked.rounds} paired runs.\n")
-    head = ["headers", "abistore, CPU s", "peak MB", "abicheck, CPU s", "peak MB", "times"]
+    head = ["headers", "abistore anew, CPU s", "peak MB", "kept, CPU s", "peak MB"]
+    head += [] if asked.alone else ["abicheck, CPU s", "peak MB", "times anew", "times kept"]
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "made").mkdir()
         makers: dict[str, Callable[[], Case]] = {"casadi": casadi, "made": lambda: made(folder / "made")}
         cases = [maker() for each, maker in makers.items() if not asked.case or each in asked.case]
-        print(table(head, rows(cases, folder, asked.rounds)))
+        print(table(head, rows(cases, folder, asked.rounds, alone=asked.alone)))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ they would not have met yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from abistore.extract.headers import clang
@@ -40,6 +40,7 @@ class _Order:
         self._canonical = canonical
         self._public = public
         self._text = SourceText(self._lib, unit.obj)
+        self._defining = {name.encode(): files for name, files in record.macros.items()}
         self._paths: dict[int | None, str] = {None: ""}
         self._entered: dict[int, int] = {}
         self._directives: dict[int, list[tuple[int, int]]] = {}
@@ -90,14 +91,13 @@ class _Order:
         text = self._text.file(file)
         if any(match[1].decode() in self._record.usual for match in UNDEFINED.finditer(text)):
             return False
-        met = words_of(text) & self._record.macros.keys()
+        met = self._defining.keys() & words_of(text)
         return not met or self._are_seen(file, met, text)
 
-    def _are_seen(self, file: int, macros: Iterable[str], text: bytes) -> bool:
+    def _are_seen(self, file: int, macros: Iterable[bytes], text: bytes) -> bool:
         """Whether each of ``macros`` that is used in a file was defined by then without what was read before."""
-        since: Mapping[bytes, int] = {
-            name.encode(): min((self._first.get(each, NEVER) for each in self._record.macros[name]), default=NEVER)
-            for name in macros
+        since = {
+            name: min((self._first.get(each, NEVER) for each in self._defining[name]), default=NEVER) for name in macros
         }
         if max(since.values()) <= self._entered[file]:
             return True

@@ -159,7 +159,7 @@ def _includes(unit: clang.TranslationUnit, canonical: Callable[[str], str]) -> I
 
 def _recorded(digest: str, includes: Sequence[_Include], text: StandardText, path: Path) -> StandardRecord:
     texts = {file: Path(file).read_bytes() for file in sorted({each.file for each in includes})}
-    words = sorted({word for data in texts.values() for word in words_of(COMMENTS.sub(rb" \1", data))})
+    words = sorted({word.decode() for data in texts.values() for word in words_of(COMMENTS.sub(rb" \1", data))})
     usual = frozenset(_defined(words, text, ()))
     defined = {file: set(DEFINED.findall(data.decode(errors="replace"))) for file, data in texts.items()}
     macros = [name for name in _defined(words, text, ("-include-pch", str(path))) if name not in usual]
@@ -178,9 +178,9 @@ def _recorded(digest: str, includes: Sequence[_Include], text: StandardText, pat
     )
 
 
-def words_of(text: bytes) -> set[str]:
+def words_of(text: bytes) -> set[bytes]:
     """The words of a file, those in its comments too."""
-    return {word.decode() for word in text.translate(WORDS).split()}
+    return set(text.translate(WORDS).split())
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
