@@ -161,6 +161,7 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``name`` and ``version`` are what it says of itself. ``left_out`` are binaries in it that are no libraries, each
     with a word: ``usr/bin/foo (program)``. ``sha256`` is that of the file, or over those of a folder's libraries.
+    ``doubts`` say what may not belong together: headers of a development package of another version.
     """
 
     file: str
@@ -171,6 +172,7 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str = ""
     libraries: int = 0
     read: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def twins(self) -> tuple[str, ...]:

@@ -27,16 +27,31 @@ MULTIARCH = re.compile(r"[a-z0-9_]+-[a-z0-9_-]*(?:linux|gnu|musl)[a-z0-9_]*")
 MOST_BYTES, MOST_FILES = 256 << 20, 50_000
 """What headers of one package may take on disk."""
 
+_REBUILD = re.compile(r"\+b\d+$")
 _PREFIX, _LOCK = "abistore-headers-", "in-use"
 
 
 class DevelopmentFiles(msgspec.Struct, frozen=True):
-    """The headers of one development package; ``libraries`` are those that programs link to with it."""
+    """The headers of one development package; ``libraries`` are those that programs link to with it.
+
+    ``name`` and ``version`` are what the package says of itself.
+    """
 
     roots: tuple[Path, ...]
     include_dirs: tuple[Path, ...]
     libraries: frozenset[str]
     projects: tuple[HeaderProjects, ...] = ()
+    name: str = ""
+    version: str = ""
+
+    def is_of(self, library: str, version: str) -> bool:
+        """Whether the headers are of the same build as ``library`` in a package of ``version``, as far as it tells.
+
+        A package that has nothing to link to may be of another project. Debian's rebuilds (``+b1``) change no header.
+        """
+        if not (self.libraries and self.has(library) and self.version and version):
+            return True
+        return _REBUILD.sub("", self.version) == _REBUILD.sub("", version)
 
     @property
     def is_small(self) -> bool:

@@ -27,6 +27,16 @@ class HeaderReadings:
         reading = self._reading(snapshot, headers)
         return with_headers(snapshot, reading) if _declares(reading, snapshot) else snapshot
 
+    def doubts(self, snapshot: Snapshot, version: str) -> tuple[str, ...]:
+        """What is to be said of headers that are not of the same version as the library's package."""
+        if "source" not in snapshot.entries:
+            return ()
+        return tuple(
+            f"headers of {each.name} {each.version}, beside {snapshot.library} of {version}"
+            for each in self._packages
+            if not each.is_of(snapshot.library, version)
+        )
+
     def _reading(self, snapshot: Snapshot, headers: HeaderOptions) -> FacetReading:
         from abistore.extract.capture import headers_of, is_cpp  # reads packages through the registry
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
-from abistore.errors import InputError, LimitExceeded
+from abistore.errors import ExtractError, InputError, LimitExceeded
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.dynamic import DT_SONAME, DynamicSection
 from abistore.extract.input_file import InputFile
 from abistore.extract.packages.entries import Entry
 from abistore.model.labels.sonames import library_name
+
+MOST_LINKS = 40
+"""How many links to links are followed, as Linux does."""
 
 MOST_LIBRARIES = 400
 """Each is an open file, of which a process may have some 1,000."""
@@ -40,6 +43,20 @@ class PackagedLibraries(msgspec.Struct):
 
     libraries: list[FoundLibrary] = []
     left_out: list[str] = []
+    links: dict[str, str] = {}
+
+    def loaded(self, soname: str) -> set[str]:
+        """The entries that a program gets which asks for ``soname``: of that name, or linked by it."""
+        names = [each for each in self.links if each.rpartition("/")[2] == soname]
+        named = {each.path for each in self.libraries if each.path.rpartition("/")[2] == soname}
+        return named | {self._end(each) for each in names}
+
+    def _end(self, path: str) -> str:
+        for _ in range(MOST_LINKS):
+            if path not in self.links:
+                break
+            path = self.links[path]
+        return path
 
 
 def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) -> PackagedLibraries:
@@ -47,8 +64,11 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
 
     Raises :class:`InputError`, :class:`LimitExceeded`.
     """
-    found = PackagedLibraries()
+    found, places = PackagedLibraries(), Counter[str]()
     for entry in entries:
+        places[entry.path] += 1
+        if entry.link is not None and is_named_like_one(entry.path):
+            found.links[entry.path] = entry.link
         if entry.keep is None or not is_binary(entry.head):
             continue
         if only and not _fits(entry.path, only):
@@ -62,9 +82,24 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
         found.libraries.append(FoundLibrary(entry.path, file))
         if len(found.libraries) > MOST_LIBRARIES:
             raise LimitExceeded(f"{package}: holds more than {MOST_LIBRARIES} libraries", "pick some with --only")
+    _refuse_twice(found, places, package)
     found.libraries = list(_once(sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))))
     found.left_out.sort()
     return found
+
+
+def _refuse_twice(found: PackagedLibraries, places: Mapping[str, int], package: str) -> None:
+    """Raise for two members with one path: which of them is installed depends on what unpacks them."""
+    digests: dict[str, set[str]] = {}
+    for each in found.libraries:
+        if places[each.path] > 1:
+            digests.setdefault(each.path, set()).add(each.file.sha256())
+    for path in sorted({*digests, *(each for each in found.links if places[each] > 1)}):
+        if path in found.links or len(digests[path]) > 1:
+            raise ExtractError(
+                f"{package}: has several members called {path[:200]!r}",
+                "no well-made package has: which of them is installed is not known; build or download it again",
+            )
 
 
 def _once(libraries: Sequence[FoundLibrary]) -> Iterator[FoundLibrary]:
@@ -95,6 +130,11 @@ def library_to_link(name: str) -> str:
     return library_name(name) if _ITSELF.fullmatch(name) else ""
 
 
+def is_named_like_one(path: str) -> bool:
+    """Whether a file of this name is taken for a library, whatever else it may be."""
+    return NAMED_LIKE_ONE.fullmatch(path.rpartition("/")[2]) is not None
+
+
 def is_debug_file(path: str) -> bool:
     """Whether a path is one that separate debug information has."""
     trees = "usr/lib/debug/" in f"{path}/" or "/.dwz/" in f"/{path}"
@@ -115,7 +155,7 @@ def _other_than_library(path: str, file: InputFile) -> str:
     """What a binary is if not a library that programs link to; else empty."""
     if is_debug_file(path):
         return "debug information"
-    if NAMED_LIKE_ONE.fullmatch(path.rpartition("/")[2]):
+    if is_named_like_one(path):
         return ""
     if not file.head.startswith(MAGIC):
         return "no library by its name"

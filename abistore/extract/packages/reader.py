@@ -55,20 +55,28 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         told = None if _is_alone(file) else PackageRead(file.path.name, *identity, left_out=left_out)
         if told is not None:
             told = msgspec.structs.replace(told, sha256=digest_of(file), read=how_read(file, options))
-        members, twins = _one_each([(each.path, one) for each in found.libraries for one in _snapshots(each, options)])
+        read_all = [(each.path, one) for each in found.libraries for one in _snapshots(each, options)]
+        members, twins = _one_each(read_all, found)
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
         read = [headers.added(_from(snapshot, told, path)) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
-        yield from (_counted(each, len(read), together, left_out) for each in read)
+        doubts = tuple(dict.fromkeys(doubt for each in read for doubt in headers.doubts(each, identity.version)))
+        count = PackageRead("", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts)
+        yield from (_counted(each, count) for each in read)
 
 
-def _one_each(members: Sequence[tuple[str, Snapshot]]) -> tuple[list[tuple[str, Snapshot]], list[str]]:
-    """One library of each name and platform, and what is left out for that: first what is called as itself, then what
-    lies least deep."""
+def _one_each(
+    members: Sequence[tuple[str, Snapshot]], found: PackagedLibraries
+) -> tuple[list[tuple[str, Snapshot]], list[str]]:
+    """One library of each name and platform, and what is left out for that: first what programs load by its SONAME,
+    then what is called as itself, then what lies least deep."""
+    loaded = {soname: found.loaded(soname) for _, each in members if (soname := each.facts.name if each.facts else "")}
 
-    def rank(member: tuple[str, Snapshot]) -> tuple[bool, int, str]:
+    def rank(member: tuple[str, Snapshot]) -> tuple[bool, bool, int, str]:
         path, snapshot = member
-        return library_name(path.rpartition("/")[2]) != snapshot.library, path.count("/"), path
+        is_loaded = path in loaded.get((snapshot.facts.name if snapshot.facts else None) or "", ())
+        called = library_name(path.rpartition("/")[2]) == snapshot.library
+        return not is_loaded, not called, path.count("/"), path
 
     chosen: dict[tuple[str, str], str] = {}
     for path, snapshot in sorted(members, key=rank):
@@ -87,9 +95,12 @@ def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity
     if _is_alone(file):
         return PackageIdentity(), libraries_in(_alone(file), options.only, package)
     with damage_told(str(file.path)):
-        format = None if isinstance(file, InputFolder) else format_of(file.head)
-        identity = format.identity(file, _bounds(file, options)) if format else PackageIdentity()
-        return identity, libraries_in(entries(file, _bounds(file, options)), options.only, package)
+        return _identity(file, options), libraries_in(entries(file, _bounds(file, options)), options.only, package)
+
+
+def _identity(file: InputFile, options: ExtractOptions) -> PackageIdentity:
+    format = None if isinstance(file, InputFolder) else format_of(file.head)
+    return format.identity(file, _bounds(file, options)) if format else PackageIdentity()
 
 
 def _is_alone(file: InputFile) -> bool:
@@ -140,7 +151,9 @@ def _development(options: ExtractOptions, stack: ExitStack) -> list[DevelopmentF
 def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentFiles:
     with open_input(path) as package, damage_told(str(path)):
         allow_more(package.size)
-        return lay_out(entries(package, _bounds(package, options)), folder, str(path))
+        found = lay_out(entries(package, _bounds(package, options)), folder, str(path))
+        identity = _identity(package, options)
+        return msgspec.structs.replace(found, name=identity.name, version=identity.version)
 
 
 def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snapshot]:
@@ -161,12 +174,17 @@ def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot
     return msgspec.structs.replace(snapshot, provenance=provenance)
 
 
-def _counted(snapshot: Snapshot, libraries: int, together: str, left_out: tuple[str, ...]) -> Snapshot:
-    """The snapshot of a package that gave so many libraries; a folder, which has no digest, has theirs."""
+def _counted(snapshot: Snapshot, whole: PackageRead) -> Snapshot:
+    """The snapshot with what is known after all libraries are read; a folder, which has no digest, has theirs."""
     package = snapshot.provenance.package
     if not isinstance(package, PackageRead):
         return snapshot
-    sha256 = package.sha256 or together
-    package = msgspec.structs.replace(package, libraries=libraries, sha256=sha256, left_out=left_out)
+    package = msgspec.structs.replace(
+        package,
+        libraries=whole.libraries,
+        sha256=package.sha256 or whole.sha256,
+        left_out=whole.left_out,
+        doubts=whole.doubts,
+    )
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)

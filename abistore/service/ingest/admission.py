@@ -22,6 +22,7 @@ from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, 
 from abistore.service.judging.counterparts import Counterpart, counterpart_of
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
+from abistore.service.judging.places import said_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -192,6 +193,10 @@ class Admission:
 
     def _report(self, old: Release, standing: StoreState) -> Report:
         report = self.report(old, standing)
+        if (new := standing.release or self.arrival.snapshot) is not None:
+            label = self.arrival.line.library, self.arrival.request.version
+            said = said_of(*label, old.provenance, new.provenance)
+            report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:

@@ -74,8 +74,7 @@ def told(
     """The result about a package: that of its one library, or one with ``members``."""
     report, lack = admitted.report, admitted.lack
     if len(members) == 1 and (report is None or len(report.libraries) == 1):
-        twins = about.twins if isinstance(about, PackageRead) else ()
-        notes = (f"left out: {', '.join(twins)}",) if twins else ()
+        notes = _told_of(about, about.twins) if isinstance(about, PackageRead) else ()
         return msgspec.structs.replace(members[0], path=str(path), notes=(*members[0].notes, *notes))
     statuses = {each.status for each in members}
     return Ingested(
@@ -91,7 +90,7 @@ def told(
         code=lack.code if lack else "",
         error=lack.message if lack else "",
         hint=lack.hint if lack else "",
-        notes=_left_out(about),
+        notes=_told_of(about, about.left_out) if isinstance(about, PackageRead) else (),
         members=tuple(msgspec.structs.replace(each, code="", error="", verdict=None) for each in members),
     )
 
@@ -102,6 +101,5 @@ def member_path(package: Path, provenance: Provenance) -> Path:
     return package / found.member if isinstance(found, PackageRead) else package
 
 
-def _left_out(package: PackageRead | UnsetType) -> tuple[str, ...]:
-    names = package.left_out if isinstance(package, PackageRead) else ()
-    return (f"left out: {', '.join(names)}",) if names else ()
+def _told_of(package: PackageRead, left_out: tuple[str, ...]) -> tuple[str, ...]:
+    return (*((f"left out: {', '.join(left_out)}",) if left_out else ()), *package.doubts)

@@ -19,6 +19,7 @@ from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
 from abistore.service.judging.judging import gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
+from abistore.service.judging.places import said_of
 from abistore.service.operands import Operand, Selection, is_reference, operands
 
 if TYPE_CHECKING:
@@ -59,12 +60,13 @@ def compare(
             first, second = reader.pair(old, new)
             released = first.release or second.release
             plan = AllowPlan(allow or "scheme", reader.store.scheme(released.line.library) if released else AUTO)
-            report = _named(judge(first.snapshot, second.snapshot, by), old, new)
+            sides = first.snapshot, second.snapshot
+            report = _named(_with_packages(judge(*sides, by), sides), old, new)
             report = _for_programs(report, programs, [first.snapshot])
             if first.release or second.release:
                 report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
             if consumers:
-                report = _with_consumers(reader.store, report, (first.snapshot, second.snapshot))
+                report = _with_consumers(reader.store, report, sides)
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
@@ -79,6 +81,12 @@ def compare(
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING, plan if allow else None)
+
+
+def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
+    old, new = (each.provenance for each in sides)
+    said = said_of(sides[1].library, sides[1].version or "", old, new)
+    return msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
 
 
 def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[Snapshot]) -> Report:

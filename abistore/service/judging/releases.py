@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -11,19 +11,23 @@ from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
-from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
 from abistore.service.judging.allowing import assessed, passes
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
 from abistore.service.judging.judging import accepted, judge
+from abistore.service.judging.places import in_doubt, moved
 from abistore.service.kinds import kinds
 from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
     from abistore.compare.releases.comparison import ComparedRelease
     from abistore.service.judging.ruling import Ruling
+
+
+_Pair: TypeAlias = tuple[Snapshot | None, Snapshot | None]
 
 
 class SaidOfRelease(NamedTuple):
@@ -58,7 +62,7 @@ def judge_releases(
     if said is not None:
         own, reports = said.between(own), list(map(said.member, reports))
     whole = joined(own, members, reports)
-    whole = msgspec.structs.replace(whole, notes=(*whole.notes, *_unread(old), *_unread(new)))
+    whole = msgspec.structs.replace(whole, notes=(*whole.notes, *_said(old, new, pairs)))
     report, code = accepted(assessed(whole, allow), fail_on)
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
@@ -66,12 +70,13 @@ def judge_releases(
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
-def _unread(release: ReadRelease) -> Iterator[str]:
-    """Libraries of a release that nothing was compared of, as another one has their name."""
-    packages = (each.provenance.package for each in release.libraries)
-    twins = sorted({twin for each in packages if isinstance(each, PackageRead) for twin in each.twins})
-    if twins:
-        yield f"not compared of {release.name} {release.version}: {', '.join(twins)}; pick one with --only"
+def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
+    """What is to be said of the packages of both sides."""
+    for release in (old, new):
+        yield from in_doubt(f"{release.name} {release.version}", [each.provenance for each in release.libraries])
+    for before, after in pairs:
+        if before and after:
+            yield from moved(after.library, before.provenance, after.provenance)
 
 
 def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
@@ -83,7 +88,7 @@ def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
     return msgspec.structs.replace(report, exit_code=lacks[0].exit_code, **told)
 
 
-def _pairs(old: Sequence[Snapshot], new: Sequence[Snapshot]) -> Iterator[tuple[Snapshot | None, Snapshot | None]]:
+def _pairs(old: Sequence[Snapshot], new: Sequence[Snapshot]) -> Iterator[_Pair]:
     """The libraries of both sides by name and platform, sorted; ``None`` where a side lacks one."""
     before, after = ({(each.library, str(each.target)): each for each in side} for side in (old, new))
     for key in sorted(before.keys() | after.keys()):

@@ -186,6 +186,8 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     if report is not None and report.changes:
         style = style_of(settings, rendering.full)._replace(mode=rendering.mode, source_root=rendering.source_root)
         yield from ("", draft(report, "text", style), "")
+    elif report is not None:
+        yield from (f"note: {each}" for each in report.notes)
     if result.merge_base:
         brought = counted(len(result.introduced), "break")
         yield f"since {result.merge_base}: this change brought {brought}, {len(result.inherited)} stood before"

@@ -1,0 +1,53 @@
+"""What is said of packages: which library was not read, what may not belong together, and what lies elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from abistore.model.labels.sonames import library_name
+from abistore.model.snapshot import PackageRead, Provenance
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+[^/]*")
+
+
+def said_of(library: str, version: str, old: Provenance, new: Provenance) -> tuple[str, ...]:
+    """What is to be said of the packages that two snapshots of a library are from; ``version`` is the new one."""
+    return (*in_doubt(f"{library} {version}".strip(), [new]), *moved(library, old, new))
+
+
+def in_doubt(release: str, members: Iterable[Provenance]) -> Iterator[str]:
+    """Libraries of a release that nothing was compared of, as another one has their name, and what is in doubt."""
+    packages = [each for each in map(_package, members) if each is not None]
+    if twins := sorted({twin for each in packages for twin in each.twins}):
+        yield f"not compared of {release}: {', '.join(twins)}; pick one with --only"
+    yield from sorted({doubt for each in packages for doubt in each.doubts})
+
+
+def moved(library: str, old: Provenance, new: Provenance) -> Iterator[str]:
+    """What is to be said of a library that is in another folder than before, or in a file of another name.
+
+    A folder that differs in a version only is the same one: ``foo-1.0/lib`` and ``foo-1.1/lib``.
+    """
+    before, after = _package(old), _package(new)
+    if before is None or after is None or not (before.member and after.member):
+        return
+    places = f"{after.member}, before {before.member}; see that what asks for it finds it"
+    if _folder(before) != _folder(after):
+        yield f"{library} lies elsewhere: {places}"
+    elif _is_called_so(before, library) and not _is_called_so(after, library):
+        yield f"{library} is in a file of another name: {places}"
+
+
+def _package(provenance: Provenance) -> PackageRead | None:
+    return provenance.package if isinstance(provenance.package, PackageRead) else None
+
+
+def _folder(package: PackageRead) -> str:
+    """The folder in the package, without what only tells its version."""
+    folder = package.member.rpartition("/")[0]
+    return _VERSION.sub("#", folder.replace(package.version, "#") if package.version else folder)
+
+
+def _is_called_so(package: PackageRead, library: str) -> bool:
+    return library_name(package.member.rpartition("/")[2]) == library
