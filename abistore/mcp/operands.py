@@ -24,13 +24,18 @@ REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baselin
 def operand(settings: Settings, text: str, argument: str) -> str | Path:
     """A side of a comparison: a file that may be read, or a reference. Raises :class:`Refusal`."""
     if text.startswith("/"):
-        return file(settings, text, argument)
+        return library(settings, text, argument)
     if not text or "/" in text or text[0] in ".~":
         raise Refusal("INVALID_ARGUMENT", f"{argument} is a relative path", REFERENCES)
     return text
 
 
-def file(settings: Settings, text: str, argument: str) -> Path:
+def library(settings: Settings, text: str, argument: str) -> Path:
+    """A file of a library, or a folder of libraries, as :func:`file`; each file in a folder has the same limits."""
+    return file(settings, text, argument, folders=True)
+
+
+def file(settings: Settings, text: str, argument: str, *, folders: bool = False) -> Path:
     """A regular file that is not too large. Nothing of it is read. Raises :class:`Refusal`.
 
     Whoever reads it opens it once, and judges again whether it may be read.
@@ -46,6 +51,8 @@ def file(settings: Settings, text: str, argument: str) -> Path:
         raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES) from None
     except (OSError, ValueError):
         raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check the path and its permissions") from None
+    if folders and stat.S_ISDIR(found.st_mode):
+        return path
     if not stat.S_ISREG(found.st_mode):
         raise Refusal("INVALID_ARGUMENT", f"{argument} is not a regular file", REFERENCES)
     if found.st_size > settings.max_file_size:

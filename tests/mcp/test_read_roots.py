@@ -86,3 +86,14 @@ def test_a_linker_script_below_the_folder_leads_to_nothing_elsewhere(confined: A
     refused = confined.refused("abi_dump", library_path=str(script))
     assert "none is there" in refused["error"]
     assert str(folder.parent) not in json.dumps(refused)
+
+
+def test_a_folder_of_libraries_is_read_without_what_its_links_lead_to(confined: Agent, folder: Path) -> None:
+    """``link.so`` leads to a library outside; a link to a folder is judged by where it leads."""
+    only = folder / "only"
+    only.mkdir()
+    shutil.copy(folder / "libgeo-1.0.so", only / "libgeo.so.1")
+    (only / "libother.so.2").symlink_to(folder.parent / "libgeo.so")
+    assert confined("abi_compare", old_input=str(only), new_input="libgeo@1.0")["verdict"] == "NO_CHANGE"
+    (folder / "away").symlink_to(folder.parent)
+    assert confined.refused("abi_dump", library_path=str(folder / "away"))["code"] == "PATH_DENIED"

@@ -14,7 +14,7 @@ from abistore.mcp.answers.compared import Gap, extent
 from abistore.mcp.answers.units import units
 from abistore.mcp.answers.written import MOST_UNITS
 from abistore.mcp.call import Call
-from abistore.mcp.operands import check_include_dirs, file, headers_of
+from abistore.mcp.operands import check_include_dirs, headers_of, library
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Folders, Headers, Language, described
 from abistore.model.digest import snapshot_digest
@@ -86,7 +86,7 @@ def read_library(
 ) -> ReadLibrary:
     """The snapshot of a library; ``said`` are its version and language. Raises :class:`Refusal`."""
     version, language = said
-    path = file(call.settings, library_path, "library_path")
+    path = library(call.settings, library_path, "library_path")
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
     most = call.settings.max_file_size

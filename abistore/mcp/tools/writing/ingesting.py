@@ -14,7 +14,8 @@ from abistore.mcp.answers.compared import ComparedSide, Gap, counts, gaps, next_
 from abistore.mcp.answers.units import fitting
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep
-from abistore.mcp.operands import allow_rule, check_include_dirs, file, headers_of, ruling_of
+from abistore.mcp.operands import allow_rule, check_include_dirs, headers_of, ruling_of
+from abistore.mcp.operands import library as library_at
 from abistore.mcp.refusals import Refusal, refusal_for
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import (
@@ -93,7 +94,7 @@ def abi_ingest(
     With `against` it is judged first, and a build that fails is not stored: see state and exit_code. A version that
     another binary has is an error (VERSION_CONFLICT): nothing is overwritten.
     """
-    path = file(call.settings, library_path, "library_path")
+    path = library_at(call.settings, library_path, "library_path")
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
