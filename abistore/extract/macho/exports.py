@@ -80,9 +80,10 @@ class SectionMap:
         """The most bytes that an object has, and how many of them may be padding: 0 where nobody can tell.
 
         The format has no sizes: an object ends before the next symbol. Once ``strip`` took the local symbols out, what
-        lies between two exports may be other objects.
+        lies between two exports may be other objects. Among constants compilers put some that have no symbol at all:
+        the initial values of variables, and tables for jumps.
         """
-        if not self._marked:
+        if not self._marked or self.is_read_only(section):
             return 0, 0
         place = bisect_right(self._symbols, address)
         end = section.address + section.size
