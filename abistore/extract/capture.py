@@ -63,12 +63,14 @@ def headers_of(
     Raises :class:`HeaderError`, :class:`LimitExceeded`.
     """
     from abistore.extract.headers.reader import read_headers  # not always needed
+    from abistore.extract.headers.string_abi import as_built
 
+    own = [name.spelling for name in binary.entries.get("symbol", ()) if is_cpp(name)]
     return read_headers(
-        headers,
+        as_built(headers, own),
         _for_compilers(binary),
         progress,
-        cpp_exports=any(map(is_cpp, binary.entries.get("symbol", ()))),
+        cpp_exports=bool(own),
         runtime=is_runtime(binary.facts.name if binary.facts else None),
         edits=edits,
     )
