@@ -1,23 +1,51 @@
-"""Groups of commands that suggest the nearest names for a misspelled one."""
+"""Groups of commands that suggest what was meant by a name that none of them has."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
 
 import click
 
 from abistore.errors import UsageError
 
+OTHER_WORDS: Final = {
+    "add": "ingest",
+    "diff": "compare",
+    "extract": "dump",
+    "ls": "list",
+    "remove": "db forget",
+    "store": "ingest",
+    "verify": "db check",
+}
+"""What other tools call a command."""
+
 
 class SuggestingGroup(click.Group):
-    """A group that answers a misspelled command with the nearest names."""
+    """A group that answers a name that it has not with those nearest to it, and with the place where one stands."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises :class:`UsageError` with the nearest names as the hint."""
+        """The command that the first word names. Raises :class:`UsageError` with what was likely meant as the hint."""
         word, known = args[0], self.list_commands(ctx)
         if word not in known and not word.startswith("-") and not ctx.resilient_parsing:
             from abistore.model.words.nearness import did_you_mean, near
 
-            hint = did_you_mean(near(word, known), f"see `{ctx.command_path} --help`")
-            raise UsageError(f"no command is called {word}", hint)
+            meant = [f"`{each}`" for each in _elsewhere(ctx.find_root(), word)] or near(word, known)
+            raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
         return super().resolve_command(ctx, args)
+
+
+def _elsewhere(root: click.Context, word: str) -> Iterator[str]:
+    """The commands of this name in other groups, and the one that other tools call so, as they are written."""
+    program = root.command_path
+    if word in OTHER_WORDS:
+        yield f"{program} {OTHER_WORDS[word]}"
+    if isinstance(root.command, click.Group):
+        for name in root.command.list_commands(root):
+            inner = root.command.get_command(root, name)
+            if isinstance(inner, click.Group) and word in inner.list_commands(root):
+                yield f"{program} {name} {word}"
+            elif name == word:
+                yield f"{program} {name}"

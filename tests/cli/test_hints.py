@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from abistore.cli.commands.db import freed
+from abistore.cli.groups import OTHER_WORDS
 from abistore.service.administration.administration import VacuumedStore
 from tests.cli.conftest import Call
 
@@ -50,6 +51,26 @@ def test_a_misspelled_command_is_told_which_is_meant(abistore: Call, word: str, 
     done = abistore(word)
     assert done.code == 64
     assert f"hint: {said}" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("prune",), "`abistore db prune`"),
+        (("db", "ingest"), "`abistore ingest`"),
+        (("set",), "`abistore baseline set` or `abistore review set`"),
+        (("db", "verify"), "`abistore db check`"),
+    ],
+)
+def test_a_command_that_stands_elsewhere_is_told_with_its_place(
+    abistore: Call, words: tuple[str, ...], said: str
+) -> None:
+    assert f"hint: did you mean {said}?" in abistore(*words).err
+
+
+@pytest.mark.parametrize("command", OTHER_WORDS.values())
+def test_what_other_tools_call_otherwise_is_a_command(abistore: Call, command: str) -> None:
+    assert abistore(*command.split(), "--help").code == 0
 
 
 def test_where_only_some_is_described_the_rest_is_to_be_built_with_it(abistore: Call, tmp_path: Path) -> None:
