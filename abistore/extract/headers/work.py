@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from abistore.confinement import open_file, status
-from abistore.errors import HeaderError
+from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
@@ -71,7 +71,7 @@ def _parsed(
     libclang().underscored = "-apple-" in tools.triple
     folders = include_folders(given, texts)
     starts = {header.path: text for header, text in zip(given.headers, texts, strict=True)}
-    standard = standard_includes(starts, [*folders, *options.include_dirs], text_of)
+    standard = standard_includes(starts, [*folders, *options.include_dirs], _text_if_readable)
     invocation = Invocation(tools, options, flags, folders, memory(files), standard)
     named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
     parser = HeaderParser(given, invocation)
@@ -99,6 +99,14 @@ def text_of(path: Path) -> str:
             return file.read(MOST_TEXT).decode(errors="replace")
     except OSError as error:
         raise HeaderError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from None
+
+
+def _text_if_readable(path: Path) -> str:
+    """The beginning of a header that another includes: libclang says what is wrong with one that cannot be read."""
+    try:
+        return text_of(path)
+    except (HeaderError, PathDenied):
+        return ""
 
 
 def _walked(

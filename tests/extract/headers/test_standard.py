@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -285,3 +286,21 @@ def test_includes_are_followed_in_their_order(tmp_path: Path) -> None:
     (folder / "deque").write_text("#include <stack>\n")
     starts = {folder / "a.hpp": (folder / "a.hpp").read_text(), folder / "c.hpp": "#include <deque>\n#include <own>\n"}
     assert standard_includes(starts, [folder], Path.read_text).names == ("set", "list", "map", "stack")
+
+
+@pytest.mark.usefixtures("cache")
+def test_hostile_headers_take_no_longer(tmp_path: Path) -> None:
+    uses = "".join(f"#define M{n} INT_MAX\n" for n in range(20_000))
+    many = "".join('#include "empty.hpp"\n' for _ in range(5_000))
+    texts = {
+        "a.hpp": f"#include <climits>\n{many}{uses}int a;\n",
+        "empty.hpp": "",
+        "huge.hpp": f"#include <climits>\n/* {'INT_MAX ' * 600_000} */\nint huge;\n",
+    }
+    folder = written(tmp_path / "include", texts)
+    (folder / "again.hpp").symlink_to(folder / "a.hpp")
+    before = time.process_time()
+    plain = without(folder)
+    middle = time.process_time()
+    assert reading(folder) == plain
+    assert time.process_time() - middle < 3 * (middle - before) + 2

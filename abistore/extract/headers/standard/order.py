@@ -6,7 +6,9 @@ they would not have met yet.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from abistore.extract.headers import clang
@@ -18,6 +20,9 @@ from abistore.extract.headers.walk.written.macros import UNDEFINED
 from abistore.extract.headers.walk.written.tokens import TOKEN, SourceText
 
 NEVER: Final = 1 << 62
+MOST_BYTES: Final = 4 << 20
+"""How large a file may be of which the words are looked at."""
+
 Path = Callable[[str], str]
 Public = Callable[[str], str | None]
 
@@ -44,6 +49,7 @@ class _Order:
         self._paths: dict[int | None, str] = {None: ""}
         self._entered: dict[int, int] = {}
         self._directives: dict[int, list[tuple[int, int]]] = {}
+        self._sorted: dict[int, tuple[list[int], list[int]]] = {}
         self._first: dict[str, int] = {}
         top = self._lib.children(self._lib.getTranslationUnitCursor(unit.obj))
         self._macros = [each for each in top if each.kind == kinds.MACRO]
@@ -89,6 +95,8 @@ class _Order:
 
     def _is_sound(self, file: int) -> bool:
         text = self._text.file(file)
+        if len(text) > MOST_BYTES:
+            return False
         if any(match[1].decode() in self._record.usual for match in UNDEFINED.finditer(text)):
             return False
         met = self._defining.keys() & words_of(text)
@@ -107,5 +115,9 @@ class _Order:
 
     def _latest(self, file: int, offset: int) -> int:
         """The last inclusion that surely came before a place of a file."""
-        before = [number for place, number in self._directives.get(file, ()) if place < offset]
-        return max([self._entered[file], *before])
+        if file not in self._sorted:
+            found = sorted(self._directives.get(file, ()))
+            latest = accumulate((number for _, number in found), max, initial=self._entered[file])
+            self._sorted[file] = [place for place, _ in found], list(latest)
+        places, latest_before = self._sorted[file]
+        return latest_before[bisect_left(places, offset)]
