@@ -428,6 +428,7 @@ class Alias(Shape, frozen=True, tag="A"):
 
 Trait: TypeAlias = Literal[
     "abstract",
+    "befriends",
     "concept",
     "constant",
     "constexpr",
@@ -443,7 +444,7 @@ Trait: TypeAlias = Literal[
     "template",
     "using",
 ]
-"""What the text of a declaration says in a word.
+"""What the text of a declaration says in a word. ``befriends``: a class with friends.
 
 ``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the
 first from the others. ``dummy``: a definition that only gives a handle a type (``struct state { int dummy; };``).

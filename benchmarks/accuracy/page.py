@@ -101,6 +101,10 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   GCC from 8 and Clang from 14 record the access of nested classes, GCC alone that of nested enumerations; PDB files
   do not. Where no unit defines the class around, nothing is known, and the member counts as public. A public alias
   of the private class that no member uses is recorded by no compiler: headers tell of it.
+- Private numbers and pointers of a class that change places or types within the same bytes are a risk with headers
+  (`field_private_changed`): programs copy these bytes and do no more. It breaks where anything that programs have
+  compiled in may look into them: an inline body, a friend, a template, a function whose body is not in the headers that
+  were given, a comparison or initialisation that the compiler writes. Without headers nothing tells, and it breaks.
 - An inline function that is declared deleted stays in the programs that have it compiled in: sources break
   (`declaration_inline_removed`). Where it was private, no source could call it (`declaration_inaccessible_changed`).
 - A class in which each virtual function is pure or inline has no key function: programs emit its vtable and type

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from abistore.compare.classify.extents import Extent, Extents
 from abistore.compare.context import Context
+from abistore.compare.types.extents import Extent, Extents
 from abistore.compare.types.fields import InnerField, flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.model.deltas import Added, Changed

@@ -225,7 +225,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     """
     return msgspec.structs.replace(
         declared,
-        traits=tuple(each for each in declared.traits if each not in ("dummy", "standard_layout")),
+        traits=tuple(each for each in declared.traits if each not in ("befriends", "dummy", "standard_layout")),
         parameters=_arguments(declared.parameters, other.parameters),
         value=_value(declared.value, other.value),
         body=None if not_recorded(declared.body, other.body) else declared.body,

@@ -81,6 +81,10 @@ class Consumers(ABC):
         """Whether a header that consumers include defines ``type``, which no export mentions."""
 
     @abstractmethod
+    def can_look_into(self, type: Name, fields: Collection[str]) -> bool:
+        """Whether code that programs compile in may use one of these private ``fields`` of a class."""
+
+    @abstractmethod
     def offers(self, type: Name) -> bool:
         """Whether a header that was read defines ``type`` for consumers: they can use it without any export."""
 

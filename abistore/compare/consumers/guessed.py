@@ -61,6 +61,10 @@ class GuessedConsumers(Consumers):
         """Whether the header that defines ``type`` is in the library's ``include`` folder, or declares exports."""
         return self._constants.can_include(self._files.get(type, ""))
 
+    def can_look_into(self, type: Name, fields: Collection[str]) -> bool:
+        """Without headers nobody knows the inline functions of a class."""
+        return True
+
     def offers(self, type: Name) -> bool:
         """No header was read."""
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
@@ -9,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from abistore.compare.consumers.consumers import is_accessible
+from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
@@ -30,6 +32,9 @@ Headers that mention a ``hidden`` type only declare it, or give it a dummy defin
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""
+
+COMPARISON: Final = re.compile(r"\boperator(?:<=>|==|!=|<|>|<=|>=)$")
+"""Operators that compilers write where they are declared ``= default``."""
 
 
 class HeaderText(msgspec.Struct, frozen=True):
@@ -67,7 +72,8 @@ class PublicApi:
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
-            vars(self).pop("_closed", None)  # signatures tell of it, which texts do not hold
+            for told in ("_closed", "_compares_members"):  # signatures tell of them, which texts do not hold
+                vars(self).pop(told, None)
         return same
 
     def _text(self, name: Name) -> HeaderText:
@@ -243,6 +249,52 @@ class PublicApi:
         """The names of public functions that headers declare and leave to a source file."""
         return frozenset(text.display for text in self.texts.values() if text.display)
 
+    def can_look_into(self, type: Name, fields: Collection[str]) -> bool:
+        """Whether code in the headers may use one of these private ``fields`` of a class.
+
+        So it may where not all of that code is known: of friends, of templates and of headers that are only included.
+        Constructors initialise members where these are declared with values.
+        """
+        if not self.complete or self.definition(type) != "public" or "<" in type.spelling or self._compares_members:
+            return True
+        texts = (shape for shape in self._source[type] if isinstance(shape, Declared))
+        if any("befriends" in each.traits or each.expressions for each in texts) or not all(
+            map(self._is_known, self._within(type))
+        ):
+            return True
+        return any(f"{type.spelling}::{field}" in self.used_members for field in fields)
+
+    def _within(self, type: Name) -> list[Name]:
+        """The functions and variables that are declared in a class, and in the classes in it."""
+        inside = f"{type.spelling}::"
+        return [name for name in self._owned if self._owned[name].startswith(inside)]
+
+    @cached_property
+    def _owned(self) -> Mapping[Name, str]:
+        """What headers declare in classes, by its qualified name."""
+        found: dict[Name, str] = {}
+        for name, shapes in self._source.items():
+            owner = next((each for each in map(_owner, shapes) if each is not None), None)
+            if owner is not None:
+                found[name] = f"{owner.spelling}::"
+            elif self.texts[name].template:
+                found[name] = name.spelling
+        return found
+
+    def _is_known(self, member: Name) -> bool:
+        """Whether a member has its body in the headers, or in the library and nowhere else."""
+        text = self.texts[member]
+        if text.template or text.copied:
+            return not text.template
+        symbols = self._symbols.get(member) or self._symbols.get(Name(member.kind, primary(member.spelling)))
+        return (bool(symbols) and not is_weak(symbols or ())) or is_pure(self._source[member])
+
+    @cached_property
+    def _compares_members(self) -> bool:
+        """Whether the compiler writes a comparison, which looks at all members of a class."""
+        functions = (shapes for name, shapes in self._source.items() if name.kind == "function")
+        return any(_is_comparison(shapes) and not _has_body(shapes) for shapes in functions)
+
     def declares(self, type: Name) -> bool:
         """Whether a given header declares ``type``."""
         return type in self._source and self.texts[type].public
@@ -256,6 +308,22 @@ def templates_in(qualified: str) -> Iterator[str]:
             head += qualified[place:begin]
             place = end
             yield head
+
+
+def is_pure(shapes: Variants) -> bool:
+    """Whether it is a virtual function that its class leaves to others."""
+    return any(isinstance(each, Function) and each.method and each.method.virtual == "pure" for each in shapes)
+
+
+def _is_comparison(shapes: Variants) -> bool:
+    """Whether it is an operator that compares and that programs have compiled in."""
+    copied = any(isinstance(each, Declared) and not COPIED.isdisjoint(each.traits) for each in shapes)
+    operators = (each for each in shapes if isinstance(each, Function) and COMPARISON.search(each.display))
+    return any(copied or _needs_no_body(each) for each in operators)
+
+
+def _has_body(shapes: Variants) -> bool:
+    return any(isinstance(each, Declared) and each.body is not None for each in shapes)
 
 
 def _owner(shape: object) -> Name | None:

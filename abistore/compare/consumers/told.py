@@ -111,6 +111,10 @@ class ToldConsumers(Consumers):
         """Whether a public header defines ``type``, or may do so."""
         return self.offers(type) or (not self._api.complete and self._guessed.can_include(type))
 
+    def can_look_into(self, type: Name, fields: Collection[str]) -> bool:
+        """Whether an inline body in the headers uses one of these private ``fields``, or may."""
+        return self._api.can_look_into(type, fields)
+
     def offers(self, type: Name) -> bool:
         """Whether a public header defines ``type``."""
         return self._api.declares(type) and self._api.definition(type) == "public"

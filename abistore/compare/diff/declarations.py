@@ -13,6 +13,7 @@ from abistore.compare.diff.parts import (
     Agreement,
     DefinitionKind,
     DescribedClass,
+    PrivateData,
     PrivateType,
     TagName,
     UnreachedType,
@@ -23,6 +24,7 @@ from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
 from abistore.compare.side import SideFacts
+from abistore.compare.types.private_fields import changed_private_data
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
@@ -257,8 +259,18 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         yield from _texts(name, old, new)
         if before != after:
             yield Changed(Subject(name), UnreachedType(name, before), UnreachedType(other, after))
+    elif _differ_in_private_data(context, name, before, after):
+        yield from _texts(name, old, new)
+        yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
     else:
         yield from _compared(name, old, new)
+
+
+def _differ_in_private_data(context: Context, name: Name, old: AnyShape, new: AnyShape) -> bool:
+    if not (isinstance(old, Record) and isinstance(new, Record)):
+        return False
+    fields = changed_private_data(old, new, (context.old.types, context.new.types))
+    return bool(fields) and not context.old.consumers.can_look_into(name, fields)
 
 
 def _of_one_side(own: Variants, others: Variants) -> AnyShape:

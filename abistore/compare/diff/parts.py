@@ -53,6 +53,10 @@ class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
 
+class PrivateData(NamedShape, frozen=True):
+    """A class of which only private data members differ that programs hold as bytes."""
+
+
 class UnusedEnum(NamedShape, frozen=True):
     """An enumeration that no export names, of a header of which nothing tells that consumers can include it."""
 

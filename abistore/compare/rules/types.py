@@ -9,7 +9,15 @@ from msgspec import Struct
 
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DefinitionKind, NamedShape, PrivateType, TagName, Unexplained, UnreachedType
+from abistore.compare.diff.parts import (
+    DefinitionKind,
+    NamedShape,
+    PrivateData,
+    PrivateType,
+    TagName,
+    Unexplained,
+    UnreachedType,
+)
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.spelling import declaration, declare, spell
@@ -170,6 +178,19 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
     if old == new:
         old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
     yield Note("a private definition changed", old, new)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
+    """Private numbers or pointers of a class changed places or types, within the same bytes.
+
+    Programs have objects of the same size, copy them as before and cannot name these members. The class has no friends,
+    and no inline function of the public headers uses them.
+
+    Fix: nothing; programs that read the bytes of an object by themselves have to be told.
+    """
+    old, new = type.old.shape, type.new.shape
+    yield Note("private members changed", _members(old, new), _members(new, old))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")

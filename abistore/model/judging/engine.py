@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 43
+ENGINE: Final = 45
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "b5c9916318f3f876"
+CORPUS: Final = "98160a9153df1792"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

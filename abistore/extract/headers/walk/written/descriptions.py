@@ -122,6 +122,8 @@ class Descriptions:
                 found.add("abstract")
             if any(each.kind == kinds.FINAL_ATTRIBUTE for each in facts.members):
                 found.add("final")
+            if any(each.kind == kinds.FRIEND for each in facts.members):
+                found.add("befriends")
             if self._cpp and facts.is_standard_layout:
                 found.add("standard_layout")
         if shape is not None and is_dummy(shape):

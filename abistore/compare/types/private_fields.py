@@ -1,0 +1,83 @@
+"""Which changes of a class are of private data alone, which programs hold as bytes and never look into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.extents import Extent, Extents
+from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Record, TypeRef
+
+BITS: Final = 8
+
+
+def changed_private_data(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> frozenset[str]:
+    """The private numbers and pointers of a class that moved or are of other types, where no more than that differs.
+
+    They take the same bytes. Programs copy these and do no more, where no inline function of the header uses one::
+
+        class Size { int width, height; public: int area() const; };    // then height, width
+
+    A class that is passed in registers keeps the types at their places.
+    """
+    if old.sort == "union" or replace(old, fields=()) != replace(new, fields=()) or _shown(old) != _shown(new):
+        return frozenset()
+    before, after = _only(old, new), _only(new, old)
+    if not _move(before, after) or not _are_the_same_bytes(before, after, sides):
+        return frozenset()
+    if old.passing != "reference" and _places(before) != _places(after):
+        return frozenset()
+    return frozenset(each.name for each in before)
+
+
+def _shown(record: Record) -> list[Field]:
+    return [each for each in record.fields if each.access != "private"]
+
+
+def _only(own: Record, other: Record) -> list[Field]:
+    """The private fields that the other side has not, or not like this."""
+    return [each for each in own.fields if each.access == "private" and each not in other.fields]
+
+
+def _move(old: Iterable[Field], new: Sequence[Field]) -> bool:
+    """Whether some fields are elsewhere or of another type, and are else what they were."""
+    pairs = [(one, other) for one in old for other in new if one.name == other.name]
+    return bool(pairs) and all(
+        one.mutable == other.mutable and (one.offset, one.type) != (other.offset, other.type) for one, other in pairs
+    )
+
+
+def _places(fields: Iterable[Field]) -> dict[int, TypeRef]:
+    return {each.offset: each.type for each in fields}
+
+
+def _are_the_same_bytes(old: Sequence[Field], new: Sequence[Field], sides: tuple[TypeSide, TypeSide]) -> bool:
+    before, after = _extents(old, sides[0]), _extents(new, sides[1])
+    if before is None or after is None:
+        return False
+    return all(map(Extents(before).cover, after)) and all(map(Extents(after).cover, before))
+
+
+def _extents(fields: Sequence[Field], types: TypeSide) -> list[Extent] | None:
+    """The storage of numbers, pointers and arrays of these; ``None`` where a field is anything else."""
+    found: list[Extent] = []
+    for each in fields:
+        size = types.layouts.size(each.type)
+        if not size or not each.name or each.bit_size is not None or not _is_plain(each.type, types):
+            return None
+        found.append((each.offset, each.offset + BITS * size))
+    return found
+
+
+def _is_plain(type: TypeRef, types: TypeSide) -> bool:
+    bare, _ = types.bare(type)
+    match bare:
+        case Array(element, _, False):
+            return _is_plain(element, types)
+        case Named(name):
+            return name.kind == "enum"
+        case _:
+            return isinstance(bare, Primitive | Pointer)
