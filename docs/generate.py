@@ -25,8 +25,8 @@ from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
 from abistore.compare.rule import FILE as SUBSCRIPTIONS
 from abistore.compare.rule import load, subscriptions
+from abistore.model.canonical.encoded import SHORT
 from abistore.model.kinds import FORMER_NAMES
-from abistore.model.shapes import SHORT
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.model.statement import ReleaseStatement
 from abistore.report.documentation import labelled

@@ -7,31 +7,12 @@ All offsets and bit sizes are in bits, all other sizes and alignments in bytes.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
-import msgspec
-
+from abistore.model.canonical.encoded import TAG, Encoded
 from abistore.model.names import Name
 
 Access: TypeAlias = Literal["public", "protected", "private"]
-
-TAG: Final = "is"
-SHORT: Final = {
-    **{"name": "n", "spelling": "s", "size": "z", "target": "to", "sort": "k", "element": "of", "count": "c"},
-    **{"qualifiers": "q", "result": "r", "parameters": "p", "owner": "in", "shape": "sh", "display": "d", "type": "t"},
-    **{"method": "m", "access": "a", "fields": "f", "offset": "o", "bit_size": "w", "bases": "b", "virtuals": "v"},
-    **{"symbol": "y", "slot": "i", "arguments": "g", "alignment": "al", "enumerators": "e", "value": "x"},
-}
-"""How frequent fields are called in canonical JSON; others have their own names. None may ever change."""
-
-
-class Encoded(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename=SHORT.get, gc=False):
-    """What shapes consist of. Canonical JSON has one object each, without the fields that have their default.
-
-    So a further field with a default changes no digest of what does not use it. Where a default is met is asked by
-    identity: it is ``None``, a truth value, a small number, an empty text or tuple, or a word of a ``Literal``.
-    """
-
 
 # --- type references ----------------------------------------------------------------------------------------------
 
@@ -476,13 +457,24 @@ class InlineBody(Encoded, frozen=True):
     calls: tuple[str, ...] = ()
 
 
+class Meaning(Encoded, frozen=True):
+    """What a macro stands for that names others: the value that its users get in the end, in one spelling.
+
+    ``borrowed``: by way of a macro that is not the library's (``INT8_MIN``), which other systems may define otherwise.
+    """
+
+    value: str
+    borrowed: bool = False
+
+
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
     ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
     ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
     what their values are written as (``("LAST", "RED + 7")``), and data members with how they are initialised.
-    ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``).
+    ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``). A macro has a
+    ``meaning`` where it names others and all of it is a constant.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -493,6 +485,7 @@ class Declared(Shape, frozen=True, tag="D"):
     requires: str | None = None
     expressions: tuple[tuple[str, str], ...] = ()
     availability: tuple[str, ...] = ()
+    meaning: Meaning | None = None
 
 
 AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias, Declared]

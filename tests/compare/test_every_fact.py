@@ -33,6 +33,7 @@ from abistore.model.shapes import (
     Library,
     MachoLibrary,
     MachoSymbol,
+    Meaning,
     MemberPointer,
     Method,
     Named,
@@ -144,6 +145,7 @@ SOURCE: dict[Name, AnyShape] = {
         availability=("macos introduced=10.15",),
     ),
     ENUM: Declared(expressions=(("SOME", "1 << 0"), ("ALL", "SOME | 6"))),
+    Name("variable", "NEXT"): Declared(("constant", "macro"), value="(LIMIT + 1)", meaning=Meaning("11")),
 }
 USES: tuple[TypeRef, ...] = (
     *(Named(name) for name in (PLAIN, OWNER, UNION, ENUM, ALIAS, FOREIGN)),
@@ -243,6 +245,7 @@ SAMPLES: dict[Any, Any] = {
     Enumerator: Enumerator("MORE", 9),
     Argument: Argument("more"),
     InlineBody: InlineBody("af63dc4c8601ec8c"),
+    Meaning: Meaning("12"),
     Method: Method(OWNER),
     ElfSymbol: ElfSymbol(unique=True),
     MachoSymbol: MachoSymbol(7),
@@ -323,6 +326,8 @@ MEANINGLESS = {
     r"layout \S+\.method\.(virtual|slot)\S+": "the class tells of its vtable",
     r"layout \S+\.method\.defaulted=True": "does what the compiler's own would",
     r"source \S+\.value=(None|other)": "one side does not show it",
+    r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
+    r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
     r"source \S+\.traits-swapped": "a set, which readers sort",
     r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",
     r"source \S+\.template\[int N\]\.name=other": "what a template parameter is called is nobody's business",

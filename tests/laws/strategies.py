@@ -31,6 +31,7 @@ from abistore.model.shapes import (
     Inline,
     InlineBody,
     Library,
+    Meaning,
     MemberPointer,
     Method,
     Named,
@@ -205,6 +206,7 @@ declared = st.builds(
     requires=st.none() | spellings,
     expressions=st.lists(st.tuples(identifiers, identifiers), max_size=2).map(tuple),
     availability=_sorted("ios unavailable", "macos introduced=10.15"),
+    meaning=st.none() | st.builds(Meaning, identifiers, st.booleans()),
 )
 
 SHAPES_OF: dict[tuple[bool, Kind], st.SearchStrategy[AnyShape]] = {

@@ -13,8 +13,8 @@ import pytest
 
 import abistore
 from abistore.model import shapes
+from abistore.model.canonical.encoded import SHORT, Encoded
 from abistore.model.digest import encode
-from abistore.model.shapes import Encoded
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.cases import RULES, cases, snapshot_of
@@ -38,7 +38,8 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
 """
 GROWN = """
 from abistore.model import shapes, snapshot
-found = [each for each in vars(shapes).values() if isinstance(each, type) and issubclass(each, shapes.Encoded)]
+from abistore.model.canonical.encoded import Encoded
+found = [each for each in vars(shapes).values() if isinstance(each, type) and issubclass(each, Encoded)]
 grown = [snapshot.Target, *(each for each in found if each.__struct_fields__)]
 assert len(grown) > 25, len(grown)
 assert all(each.__struct_fields__[-1] == "later" for each in grown), shapes.__file__
@@ -119,7 +120,7 @@ def test_defaults_that_are_written_out_are_not_in_canonical_bytes() -> None:
 
 
 def test_no_two_fields_have_one_name_in_canonical_bytes() -> None:
-    assert len(set(shapes.SHORT.values())) == len(shapes.SHORT)
+    assert len(set(SHORT.values())) == len(SHORT)
     every = {field for each in classes() for field in each.__struct_fields__}
-    assert not {short for short in shapes.SHORT.values() if short in every}
-    assert shapes.SHORT.keys() <= every
+    assert not {short for short in SHORT.values() if short in every}
+    assert SHORT.keys() <= every

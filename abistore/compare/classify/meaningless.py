@@ -13,7 +13,7 @@ from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
-from abistore.compare.types.written_values import is_same_value
+from abistore.compare.types.written_values import is_same_constant, is_same_value
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -220,6 +220,7 @@ def _variable(variable: Variable) -> Variable:
 def _declared(declared: Declared, other: Declared) -> Declared:
     """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss.
     A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
+    What a macro stands for in the end is told of its value.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
@@ -227,17 +228,13 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         declared,
         traits=tuple(each for each in declared.traits if each not in ("befriends", "dummy", "standard_layout")),
         parameters=_arguments(declared.parameters, other.parameters),
-        value=_value(declared.value, other.value),
+        value=None if is_same_constant(declared, other) else declared.value,
         body=None if not_recorded(declared.body, other.body) else declared.body,
         template=_parameters(declared, other),
         requires=" && ".join(sorted(conjuncts(declared))) or None,
         expressions=(),
+        meaning=None,
     )
-
-
-def _value(own: str | None, other: str | None) -> str | None:
-    """A value that only one side shows was not changed, nor was one that is written in another way."""
-    return None if own is None or other is None or is_same_value(own, other) else own
 
 
 def _default(own: str | None, other: str | None) -> str | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from abistore.compare.classify.constants.named import named
 from abistore.compare.classify.implicit_members import parts_without
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
@@ -17,9 +18,11 @@ from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
-from abistore.model.shapes import AnyShape, Named, Record
+from abistore.model.shapes import AnyShape, Declared, Named, Record
 
 DELETION = "special_member_deletion_added"
+
+CONSTANTS = frozenset({"constant_changed", "constant_version_changed"})
 
 FOLLOWING = (*VTABLES, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""
@@ -105,9 +108,26 @@ class _Parents:
         if self._effect[index] and finding.name.spelling.startswith(FOLLOWING):
             return self._class_cause(index)
         if not self._effect[index]:
+            if finding.kind in CONSTANTS:
+                return self._named_constant(index)
             return self._user(index) if self._comes_or_goes(index) else self._part_without(index)
         parent = self._cause_within(index)
         return self._embedded_cause(index) if parent is None else parent
+
+    def _named_constant(self, index: int) -> int | None:
+        """Of a macro with the text that it had, what happened to the constants that it names."""
+        finding = self._findings[index]
+        old, new = (
+            next((each for each in side.variants("source", finding.name) if isinstance(each, Declared)), Declared())
+            for side in (self._context.old, self._context.new)
+        )
+        if old.value != new.value:
+            return None
+        causes = [other for name in named(old, finding.name) for other in self._of.get(name, ())]
+        weighty = [
+            other for other in causes if self._findings[other].kind in CONSTANTS and self._weighs(other, finding)
+        ]
+        return min(weighty, key=self._rank.__getitem__) if weighty else None
 
     def _comes_or_goes(self, index: int) -> bool:
         finding = self._findings[index]

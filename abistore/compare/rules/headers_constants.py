@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.constants.named import follows_release, meanings
 from abistore.compare.classify.declared_traits import gained, lost
-from abistore.compare.classify.release_constants import tells_release
+from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.written_values import is_same_value
+from abistore.compare.types.written_values import is_same_constant
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Declared
@@ -15,8 +16,16 @@ from abistore.model.shapes import Declared
 
 def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
     old, new = declared.old.value, declared.new.value
-    using = "using" in declared.old.traits or "using" in declared.new.traits
-    return None if old is None or new is None or using or is_same_value(old, new) else (old, new)
+    if old is None or new is None or "using" in declared.old.traits or "using" in declared.new.traits:
+        return None
+    return None if is_same_constant(declared.old, declared.new) else (old, new)
+
+
+def _constants(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a public constant, also where its text is the same and names another that changed."""
+    if "constant" not in declared.new.traits:
+        return None
+    return _values(declared) or meanings(declared, context)
 
 
 @rule(
@@ -30,21 +39,22 @@ def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
         "serialization_tag_changed",
     ),
 )
-def constant_changed(declared: Changed[Declared]) -> Iterator[Note]:
+def constant_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The value of a public constant changed.
 
     The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
-    now disagree. Sources that compute with it get another result.
+    now disagree. Sources that compute with it get another result. A macro that names others has the value that they
+    give it: ``(BASE + 1)`` changes with ``BASE``.
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
-    values = _values(declared)
-    if values is not None and "constant" in declared.new.traits and not tells_release(declared.subject.name):
+    values = _constants(declared, context)
+    if values is not None and not follows_release(declared, context):
         yield Note("the constant's value differs", *values)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def constant_version_changed(declared: Changed[Declared]) -> Iterator[Note]:
+def constant_version_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A public constant that tells the release has the number of the new release.
 
     Programs have the number of the release compiled in that they were built with: that is what they compare it for with
@@ -53,8 +63,8 @@ def constant_version_changed(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    values = _values(declared)
-    if values is not None and "constant" in declared.new.traits and tells_release(declared.subject.name):
+    values = _constants(declared, context)
+    if values is not None and follows_release(declared, context):
         yield Note("the constant tells the new release", *values)
 
 

@@ -213,6 +213,7 @@ def _declared(name: Name, shape: Declared) -> str:
     words += [f"requires {shape.requires}"] if shape.requires is not None else []
     written = ", ".join(map(argument, shape.parameters))
     value = f" = {shape.value}" if shape.value is not None else ""
+    value += f" /* {shape.meaning.value} */" if shape.meaning is not None else ""
     listed = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
     inside = f" {{ {listed} }}" if listed else _body(shape.body)
     return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value}{inside};"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 45
+ENGINE: Final = 46
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "98160a9153df1792"
+CORPUS: Final = "b4aef66358cd7f6e"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from abistore.errors import SnapshotError
 from abistore.model import shapes
 from abistore.model.budget import TypeBudget, fitted
+from abistore.model.canonical.encoded import SHORT
 from abistore.model.digest import encode
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Target
@@ -220,7 +221,7 @@ class _Reader:
         config = struct.__struct_config__
         found = {} if config.tag is None else {config.tag_field: config.tag}
         for (name, form), value in zip(fields, values, strict=False):
-            found[shapes.SHORT.get(name, name)] = self._read(struct.__name__, form, value, depth)
+            found[SHORT.get(name, name)] = self._read(struct.__name__, form, value, depth)
         return msgspec.convert(found, struct)
 
     def _read(self, within: str, form: str, value: Any, depth: int) -> Any:

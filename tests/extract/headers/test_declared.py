@@ -190,6 +190,45 @@ def test_macros_with_a_value_are_constants(folder: Path) -> None:
     assert read.declared("variable", "SIZE").traits == ("constant", "macro")
 
 
+def test_macros_that_name_others_have_the_value_in_the_end(folder: Path) -> None:
+    read = c(
+        """
+        #include <stdint.h>
+        enum color { RED = 3, BLUE };
+        #define BASE 4
+        #define NEXT (BASE + 1)
+        #define LAST RED
+        #define BLUE BLUE
+        #define LEAST INT8_MIN
+        #define PAIR(a, b) (((a) << 8) | (b))
+        #define VERSION PAIR(BASE, NEXT)
+        #define TEXT(x) #x
+        #define TOLD(x) TEXT(x)
+        #define WORD TOLD(BASE) ".1"
+        #define JOINED(a, b) a##b
+        #define LONG JOINED(1, 2u)
+        #define open_again open_file
+        #define CIRCLE OTHER
+        #define OTHER CIRCLE
+        #define D0 1 + 1
+        #define D1 D0 + D0 + D0 + D0 + D0 + D0 + D0 + D0
+        #define D2 D1 + D1 + D1 + D1 + D1 + D1 + D1 + D1
+        #define D3 D2 + D2 + D2 + D2 + D2 + D2 + D2 + D2
+        #define API HIDDEN(default)
+        #define HIDDEN(word) __attribute__((visibility(#word)))
+        #define NOTHING EMPTY
+        #define EMPTY
+        """,
+        folder,
+    )
+    meanings = {name: read.declared("variable", name).meaning for name in read.names("variable")}
+    assert {name: each and (each.value, each.borrowed) for name, each in meanings.items()} == {
+        **{"BASE": None, "NEXT": ("5", False), "LAST": ("3", False), "BLUE": ("4", False), "LEAST": ("-128", True)},
+        **{"VERSION": ("1029", False), "WORD": ('"4.1"', False), "LONG": ("12u", False), "open_again": None},
+        **{"CIRCLE": None, "OTHER": None, "D0": None, "D1": ("16", False), "D2": None, "D3": None},
+    }
+
+
 def test_traits_of_classes(folder: Path) -> None:
     read = cpp(
         """

@@ -29,6 +29,12 @@ class Collected:
             self.locations[name] = location
         self.shapes.setdefault(name, [])
 
+    def forget(self, name: Name) -> None:
+        """Takes back a declaration of which only text tells."""
+        del self.declared[name], self.locations[name]
+        if not self.shapes.get(name):
+            self.shapes.pop(name, None)
+
     def entries(self) -> dict[Name, list[AnyShape]]:
         """All shapes of all names."""
         return {
@@ -52,6 +58,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         requires=one.requires or other.requires,
         expressions=one.expressions or other.expressions,
         availability=tuple(sorted({*one.availability, *other.availability})),
+        meaning=one.meaning or other.meaning,
     )
 
 

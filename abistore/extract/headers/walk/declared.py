@@ -16,7 +16,8 @@ from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.descriptions import Descriptions
-from abistore.extract.headers.walk.written.macros import macros
+from abistore.extract.headers.walk.written.expansion import Expansions
+from abistore.extract.headers.walk.written.macros import macros, settle_macros
 from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.extract.headers.walk.written.wide_values import TOLD, exact
 from abistore.extract.types.foreign import is_foreign
@@ -104,6 +105,7 @@ class UnitWalk:
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()
         _settle_wide(found)
+        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own))
         return found
 
     def _enter_beside(self, name: Name, cursor: Cursor) -> None:

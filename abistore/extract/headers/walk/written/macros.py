@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.collected import Collected
+from abistore.extract.headers.walk.written.expansion import Expansions, meaning
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
+from abistore.model.shapes import Declared, Enum
 from abistore.model.snapshot import Location
+from abistore.model.values.texts import words
 
 RESERVED: Final = re.compile(r"_[A-Z_]")
 """How names begin that belong to compilers: ``__GNUC__``, ``_POSIX_SOURCE``; include guards are often so."""
@@ -26,9 +31,15 @@ NO_VALUE: Final = frozenset(
         *("const", "volatile", "restrict", "__restrict", "register", "virtual", "override", "final", "noexcept"),
         *("void", "enum", "union", "public", "private", "protected", "friend", "explicit", "mutable", "alignas"),
         *("[", "{", "}", ";", ",", ")", "="),
+        *("__restrict__", "__const", "__volatile__", "__forceinline", "_Noreturn", "__noreturn", "asm", "__asm__"),
+        *("__thread", "_Thread_local", "thread_local", "consteval", "constinit", "_Alignas", "_Nonnull", "_Nullable"),
+        *("__cdecl", "__stdcall", "__fastcall", "__vectorcall", "__thiscall", "_cdecl", "_stdcall"),
     }
 )
 """What begins a piece of a declaration or statement, and no value."""
+
+ENDING: Final = frozenset({";", "{", "}", ",", "("})
+"""What ends no value."""
 
 Place = Callable[[Cursor], "Location | None"]
 """Where a public macro is defined; ``None`` for one of another file."""
@@ -60,6 +71,39 @@ def macros(
         yield Name("variable", name), location, Declared(traits=("constant", "macro"), value=value)
 
 
+def is_value(words: Sequence[str]) -> bool:
+    """Whether the tokens of a macro stand for a value."""
+    return bool(words) and words[0] not in NO_VALUE and words[-1] not in ENDING
+
+
+def settle_macros(found: Collected, expansions: Expansions) -> None:
+    """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way."""
+    constants = dict(_constants(found))
+    for name, declared in list(found.declared.items()):
+        if "macro" not in declared.traits or declared.value is None or not words(declared.value):
+            continue
+        expansion = expansions.of(name.spelling, declared.value)
+        if expansion is None:
+            continue
+        if "constant" in declared.traits and not is_value(expansion.tokens):
+            found.forget(name)
+        else:
+            found.declared[name] = replace(declared, meaning=meaning(expansion, constants))
+
+
+def _constants(found: Collected) -> Iterator[tuple[str, str]]:
+    """The values of enumerators, as programs name them, and of constants that are no macros."""
+    for name, shapes in found.shapes.items():
+        for shape in shapes:
+            if name.kind == "enum" and isinstance(shape, Enum) and not shape.scoped:
+                around = name.spelling.rpartition("::")[0]
+                for each in shape.enumerators:
+                    yield f"{around}::{each.name}" if around else each.name, str(each.value)
+    for name, declared in found.declared.items():
+        if "constant" in declared.traits and declared.value is not None and not words(declared.value):
+            yield name.spelling, declared.value
+
+
 def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int], dict[bytes, int]]) -> str | None:
     """What a macro stands for; ``None`` where it is no value, or no longer defined at the end of its file.
 
@@ -69,7 +113,6 @@ def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int
     if file is None:
         return None
     replacement = text.between(file, begin, end)[len(name.encode()) :]
-    words = tokens(replacement)
-    if not words or words[0] in NO_VALUE or words[-1] in (";", "{", "}", ",", "("):
+    if not is_value(tokens(replacement)):
         return None
     return None if undefined(file).get(name.encode(), -1) >= end else spelled(replacement)

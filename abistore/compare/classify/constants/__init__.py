@@ -1,0 +1,1 @@
+"""Constants: which tell the release, and which have their value from others."""

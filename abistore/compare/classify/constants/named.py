@@ -1,0 +1,67 @@
+"""Macros that have their value from other constants: ``(BASE + 1)`` changes with ``BASE``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.constants.release import tells_release
+from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
+from abistore.compare.types.written_values import is_same_constant
+from abistore.model.deltas import Changed
+from abistore.model.names import Name
+from abistore.model.shapes import Declared
+from abistore.model.values.texts import words
+
+
+def meanings(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a macro whose text is the same, where another constant of the headers gives it another value.
+
+    Where a macro of somebody else has a part in it, it is the machine that differs, unless the library's own did too.
+    """
+    old, new = declared.old.meaning, declared.new.meaning
+    if old is None or new is None or old.value == new.value:
+        return None
+    borrowed = old.borrowed or new.borrowed
+    if borrowed and not any(_differs(name, context) for name in named(declared.old, declared.subject.name)):
+        return None
+    return old.value, new.value
+
+
+def follows_release(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a constant tells the release, or only those that it names and that do so changed."""
+    return tells_release(declared.subject.name) or (
+        declared.old.value == declared.new.value and _only_release(declared.old, declared.subject.name, context, ())
+    )
+
+
+def _only_release(declared: Declared, name: Name, context: Context, above: tuple[Name, ...]) -> bool:
+    changed = [each for each in named(declared, name) if each not in above and _differs(each, context)]
+    return bool(changed) and all(
+        tells_release(each)
+        or (_is_kept(each, context) and _only_release(_text(context.old, each), each, context, (*above, name)))
+        for each in changed
+    )
+
+
+def named(declared: Declared, name: Name) -> Iterator[Name]:
+    """The constants that a macro may name."""
+    for word in sorted(words(declared.value or "")):
+        if word != name.spelling:
+            yield Name("variable", word)
+
+
+def _differs(name: Name, context: Context) -> bool:
+    old, new = _text(context.old, name), _text(context.new, name)
+    if not is_same_constant(old, new):
+        return True
+    return old.meaning is not None and new.meaning is not None and old.meaning.value != new.meaning.value
+
+
+def _is_kept(name: Name, context: Context) -> bool:
+    return _text(context.old, name).value == _text(context.new, name).value
+
+
+def _text(side: SideFacts, name: Name) -> Declared:
+    found = (each for each in side.variants("source", name) if isinstance(each, Declared))
+    return next(found, Declared())

@@ -1,0 +1,1 @@
+"""Canonical JSON, in which equal shapes are equal bytes."""

@@ -1,0 +1,176 @@
+"""Integer arithmetic of C, as far as it gives the same value and type on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+INT: Final = 1 << 31
+"""The first number that no ``int`` of 32 bits holds; up to there the radix of a literal does not change its type."""
+
+WIDTHS: Final = {
+    **{"": 31, "u": 32, "l": 31, "lu": 32, "ll": 63, "llu": 64},
+    **{f"{sign}int{bits}_t": bits - (not sign) for sign in ("", "u") for bits in (8, 16, 64)},
+    **{"signed char": 7, "unsigned char": 8, "short": 15, "unsigned short": 16, "size_t": 32},
+}
+"""Types, the six of literals by their sorted suffix, with the bits that their values have everywhere."""
+
+WRAPPING: Final = frozenset({"u", "llu", "uint8_t", "uint16_t", "uint64_t", "unsigned char", "unsigned short"})
+"""Those in which a number that is too large, or negative, is known to become another one."""
+
+CASTS: Final = {
+    **{each: each for each in WIDTHS if len(each) > 3},
+    **{"int": "", "signed": "", "signed int": "", "int32_t": "", "unsigned": "u", "unsigned int": "u", "uint32_t": "u"},
+    **{"long": "l", "long int": "l", "unsigned long": "lu", "unsigned long int": "lu"},
+    **{"long long": "ll", "long long int": "ll", "unsigned long long": "llu", "unsigned long long int": "llu"},
+}
+"""What the types that a value may be cast to are here; 32 bits are ``int`` wherever the widths above hold."""
+
+ABOVE: Final = {
+    **{"u": frozenset({"lu", "ll", "llu"}), "l": frozenset({"lu", "ll"}), "lu": frozenset({"llu"})},
+    **{"ll": frozenset({"llu"})},
+}
+"""To which other type an operand is converted on every machine; ``int`` to any of at least its size."""
+
+WIDE: Final = frozenset({"ll", "llu", "int64_t", "uint64_t"})
+
+LEVELS: Final = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6}
+
+
+class Value(NamedTuple):
+    """A number and its type."""
+
+    number: int
+    type: str
+
+    def __str__(self) -> str:
+        literal = len(self.type) <= 3
+        return f"{self.number}{self.type}" if literal else f"({self.type}){self.number}"
+
+
+class NotKnown(Exception):
+    """The text is no arithmetic, or has another value on another machine."""
+
+
+def evaluated(tokens: Sequence[str]) -> Value | None:
+    """The value of an expression; ``None`` where it is none, or not the same everywhere."""
+    reading = _Reading(tokens)
+    try:
+        value = reading.expression(1)
+    except NotKnown:
+        return None
+    return value if reading.at_end else None
+
+
+def literal(text: str) -> tuple[int, str, int] | None:
+    """The number, sorted suffix and radix of an integer literal."""
+    digits = text.rstrip("uUlLzZ")
+    suffix = "".join(sorted(text[len(digits) :].lower()))
+    digits = digits.replace("'", "").lower()
+    radix = {"0x": 16, "0b": 2}.get(digits[:2], 8 if len(digits) > 1 and digits[0] == "0" else 10)
+    try:
+        return int(digits, radix), suffix, radix
+    except ValueError:
+        return None
+
+
+class _Reading:
+    """An expression, read from left to right."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = tokens
+        self._place = 0
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self._place == len(self._tokens)
+
+    def expression(self, least: int) -> Value:
+        """What operators that bind as ``least`` does, or more tightly, make of operands."""
+        left = self._operand()
+        while (level := LEVELS.get(self._next(), 0)) >= least:
+            operator = self._take()
+            left = _combined(operator, left, self.expression(level + 1))
+        return left
+
+    def _next(self) -> str:
+        return "" if self.at_end else self._tokens[self._place]
+
+    def _take(self) -> str:
+        token = self._next()
+        self._place += 1
+        return token
+
+    def _operand(self) -> Value:
+        token = self._take()
+        if token in ("+", "-", "~"):
+            number, type = _promoted(self._operand())
+            return _fitting({"+": number, "-": -number, "~": ~number}[token], type)
+        if token == "(":
+            words = self._type_name()
+            if words is not None:
+                return _fitting(self._operand().number, words)
+            inner = self.expression(1)
+            if self._take() != ")":
+                raise NotKnown
+            return inner
+        found = literal(token) if token[:1].isdecimal() else None
+        if found is None or found[1] not in WIDTHS:
+            raise NotKnown
+        return _exact(found[0], found[1])
+
+    def _type_name(self) -> str | None:
+        """The type of a cast whose parenthesis was read, which is read too."""
+        end = next((place for place in range(self._place, len(self._tokens)) if self._tokens[place] == ")"), None)
+        found = CASTS.get(" ".join(self._tokens[self._place : end]))
+        if found is not None and end is not None:
+            self._place = end + 1
+        return found
+
+
+def _promoted(value: Value) -> Value:
+    return value if WIDTHS[value.type] >= 31 else Value(value.number, "")
+
+
+def _combined(operator: str, left: Value, right: Value) -> Value:
+    (one, first), (two, second) = _promoted(left), _promoted(right)
+    if operator in ("<<", ">>"):
+        if one < 0 or not 0 <= two < (64 if first in WIDE else 32):
+            raise NotKnown
+        return _exact(one << two if operator == "<<" else one >> two, first)
+    type = _common(first, second)
+    one, two = _fitting(one, type).number, _fitting(two, type).number
+    match operator:
+        case "+":
+            return _fitting(one + two, type)
+        case "-":
+            return _fitting(one - two, type)
+        case "*":
+            return _fitting(one * two, type)
+        case "&":
+            return _fitting(one & two, type)
+        case "|":
+            return _fitting(one | two, type)
+        case _:
+            return _fitting(one ^ two, type)
+
+
+def _common(first: str, second: str) -> str:
+    for one, other in ((first, second), (second, first)):
+        if one in ("", other) or other in ABOVE.get(one, ()):
+            return other
+    raise NotKnown
+
+
+def _fitting(number: int, type: str) -> Value:
+    """``number`` in ``type``, as C converts it."""
+    return _exact(number % (1 << WIDTHS[type]) if type in WRAPPING else number, type)
+
+
+def _exact(number: int, type: str) -> Value:
+    """``number``, where every machine's ``type`` holds it."""
+    least = 0 if "u" in type or type == "size_t" else -(1 << WIDTHS[type])
+    if not least <= number < 1 << WIDTHS[type]:
+        raise NotKnown
+    return Value(number, type)
