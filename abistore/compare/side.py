@@ -16,10 +16,11 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.layout.agreement import disagreeing, disagreement
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Foreign, Library
+from abistore.model.shapes import AnyShape, Enum, Foreign, Library
 from abistore.model.snapshot import Location, Snapshot, Variants
 
 
@@ -59,6 +60,16 @@ class SideFacts:
     def undescribed(self) -> frozenset[Name]:
         """The classes whose layout the evidence leaves out."""
         return undescribed_classes(self.tables)
+
+    @cached_property
+    def enumerators(self) -> Mapping[Name, int]:
+        """What headers enumerate without a scope of its own, as a program names it: ``geo::RED``."""
+        return {
+            each: value
+            for name, shapes in self.snapshot.entries.get("source", {}).items()
+            if name.kind == "enum"
+            for each, value in enumerated(name, shapes)
+        }
 
     @cached_property
     def disagreeing(self) -> frozenset[Name]:
@@ -125,6 +136,7 @@ class SideFacts:
         found = SideFacts(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
         found.tables = self.tables.watched(found.types, note)
         found._graph.put(self.reach.watched(lambda name: note(("reach", name))))
+        found.enumerators = Watched(self.enumerators, note, "enumerator")
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
         return found
 
@@ -144,6 +156,8 @@ class SideFacts:
         tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))
         if "undescribed" in known and not any(tells):
             self.undescribed = before.undescribed
+        if "enumerators" in known and not any(name.kind == "enum" for name in changed):
+            self.enumerators = before.enumerators
         if "disagreeing" in known:
             come = {name for name in changed if disagreement(self.snapshot, name)}
             self.disagreeing = before.disagreeing.difference(changed) | come
@@ -170,6 +184,15 @@ class SideFacts:
 
     def _symbols(self, name: Name) -> Variants:
         return self.snapshot.variants("symbol", name)
+
+
+def enumerated(name: Name, shapes: Variants) -> Iterator[tuple[Name, int]]:
+    """The enumerators of an enumeration that stand beside it, by the names of constants, with their values."""
+    around = name.spelling[: len(name.spelling) - len(last_component(name.spelling))]
+    for shape in shapes:
+        if isinstance(shape, Enum) and not shape.scoped:
+            for each in shape.enumerators:
+                yield Name("variable", f"{around}{each.name}"), each.value
 
 
 class Places(Mapping[Name, Location]):

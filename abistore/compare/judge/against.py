@@ -102,6 +102,8 @@ class JudgedAgainst:
         found |= {("undescribed", name) for name in last.undescribed ^ new.undescribed}
         found |= {("renamed", name) for name in _unequal(self._renames.targets, renames.targets)}
         found |= {("origin", name) for name in _unequal(self._renames.origins, renames.origins)}
+        if last.enumerators is not new.enumerators:
+            found |= {("enumerator", name) for name in _unequal(last.enumerators, new.enumerators)}
         if self._by and last.files is not new.files:
             found |= {("place", name) for name in _unequal(last.files, new.files)}
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from abistore.compare.classify.constants.living_on import is_constant_now
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
     is_bound,
@@ -78,6 +79,8 @@ def enum_member_inner_added(each: Added[Enumerator], context: Context) -> Iterat
 
 def _departure(each: Removed[Enumerator], context: Context) -> str:
     old, new = _values(each, context)
+    if is_constant_now(each, context):
+        return "constant"
     if any(old.by_name.get(other.name) == other.value for other in new.by_value.get(each.old.value, ())):
         return "alias"
     if is_reserved(each.old.name):
@@ -97,6 +100,21 @@ def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator
     """
     if _departure(each, context) == "gone":
         yield Note("the enumerator is gone", str(each.old.value), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
+def enum_member_constant_added(each: Removed[Enumerator] | Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator lives on as a macro or constant of the same value.
+
+    Built programs pass the number, and sources use the name as before: ``#define RED 1``, or ``#define RED CRIMSON``
+    where it has another name. What was its value may be no value of the enumeration any more: whether the library
+    knows it then, its declarations do not tell.
+
+    Fix: nothing; go on accepting the value.
+    """
+    gone = isinstance(each, Removed) or (each.old.name != each.new.name and not is_reserved(each.old.name))
+    if gone and is_constant_now(each, context):
+        yield Note("the enumerator is a constant beside the enumeration", "enumerator", "constant")
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
@@ -186,14 +204,15 @@ def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) 
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
-def enum_member_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
+def enum_member_renamed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was renamed and keeps its value.
 
     Built programs pass the number, which keeps its meaning. Sources that use the old name stop compiling.
 
     Fix: keep the old name beside the new one.
     """
-    if each.old.name != each.new.name and not is_reserved(each.old.name):
+    renamed = each.old.name != each.new.name and not is_reserved(each.old.name)
+    if renamed and not is_constant_now(each, context):
         yield Note("the enumerator has another name", each.old.name, each.new.name)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.classify.pointee_qualifiers import only_lost
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, Result, UndeclaredExport
@@ -112,25 +113,52 @@ VA_LISTS = (TypeDifference.VA_LIST_GAINED, TypeDifference.VA_LIST_LOST)
 
 
 @rule(
-    Impact.RISK,
+    Impact.API_BREAK,
     evidence="layout",
     element="functions",
     action="changed",
-    aliases=(
-        "func_return_pointee_qualifier_added",
-        "func_return_pointee_qualifier_removed",
-    ),
+    aliases=("func_return_pointee_qualifier_changed",),
 )
-def func_return_pointee_qualifier_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function returns a pointer to a more, or less, qualified type.
+def func_return_pointee_qualifier_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is ``const`` or ``volatile`` now.
 
-    The pointer is the same. Built callers may write to memory that the library now takes for constant, or the reverse.
-    C++ sources that drop ``const`` stop compiling.
+    The pointer is the same, in C++ under the same symbol: built callers read through it as before, and go on writing
+    where the library may no longer expect it. Sources that keep it as what it was, ``char *name = get_name();``, do
+    not compile in C++, and in C with a warning at best.
 
-    Fix: nothing, where the memory can still be written; else keep the old type.
+    Fix: keep the old type, or add a function with a new name.
     """
-    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS:
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _only_lost(result, context):
         yield Note("what the result points to is qualified differently", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def func_return_pointee_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is no longer ``const`` or ``volatile``.
+
+    The pointer is the same, and converts to the one that callers keep it as.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) == 1:
+        yield Note("what the result points to is less qualified", *_types(result))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def return_inner_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to pointers, to what is no longer ``const``: ``char **`` for ``const char **``.
+
+    Built callers work as before. Sources that keep the result as what it was do not compile: neither C nor C++ converts
+    ``char **`` to ``const char **`` (C17 6.5.16.1).
+
+    Fix: keep the old type, or add a function with a new name.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) > 1:
+        yield Note("what the result points to points to a less qualified type", *_types(result))
+
+
+def _only_lost(result: Changed[Result], context: Context) -> int:
+    return only_lost(result.old.type, result.new.type, context)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")

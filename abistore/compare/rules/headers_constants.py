@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_release, meanings
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.written_values import is_same_constant
+from abistore.compare.types.written_values import is_same_constant, known_value
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Declared
@@ -21,11 +22,24 @@ def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
     return None if is_same_constant(declared.old, declared.new) else (old, new)
 
 
-def _constants(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
-    """The two values of a public constant, also where its text is the same and names another that changed."""
+def _constants(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a public constant, also where its text is the same and names another that changed.
+
+    One that went may be an enumerator of this name now.
+    """
+    if isinstance(declared, Removed):
+        values = _enumerated(declared, context)
+        return None if values is None or values[0] == values[1] else values
     if "constant" not in declared.new.traits:
         return None
     return _values(declared) or meanings(declared, context)
+
+
+def _enumerated(declared: Removed[Declared], context: Context) -> tuple[str, str] | None:
+    """The values of a constant and of the enumerator that it is now."""
+    if "constant" not in declared.old.traits:
+        return None
+    return enumerator_of(declared.subject.name, known_value(declared.old), context)
 
 
 @rule(
@@ -39,7 +53,7 @@ def _constants(declared: Changed[Declared], context: Context) -> tuple[str, str]
         "serialization_tag_changed",
     ),
 )
-def constant_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+def constant_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """The value of a public constant changed.
 
     The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
@@ -49,7 +63,7 @@ def constant_changed(declared: Changed[Declared], context: Context) -> Iterator[
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _constants(declared, context)
-    if values is not None and not follows_release(declared, context):
+    if values is not None and not (isinstance(declared, Changed) and follows_release(declared, context)):
         yield Note("the constant's value differs", *values)
 
 
@@ -69,26 +83,26 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
 
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="removed", aliases=("public_macro_removed",))
-def constant_removed(declared: Removed[Declared]) -> Iterator[Note]:
+def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A public constant is no longer declared.
 
     Built consumers have its value compiled in. Sources that use it stop compiling.
 
     Fix: keep the constant and mark it deprecated.
     """
-    if "constant" in declared.old.traits:
+    if "constant" in declared.old.traits and _enumerated(declared, context) is None:
         yield Note("the constant is gone", declared.old.value or "(no value)", None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")
-def constant_added(declared: Added[Declared]) -> Iterator[Note]:
+def constant_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
     """A public constant was added.
 
     Built programs do not use it.
 
     Fix: nothing; a macro may clash with a name of the program's own.
     """
-    if "constant" in declared.new.traits:
+    if "constant" in declared.new.traits and not was_enumerator(declared.subject.name, declared.new, context):
         yield Note("the constant is new", None, declared.new.value or "(no value)")
 
 
@@ -135,7 +149,7 @@ def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_macro_removed(declared: Changed[Declared]) -> Iterator[Note]:
+def constant_macro_removed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro became another kind of constant.
 
     Built programs have the value compiled in. Sources that ask the preprocessor for it (``#ifdef``, ``#if``) are told
@@ -143,8 +157,26 @@ def constant_macro_removed(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: define a macro of the same name beside it: ``#define LIMIT LIMIT``.
     """
-    if lost(declared, "macro"):
+    if isinstance(declared, Removed):
+        gone = "macro" in declared.old.traits and _enumerated(declared, context) is not None
+    else:
+        gone = lost(declared, "macro")
+    if gone:
         yield Note("the constant is no macro", "macro", None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
+def constant_enum_added(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A constant is an enumerator of an enumeration with a name now, and has the value that it had.
+
+    Built programs have the value compiled in. In C it is an ``int`` as before. In C++ it is of the enumeration's type:
+    an overload for that type is called, and ``auto`` gives it.
+
+    Fix: nothing; in C++, add no overload that does something else for the new type.
+    """
+    values = None if "macro" in declared.old.traits else _enumerated(declared, context)
+    if values is not None and values[0] == values[1]:
+        yield Note("the constant is an enumerator", "constant", "enumerator")
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")

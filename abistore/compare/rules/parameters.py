@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.classify.pointee_qualifiers import const_gained
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Pointer, TypeRef
 
 
 def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
@@ -117,23 +116,7 @@ def param_inner_qualifier_added(parameter: Changed[Parameter], context: Context)
 
 
 def _const_gained(parameter: Changed[Parameter], context: Context) -> int:
-    """The deepest level that is ``const`` now: 1 is what a pointer points to. 0 if none is, or another no longer is."""
-    old = _const_levels(parameter.old.type, context.old.types)
-    new = _const_levels(parameter.new.type, context.new.types)
-    if any(before and not after for before, after in zip(old, new, strict=False)):
-        return 0
-    levels = enumerate(zip(old, new, strict=False), 1)
-    return max((level for level, (before, after) in levels if after and not before), default=0)
-
-
-def _const_levels(type: TypeRef, side: TypeSide) -> list[bool]:
-    """Whether what is behind each level of pointers is ``const``, from the outermost one on."""
-    levels = []
-    bare, _ = side.bare(type)
-    while isinstance(bare, Pointer):
-        bare, qualifiers = side.bare(bare.target)
-        levels.append("const" in qualifiers)
-    return levels
+    return const_gained(parameter.old.type, parameter.new.type, context)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))

@@ -1,0 +1,47 @@
+"""Constants that live on as something else: an enumerator as a macro, a macro as an enumerator."""
+
+from __future__ import annotations
+
+from abistore.compare.context import Context
+from abistore.compare.side import enumerated
+from abistore.compare.types.written_values import known_value
+from abistore.model.deltas import Changed, Removed
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Enum, Enumerator
+
+
+def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str, str] | None:
+    """The values of a constant that went, and of the enumerator that the new headers have by its name."""
+    now = context.new.enumerators.get(name)
+    return None if now is None or value is None else (value, str(now))
+
+
+def is_constant_now(each: Removed[Enumerator] | Changed[Enumerator], context: Context) -> bool:
+    """Whether programs find what an enumerator was called, and its value, beside the enumeration: as in ``#define``."""
+    enum = each.subject.name
+    shape = context.old.shape(enum)
+    if not isinstance(shape, Enum) or shape.scoped:
+        return False
+    names = {Name("variable", each.old.name)}
+    names |= {name for name, _ in enumerated(enum, (Enum(shape.size, (each.old,)),))}
+    return any(_stands_for(name, each.old.value, context) for name in names)
+
+
+def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
+    """Whether the old headers have an enumerator of this name and value."""
+    before = context.old.enumerators.get(name)
+    return before is not None and str(before) == _value(declared, context)
+
+
+def _stands_for(name: Name, value: int, context: Context) -> bool:
+    found = (each for each in context.new.variants("source", name) if isinstance(each, Declared))
+    return any("constant" in each.traits and _value(each, context) == str(value) for each in found)
+
+
+def _value(constant: Declared, context: Context) -> str | None:
+    """What a constant of the new headers is worth; releases that were stored before tell an enumerator by its name."""
+    known = known_value(constant)
+    if known is None and constant.value is not None:
+        named = context.new.enumerators.get(Name("variable", constant.value))
+        return None if named is None else str(named)
+    return known
