@@ -42,7 +42,8 @@ class Case:
 
     ``root`` is the library's folder in the unpacked package, ``headers`` are globs of its public headers, and
     ``include`` are folders that headers and sources are found in. With ``cmake``, options for the library's own CMake
-    files, these build and install it; headers are those of the installation then.
+    files, these build and install it; headers are those of the installation then. ``lent`` are packages with sources
+    that it would download, found below ``{sources}``.
     """
 
     name: str
@@ -55,14 +56,15 @@ class Case:
     libraries: tuple[Shared, ...]
     releases: tuple[Release, ...]
     cmake: tuple[str, ...] = ()
+    lent: tuple[Release, ...] = ()
 
 
 def case(name: str) -> Case:
     """The case study that ``NAME.toml`` describes."""
     told = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     libraries = tuple(Shared(**_tuples(each)) for each in told.pop("library"))
-    releases = tuple(Release(**each) for each in told.pop("release"))
-    return Case(name=name, libraries=libraries, releases=releases, **_tuples(told))
+    releases, lent = (tuple(Release(**each) for each in told.pop(key, ())) for key in ("release", "lent"))
+    return Case(name=name, libraries=libraries, releases=releases, lent=lent, **_tuples(told))
 
 
 def names() -> tuple[str, ...]:

@@ -17,6 +17,8 @@ def installed(case: Case, release: Release, line: str) -> Path:
     """The folder that a release is installed in, built once as distributions do: optimised, with debug information."""
     folder = CACHE / "cases" / case.name / line / release.version
     if not folder.exists():
+        for package in case.lent:
+            unpacked(case, package)
         work = folder.with_name("work")
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(unpacked(case, release), work / "source")
@@ -26,10 +28,14 @@ def installed(case: Case, release: Release, line: str) -> Path:
     return folder
 
 
+def _filled(option: str) -> str:
+    return option.format(sources=CACHE / "sources")
+
+
 def _install(case: Case, line: str, work: Path) -> None:
     """Build ``work``, which is one place for all releases: a compiler's cache knows what they have in common."""
     cmake, made = require("cmake", "cmake"), work / "build"
-    flags = " ".join(("-O2 -g -w", f"-ffile-prefix-map={work}/source=. -ffile-prefix-map={work}=.", *case.flags))
+    flags = " ".join(("-O2 -g -w", f"-ffile-prefix-map={work}=.", *(_filled(each) for each in case.flags)))
     told = {
         "CMAKE_BUILD_TYPE": "None",
         "CMAKE_CXX_COMPILER": require(case.lines[line], case.lines[line]),
@@ -38,6 +44,6 @@ def _install(case: Case, line: str, work: Path) -> None:
         "CMAKE_INSTALL_PREFIX": work / "installed",
         "BUILD_SHARED_LIBS": "ON",
     }
-    options = [f"-D{each}" for each in (*(f"{key}={value}" for key, value in told.items()), *case.cmake)]
+    options = [f"-D{each}" for each in (*(f"{key}={value}" for key, value in told.items()), *map(_filled, case.cmake))]
     run([cmake, "-S", work / "source", "-B", made, *options], work)
     run([cmake, "--build", made, "--parallel", PARALLEL, "--target", "install"], work)

@@ -29,7 +29,7 @@ def depict(case: Case) -> None:
     site = CACHE / "cases" / f"{case.name}-site"
     print(abistore("--db", database(case), "site", "build", site, "--title", f"{case.name}: ABI history"), end="")
     stem = case.libraries[0].name.removesuffix(".so")
-    page = next(site.glob(f"libraries/{stem}-*/index.html"))
+    page = next(site.glob(f"libraries/{stem.lower()}-*/index.html"))
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if not browser:
         raise Missing("chromium is not installed; on Debian and Ubuntu: apt-get install chromium")
