@@ -68,6 +68,18 @@ PAIRS = (
         "struct q { void *a, *b; }; struct t { struct q q; int n; }; int f(struct t *p) { return p->n; }",
     ),
     Pair(
+        "members-swapped",
+        True,
+        "struct s { int x, y; }; int f(struct s *p) { return p->x; }",
+        "struct s { int y, x; }; int f(struct s *p) { return p->x; }",
+    ),
+    Pair(
+        "inner-members-swapped",
+        True,
+        "struct t { union { struct { int x, y; } a; long b; } u; }; int f(struct t *p) { return p->u.a.x; }",
+        "struct t { union { struct { int y, x; } a; long b; } u; }; int f(struct t *p) { return p->u.a.x; }",
+    ),
+    Pair(
         "nameless-swapped",
         True,
         "struct t { struct { int a, b; } *q; }; int f(struct t *p) { return p->q->a; }",
