@@ -161,6 +161,24 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   ([what compilers record](recorded.md)).
 - Two structs without a name are one type only if fields of one name lie at one offset: behind a pointer too
   (`type_field_type_changed`).
+
+## What files alone cannot know
+
+Without headers, these answers about the open half of the [unseen pairs](accuracy-unseen.md) stay wrong, since the
+files of another pair would be alike and the right answer the other one:
+
+- Five breaks are missed in libraries without debug information (four of libmujoco, one of libtinyxml2): members are
+  inserted in structs that callers allocate, limits that size arrays grow. Instructions hold the new offsets, and
+  nothing tells of which struct. C symbols name no types, mangled ones name parameters and not what these hold, sizes
+  are recorded of exported objects only. The layout is told as not checked; headers show all five.
+- Exports that no installed header declares go from libraries without debug information (libassimp, libcasadi,
+  libcufft). They have the same binding, visibility and version node as public ones, and their names say nothing.
+- Internal headers lie in an `include` folder from which some are installed (libh3, libsass), or all headers lie in
+  one folder (liblmdb: `midl.h`). What is installed is a line of the build, which debug information does not record.
+- Virtual functions are appended to a class that a static function hands out and other functions take back
+  (librdkafka++). The library casts such objects to its own class. LevelDB's `Env` looks the same, and programs derive
+  from that one: there the same change breaks. So headers do not tell either.
+- A constant moves, and the library goes on understanding the old value (libblosc2): only its source says so.
 """
 
 
