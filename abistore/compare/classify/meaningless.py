@@ -10,6 +10,7 @@ import msgspec
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
+from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
@@ -63,6 +64,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
             return _variable(old) == _variable(new)
         case Declared(), Declared():
             return _declared(old, new) == _declared(new, old)
+        case Alias(), Alias() if read_as_another_language(context):
+            return context.stored(old.target, new.target) < Sameness.REINTERPRETED
         case _:
             return old == new
 

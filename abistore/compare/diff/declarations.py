@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+import msgspec
+
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
@@ -257,7 +259,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
     elif isinstance(before, Record) and not context.affected(name) and not consumers.take_untyped():
         yield from _texts(name, old, new)
-        if before != after:
+        if _without_unrecorded(before, after) != _without_unrecorded(after, before):
             yield Changed(Subject(name), UnreachedType(name, before), UnreachedType(other, after))
     elif _differ_in_private_data(context, name, before, after):
         yield from _texts(name, old, new)
@@ -271,6 +273,12 @@ def _differ_in_private_data(context: Context, name: Name, old: AnyShape, new: An
         return False
     fields = changed_private_data(old, new, (context.old.types, context.new.types))
     return bool(fields) and not context.old.consumers.can_look_into(name, fields)
+
+
+def _without_unrecorded(own: AnyShape, other: AnyShape) -> AnyShape:
+    """A record without how it is passed where the other side does not tell: what was read as C says nothing of it."""
+    untold = isinstance(own, Record) and isinstance(other, Record) and None in (own.passing, other.passing)
+    return msgspec.structs.replace(own, passing=None) if untold else own
 
 
 def _of_one_side(own: Variants, others: Variants) -> AnyShape:

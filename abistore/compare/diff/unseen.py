@@ -247,6 +247,13 @@ def read_alike(context: Context) -> bool:
     return (old.options, old.language) == (new.options, new.language)
 
 
+def read_as_another_language(context: Context) -> bool:
+    """Whether one side's headers were read as C and the other's as C++, which spell types in their own ways."""
+    found = (side.snapshot.provenance.headers for side in (context.old, context.new))
+    languages = {each.language for each in found if isinstance(each, HeadersRead) and each.language}
+    return len(languages) > 1
+
+
 def marks(context: Context, facet: Facet, name: Name) -> Iterator[UnseenMark]:
     """What one side did not see of ``name``."""
     if facet == "layout" and (place := _exported_only_by(context, facet, name)):

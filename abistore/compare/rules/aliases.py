@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.signatures.handed_out import only_handed_out, returns_anew
 from abistore.compare.context import Context
+from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
 from abistore.compare.types.equivalence import Sameness
@@ -37,13 +39,42 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
     """A typedef stands for another type.
 
     Everything declared with it changed too: programs built with the old header pass, store and return the old type.
+    A callback that returned nothing and returns a value now is such a change: old callbacks leave undefined what the
+    library reads. A library that goes on ignoring the value breaks nobody, which its declarations do not tell.
 
     Fix: keep the typedef, and add one with a new name.
     """
-    if is_time64(alias, context):
+    name = alias.subject.name
+    if is_time64(alias, context) or _sameness(alias, context) is not Sameness.DIFFERENT:
         return
-    if _sameness(alias, context) is Sameness.DIFFERENT and context.mentioned_alike(alias.subject.name):
+    if not context.mentioned_alike(name):
+        return
+    anew = returns_anew(alias, context)
+    if anew and not only_handed_out(name, context):
+        yield Note(
+            "what old callbacks leave undefined is read as their result, if the library uses it", *_targets(alias)
+        )
+    elif not anew:
         yield Note("the typedef stands for another type", *_targets(alias))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def typedef_base_widened(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A function that the library hands out returns a value, and returned nothing before.
+
+    The typedef of its pointer is only what functions of the library return, so that programs call it and supply none.
+    Built programs ignore the register that holds the value.
+
+    Fix: nothing.
+    """
+    name = alias.subject.name
+    if (
+        _sameness(alias, context) is Sameness.DIFFERENT
+        and context.mentioned_alike(name)
+        and returns_anew(alias, context)
+        and only_handed_out(name, context)
+    ):
+        yield Note("the function that is handed out returns a value", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
@@ -76,11 +107,14 @@ def typedef_base_reinterpreted(alias: Changed[Alias], context: Context) -> Itera
 def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for the same representation under another type name.
 
-    Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes.
+    Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes. Headers
+    that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
 
     Fix: nothing.
     """
     renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
+    if read_as_another_language(context):
+        return
     if _sameness(alias, context) < Sameness.REINTERPRETED and not renamed:
         yield Note("the typedef is spelled differently", *_targets(alias))
 

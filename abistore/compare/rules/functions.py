@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.pointee_qualifiers import only_lost
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, Result, UndeclaredExport
 from abistore.compare.rule import Note, rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.pointee_qualifiers import const_gained, only_lost
+from abistore.compare.classify.signatures.pointee_qualifiers import const_gained, only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule

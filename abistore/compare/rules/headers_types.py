@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import WrittenMember
+from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Changed, Removed
@@ -66,7 +67,7 @@ def type_lost_abstract(declared: Changed[Declared]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
-def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
+def standard_layout_lost(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class is no longer a standard-layout class.
 
     The language no longer promises what programs rely on that use ``offsetof``, share the class with C, or take its
@@ -74,6 +75,8 @@ def standard_layout_lost(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: keep one access for all data members and no virtual functions.
     """
+    if read_as_another_language(context):
+        return  # only C++ has a word for it
     if lost(declared, "standard_layout") and not gained(declared, "template"):
         yield Note("the layout is not standard", "standard layout", None)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.pointee_qualifiers import const_gained
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 47
+ENGINE: Final = 48
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "78f4c6f591faadb7"
+CORPUS: Final = "318145b58588874f"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
