@@ -74,13 +74,13 @@ def _lack(evidence: Evidence) -> str:
 def guessed(comparison: Comparison) -> str:
     """What a verdict of ``BREAKING`` rests on where no header tells what programs can name; else empty.
 
-    What the library says of itself, such as its SONAME, needs no header.
+    What the library says of itself, such as its SONAME, needs no header, and neither does a library that is gone.
     """
     seen = comparison.old.evidence
     if comparison.verdict is not Verdict.BREAKING or evidence_of(seen, "source").state != "missing":
         return ""
     breaking = (each for each in comparison.findings if each.impact is Impact.BREAKING)
-    if not any(each.name != SELF or each.affected for each in breaking):
+    if not any(each.name.kind != SELF.kind or each.affected for each in breaking):
         return ""
     source = "the export table" if evidence_of(seen, "layout").state == "missing" else "debug information"
     return f"without --header, whether programs can name what breaks is guessed from {source}"

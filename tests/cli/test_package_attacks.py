@@ -168,7 +168,7 @@ def test_headers_of_another_version_are_told(version: str, told: bool, tmp_path:
     headers = {"usr/include/case.h": b"struct p; int add(struct p *);\n", f"{LIB}/libcase.so": "libcase.so.1"}
     devel = packages.deb(tmp_path, headers, name="libcase-dev", version=version)
     new = packages.deb(tmp_path, {f"{LIB}/libcase.so.1": case(GOOD)}, name="libcase1", version="1.1")
-    sentence = f"headers of libcase-dev {version}, beside libcase of 1.1"
+    sentence = f"headers of libcase-dev {version}, beside libcase1 1.1"
     assert (sentence in abistore("ingest", new, "--devel-package", devel).out) is told
     again = abistore("compare", "libcase@1.1", new, "--new-devel-package", devel)
     assert (sentence in " ".join(again.out.split())) is told, again.out

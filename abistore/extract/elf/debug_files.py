@@ -222,7 +222,8 @@ def _alternate_at(path: Path | InputFile, identity: str, max_bytes: int) -> ElfF
         return None
     try:
         found = ElfFile(path, max_bytes)
-        return found if identity in found.identities and found.has(".debug_info") else None
+        has_parts = found.has(".debug_info") or found.has(".debug_str")  # of small libraries only names are moved
+        return found if identity in found.identities and has_parts else None
     except LimitExceeded:
         raise
     except InputError:

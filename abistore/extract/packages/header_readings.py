@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.packages.development import DevelopmentFiles, headers_for
+from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot, Target
@@ -27,14 +28,13 @@ class HeaderReadings:
         reading = self._reading(snapshot, headers)
         return with_headers(snapshot, reading) if _declares(reading, snapshot) else snapshot
 
-    def doubts(self, snapshot: Snapshot, version: str) -> tuple[str, ...]:
-        """What is to be said of headers that are not of the same version as the library's package."""
-        if "source" not in snapshot.entries:
-            return ()
+    def doubts(self, snapshots: Sequence[Snapshot], package: PackageIdentity) -> tuple[str, ...]:
+        """What is to be said of headers that are not of the same version as the libraries' ``package``."""
+        read = [each.library for each in snapshots if "source" in each.entries]
         return tuple(
-            f"headers of {each.name} {each.version}, beside {snapshot.library} of {version}"
+            f"headers of {each.name} {each.version}, beside {package.name} {package.version}"
             for each in self._packages
-            if not each.is_of(snapshot.library, version)
+            if not all(each.is_of(library, package.version) for library in read)
         )
 
     def _reading(self, snapshot: Snapshot, headers: HeaderOptions) -> FacetReading:

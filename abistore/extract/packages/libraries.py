@@ -22,6 +22,10 @@ MOST_LINKS = 40
 MOST_LIBRARIES = 400
 """Each is an open file, of which a process may have some 1,000."""
 
+PACKAGE = "(package)"
+PACKAGES = (".deb", ".rpm", ".whl", ".conda", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+"""How the names of packages in a package end."""
+
 NAMED_LIKE_ONE = re.compile(r"lib[^/]*\.so(\.\d[^/]*)?|[^/]+\.dll|[^/]+\.dylib", re.IGNORECASE)
 _TO_LINK = re.compile(r"(lib[^/]+?)\.(?:so|a|dll\.a|la)(?:\.\d[^/]*)?|([^/]+)\.lib", re.IGNORECASE)
 _ITSELF = re.compile(r"[^/]+\.(?:dylib|tbd|dll)", re.IGNORECASE)
@@ -70,6 +74,7 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
         if entry.link is not None and is_named_like_one(entry.path):
             found.links[entry.path] = entry.link
         if entry.keep is None or not is_binary(entry.head):
+            found.left_out += [f"{entry.path} {PACKAGE}"] if _is_package(entry) and not only else []
             continue
         if only and not _fits(entry.path, only):
             continue
@@ -86,6 +91,11 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
     found.libraries = list(_once(sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))))
     found.left_out.sort()
     return found
+
+
+def _is_package(entry: Entry) -> bool:
+    """Whether a member is a package itself, which is not unpacked."""
+    return entry.keep is not None and entry.path.lower().endswith(PACKAGES)
 
 
 def _refuse_twice(found: PackagedLibraries, places: Mapping[str, int], package: str) -> None:

@@ -18,7 +18,7 @@ from abistore.extract.packages.formats.bounds import UnpackBounds
 from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.header_readings import HeaderReadings
-from abistore.extract.packages.libraries import FoundLibrary, PackagedLibraries, is_binary, libraries_in
+from abistore.extract.packages.libraries import PACKAGE, FoundLibrary, PackagedLibraries, is_binary, libraries_in
 from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
@@ -60,7 +60,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
         read = [headers.added(_from(snapshot, told, path)) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
-        doubts = tuple(dict.fromkeys(doubt for each in read for doubt in headers.doubts(each, identity.version)))
+        doubts = headers.doubts(read, identity)
         count = PackageRead("", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts)
         yield from (_counted(each, count) for each in read)
 
@@ -120,8 +120,11 @@ def _check_count(file: InputFile, found: PackagedLibraries, options: ExtractOpti
     if not found.libraries:
         others = f"; left out: {', '.join(found.left_out[:5])}" if found.left_out else ""
         hint = "name the package that holds the library"
+        inner = [each for each in found.left_out if each.endswith(PACKAGE)]
         if options.only:
             others, hint = f" that fits {', '.join(options.only)}", "see its libraries without --only"
+        elif inner and len(inner) == len(found.left_out):
+            hint = "a package in a package is not unpacked: take it out, and name it"
         elif found.left_out:
             hint = "take one of them all the same with --only PATTERN"
         raise InputError(f"{file.path}: holds no shared library{others}", hint)

@@ -158,8 +158,9 @@ def test_more_libraries_than_files_may_be_open_are_refused(tmp_path: Path, monke
 
 def test_an_archive_in_an_archive_is_not_unpacked(tmp_path: Path) -> None:
     inner = packages.tar(tmp_path, {"libinner.so": LIBRARY}, name="inner-1")
-    with pytest.raises(InputError, match="holds no shared library"):
+    with pytest.raises(InputError, match=r"holds no shared library; left out: inner\.tar\.gz \(package\)") as told:
         read(packages.tar(tmp_path, {"inner.tar.gz": inner}, name="outer-1"))
+    assert told.value.hint == "a package in a package is not unpacked: take it out, and name it"
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.9, 0.999])

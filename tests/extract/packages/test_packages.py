@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -137,10 +139,37 @@ def test_debug_information_comes_from_a_debug_package_by_build_id(tmp_path: Path
     assert alone.provenance.package is not case.provenance.package
 
 
+def test_common_parts_that_dwz_moved_come_from_the_debug_package_too(tmp_path: Path) -> None:
+    """Debian's debug packages of several libraries have them in ``usr/lib/debug/.dwz``."""
+    sources = {"libcase.so.1": CASE, "libother.so.3": f"{CASE} {OTHER}"}
+    built = {
+        name: build_library(text, soname=name, flags=("-g", "-Wl,--build-id=sha1")) for name, text in sources.items()
+    }
+    full = [Path(shutil.copy(library, tmp_path / name)) for name, library in built.items()]
+    moved, common = "usr/lib/debug/.dwz/x86_64-linux-gnu/libcase1.debug", tmp_path / "common.debug"
+    subprocess.run(["dwz", f"-m{common}", f"-M/{moved}", *full], check=True)  # before they are split, as dh_dwz does
+    held, debug = dict[str, Path | bytes | str](), dict[str, Path | bytes | str]()
+    for name, each in zip(built, full, strict=True):
+        (tmp_path / name[3:]).mkdir()
+        held[f"usr/lib/{name}"], symbols = split(each, tmp_path / name[3:])
+        build_id = snapshots(built[name])[0].provenance.build_id
+        assert build_id
+        debug[f"usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"] = symbols
+        sections = subprocess.run(["readelf", "-SW", symbols], capture_output=True, text=True, check=True).stdout
+        assert ".gnu_debugaltlink" in sections
+    package = packages.deb(tmp_path, held)
+    whole_debug = packages.deb(tmp_path, {**debug, moved: common}, name="libcase1-dbgsym")
+    for library, found in zip(built.values(), snapshots(package, debug_packages=(whole_debug,)), strict=True):
+        (whole,) = snapshots(library)
+        assert found.evidence_of("layout").source == "debug-package"
+        assert found.entries["layout"] == whole.entries["layout"]
+    without = packages.deb(tmp_path, debug, name="libcase1-dbg")
+    reasons = {each.evidence_of("layout").reason for each in snapshots(package, debug_packages=(without,))}
+    assert reasons == {"alternate-file-missing"}
+
+
 def split(library: Path, place: Path) -> tuple[Path, Path]:
     """A library without its debug information, and that."""
-    import subprocess
-
     stripped, debug = place / "libcase.so.1", place / "libcase.debug"
     subprocess.run(["objcopy", "--only-keep-debug", library, debug], check=True)
     subprocess.run(["objcopy", "--strip-debug", library, stripped], check=True)
