@@ -69,6 +69,7 @@ class NestedTypes:
         self._shown: dict[str, frozenset[str] | None] = {}
         self._known: dict[int, Access] = {}
         self._named: dict[Name, Access] = {}
+        self._behind: dict[int, tuple[str, ...]] = {}
 
     def told(self, name: Name, handle: int, shape: Record | Enum) -> Record | Enum:
         """``shape`` with the access of its type, as the first unit that describes it tells."""
@@ -165,8 +166,10 @@ class NestedTypes:
                 continue
             if tag in dw.RECORD_TAGS:
                 yield from self._mentions(handle, accessible, depth + 1)
-            else:
+            elif tag in SIGNATURES:
                 yield from self._types_of(handle, depth)
+            else:
+                yield from self._types_of(attributes.get(dw.AT_TYPE, -1), depth + 1)
 
     def _is_derivable(self, record: int) -> bool:
         found, die = Derivability(), self._types.info.die(record)
@@ -186,12 +189,19 @@ class NestedTypes:
         own = self._types.spellings.of(record, info.attributes(record))
         return len(taken) == 1 and [own] == [*self._types_of(taken[0].get(dw.AT_TYPE, -1), 0)]
 
-    def _types_of(self, handle: int, depth: int) -> Iterator[str]:
-        """The named types behind an entry's type, and those of its parameters."""
-        info = self._types.info
+    def _types_of(self, handle: int, depth: int) -> tuple[str, ...]:
+        """The named types behind an entry, worked out once: members of all classes take the same few types."""
         if handle < 0:
-            return
-        die = info.die(handle)
+            return ()
+        found = self._behind.get(handle)
+        if found is None:
+            self._behind[handle] = ()  # where a damaged type leads to itself
+            found = self._behind[handle] = tuple(self._led_to(handle, depth))
+        return found
+
+    def _led_to(self, handle: int, depth: int) -> Iterator[str]:
+        """The entry itself if it is a named type, else those behind its type and its parameters."""
+        die = self._types.info.die(handle)
         tag, attributes = die[1].tag, die[3]
         if tag in dw.COMPOSITE_TAGS:
             if spelling := self._types.spellings.of(handle, attributes):
