@@ -8,7 +8,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Attributes
-from abistore.extract.dwarf.entries.walk import Die, children, parts, tagged
+from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.extract.dwarf.shapes.special_members import SpecialMembers, tells_defaulted
 from abistore.extract.dwarf.shapes.type_source import TypeSource
@@ -33,6 +33,14 @@ TEMPLATE_PARAMETERS: Final = frozenset(
         dw.TAG_GNU_TEMPLATE_PARAMETER_PACK,
     }
 )
+CONCERNING: Final = TEMPLATE_PARAMETERS | {
+    dw.TAG_MEMBER,
+    dw.TAG_SUBPROGRAM,
+    dw.TAG_INHERITANCE,
+    dw.TAG_ENUMERATION_TYPE,
+    dw.TAG_VARIABLE,
+}
+"""The children of a record that concern its layout, or what consumers can name in it."""
 ENUMERATORS: Final = frozenset({dw.TAG_ENUMERATOR})
 WANTED_OF_METHODS: Final = frozenset({dw.AT_VIRTUALITY, dw.AT_DELETED})
 VPTR: Final = ("_vptr.", "_vptr$")
@@ -63,7 +71,7 @@ class RecordMembers:
         if not abbreviation.has_children:
             return
         data = unit.data
-        for handle, child, after in children(unit, position):
+        for handle, child, after in tagged(unit, position, CONCERNING):
             tag = child.tag
             if tag == dw.TAG_MEMBER:
                 self._member(handle, child.decode(data, after, unit)[1])
