@@ -97,7 +97,7 @@ class ReadingPlan(msgspec.Struct, frozen=True):
         values = self.constants.copy()
         for step in self.steps:
             if isinstance(step, FixedForms):
-                values.update(zip(step.attributes, step.unpack(data, position), strict=True))
+                values.update(zip(step.attributes, step.unpack(data, position)))  # noqa: B905, a keyword costs a fifth
                 for attribute in step.strings:
                     values[attribute] = unit.strings[values[attribute]]
                 for attribute in step.references:
