@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from abistore.model.cpp_names.normal import qualified
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
-from abistore.model.structure import with_types
+from abistore.model.structure import mentioned, with_types
 
 
 class AliasMeaning(NamedTuple):
@@ -53,7 +53,7 @@ def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanin
     if targets:
         resolved = _Resolved(targets)
         for name, shapes in entries.items():
-            rewritten = [with_types(shape, resolved.of) for shape in shapes]
+            rewritten = [resolved.shape(shape) for shape in shapes]
             if not all(map(is_, rewritten, shapes)):
                 entries[name] = distinct(rewritten)
 
@@ -73,6 +73,11 @@ class _Resolved:
     def __init__(self, targets: dict[Name, TypeRef]) -> None:
         self._targets = targets
         self._known: dict[int, tuple[TypeRef, TypeRef]] = {}
+
+    def shape(self, shape: AnyShape) -> AnyShape:
+        """``shape`` with targets in place of mentions; the same object, and looked at no further, without any."""
+        types = mentioned(shape)
+        return shape if all(map(is_, map(self.of, types), types)) else with_types(shape, self.of)
 
     def of(self, type: TypeRef) -> TypeRef:
         """``type`` with targets in place of mentions; the same object where it mentions none."""
