@@ -32,7 +32,7 @@ from abistore.extract.macho.container import MachOFile, MachoSection
 from abistore.extract.macho.dependencies import Dylib, provider
 from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, SymbolRow, plain_name
 from abistore.extract.macho.trie import ABSOLUTE, KIND, REEXPORT, THREAD_LOCAL, WEAK, TrieExport, read_trie
-from abistore.model.mangling.symbols import CLASS_DATA
+from abistore.model.mangling.symbols import CLASS_DATA, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import MachoSymbol, Symbol
 
@@ -76,14 +76,14 @@ class SectionMap:
         kept = segment is None or not segment.protection & VM_PROT_WRITE or bool(segment.flags & SG_READ_ONLY)
         return kept or section.name == CONSTANTS
 
-    def size(self, address: int, section: MachoSection) -> tuple[int, int]:
+    def size(self, name: str, address: int, section: MachoSection) -> tuple[int, int]:
         """The most bytes that an object has, and how many of them may be padding: 0 where nobody can tell.
 
         The format has no sizes: an object ends before the next symbol. Once ``strip`` took the local symbols out, what
         lies between two exports may be other objects. Among constants compilers put some that have no symbol at all:
-        the initial values of variables, and tables for jumps.
+        the initial values of variables, and tables for jumps; tables of construction vtables stand among other tables.
         """
-        if not self._marked or self.is_read_only(section):
+        if not self._marked or (self.is_read_only(section) and not name.startswith(VTT)):
             return 0, 0
         place = bisect_right(self._symbols, address)
         end = section.address + section.size
@@ -117,7 +117,7 @@ def _placed(each: TrieExport, name: str, address: int, places: SectionMap) -> Ma
         return MachoExport(Name(guessed_kind(name), name), Symbol("unknown", weak), address)
     if section.flags & CODE:
         return MachoExport(Name("function", name), Symbol("function", weak), address)
-    size, padding = places.size(address, section)
+    size, padding = places.size(name, address, section)
     read_only = None if name.startswith(CLASS_DATA) else places.is_read_only(section)
     facts = MachoSymbol(padding, read_only)
     symbol = Symbol("data", weak, size, macho=facts if facts != MachoSymbol() else None)
