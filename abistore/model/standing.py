@@ -11,8 +11,9 @@ from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey, Release, VerdictSummary
 from abistore.model.judging.bump import Bump
 
-Role: TypeAlias = Literal["previous", "soname", "channel"]
-"""Why a release is measured by another: it is the one before, the first with the same SONAME, or a channel's."""
+Role: TypeAlias = Literal["previous", "soname", "channel", "last_with"]
+"""Why a release is measured by another: it is the one before, the first with the same SONAME, a channel's, or the last
+one with exports that came and went."""
 
 UNSUPPORTED: Final = frozenset({"eol", "unsupported", "withdrawn", "yanked"})
 """Tags of releases that nobody must stay compatible with any more."""
@@ -25,7 +26,11 @@ class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
     channel: str | None = None
 
     def __str__(self) -> str:
-        words = {"previous": "previous release", "soname": "first with this SONAME"}
+        words = {
+            "previous": "previous release",
+            "soname": "first with this SONAME",
+            "last_with": "last with exports that are gone",
+        }
         return words.get(self.role) or f"channel {self.channel}"
 
 
@@ -67,9 +72,10 @@ class Standing(msgspec.Struct, frozen=True):
 class Ledger(msgspec.Struct, frozen=True):
     """The verdicts about one release: against the previous one, the first with its SONAME, and each channel by name.
 
-    ``worst`` is the worst of those against supported baselines; ``None`` where there are none, and where one of them is
-    missing and the others break nothing. ``remarks`` are sentences about several releases: a break that no single step
-    shows, and what the release restores. ``channels`` stand at the release itself.
+    So are they against the last releases with exports that came and went since the first with the SONAME, and that
+    programs may need. ``worst`` is the worst of those against supported baselines; ``None`` where there are none, and
+    where one of them is missing and the others break nothing. ``remarks`` are sentences about several releases: a break
+    that no single step shows, what the release restores, and what it lacks. ``channels`` stand at the release itself.
     """
 
     release: Release

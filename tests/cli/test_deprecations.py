@@ -136,3 +136,27 @@ def test_what_is_no_window_is_refused_with_an_example(history: Call, text: str) 
     done = history("deprecations", "libfoo", "--deprecation", text, "--json")
     assert (done.code, done.json["code"]) == (64, "usage")
     assert "'2 minor'" in done.json["hint"]
+
+
+@pytest.mark.parametrize(("window", "allowed"), [("1 major", True), ("2 major", False), (None, True)])
+def test_ledger_and_history_know_what_was_not_announced_long_enough(
+    history: Call, tmp_path: Path, window: str | None, allowed: bool
+) -> None:
+    ingest(history, tmp_path, "2.0.0", "")
+    words = ["--deprecation", window] if window else []
+    (standing, *_) = history("ledger", "libfoo@2.0.0", *words, "--json").json["ledgers"][0]["standings"]
+    assert standing["bump"]["allowed"] is allowed
+    row = history("history", "libfoo", *words, "--json").json["histories"][0]["rows"][-1]
+    assert row["bump"] == standing["bump"]
+    early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
+    assert (early in history("ledger", "libfoo", *words).out) is not allowed
+    assert ("! not allowed in this line" in history("history", "libfoo", *words).out) is not allowed
+
+
+def test_the_projects_file_gives_the_window_to_ledger_and_history(history: Call, tmp_path: Path) -> None:
+    ingest(history, tmp_path, "2.0.0", "")
+    file = tmp_path / "abistore.toml"
+    file.write_text('deprecation = "2 major"\n')
+    assert "went too early" in history("ledger", "libfoo", "--config", file).out
+    assert "not allowed" in history("history", "libfoo", "--config", file).out
+    assert "not allowed" not in history("history", "libfoo").out

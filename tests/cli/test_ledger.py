@@ -9,6 +9,7 @@ import pytest
 from abistore.model.history import IngestRequest
 from abistore.model.judging.engine import ENGINE
 from abistore.store.store import Store
+from tests.build import build_library
 from tests.cli.conftest import Call
 from tests.store.builders import ARM
 from tests.store.test_ledger import LINE, release, stored
@@ -35,6 +36,22 @@ def test_a_ledger_is_shown_as_text_json_and_markdown_and_is_stored_with_its_aske
     assert "| 1.1 | previous release | BREAKING |" in page
 
 
+def test_ledger_and_sentence_count_alike_what_breaks_programs_and_what_breaks_sources(
+    abistore: Call, tmp_path: Path
+) -> None:
+    for version, functions, macro in (("1.0", "fgh", "#define LIMIT 4\n"), ("1.1", "f", "")):
+        header = tmp_path / version / "api.h"
+        header.parent.mkdir()
+        header.write_text(macro + "".join(f"int {name}(int value);\n" for name in functions))
+        built = build_library("".join(f"int {name}(int value) {{ return value; }}\n" for name in functions))
+        words = ("--library", "libgeo", "--version", version, "--header", header)
+        assert abistore("ingest", built, *words).code == 0
+    assert "breaks 1.0 in 2 places" in abistore("statement", "libgeo").out.splitlines()[0]
+    heads, row = abistore("ledger", "libgeo").out.splitlines()[1:3]
+    at = heads.index("  breaks") + 2, heads.index("source breaks")
+    assert [row[each:].split()[0] for each in at] == ["2", "1"]
+
+
 def test_the_history_says_what_no_single_verdict_shows(abistore: Call, database: Path) -> None:
     stored(str(database), release(), release(fields=None), release(fields="abc"), release(fields="abc")).close()
     history = abistore("history", "libgeo").out
@@ -52,6 +69,23 @@ def test_the_history_says_what_a_release_restores(abistore: Call, database: Path
         "1.3 restores g, which 1.2 removed",
         "1.5 restores what 1.4 breaks for programs built against 1.0",
     ]
+
+
+def test_history_ledger_and_statement_tell_the_programs_that_a_release_between_left_behind(
+    abistore: Call, database: Path
+) -> None:
+    stored(str(database), release(), release("f"), release(), release("h")).close()
+    said = "1.3 lacks f, which came with 1.1 and went with 1.2: programs built against 1.1 may need it"
+    assert said in abistore("history", "libgeo").out
+    told = abistore("ledger", "libgeo").out.splitlines()
+    assert told[0].endswith("1.3: BREAKING")
+    assert "1.1      last with exports that are gone  BREAKING" in told[4]
+    assert told[-1] == said
+    standing = abistore("ledger", "libgeo", "--json").json["ledgers"][0]["standings"][-1]
+    assert (standing["roles"], standing["against"]["version"]) == ([{"role": "last_with", "channel": None}], "1.1")
+    statement = abistore("statement", "libgeo").out
+    assert statement.startswith("1.3 breaks 1.1 in 1 place under the same SONAME")
+    assert "last with exports that are gone" in statement
 
 
 def test_the_history_of_several_lines_tells_the_fold(abistore: Call, database: Path) -> None:

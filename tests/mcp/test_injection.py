@@ -181,6 +181,7 @@ def test_every_resource_shows_hostile_names_as_data(agent: Agent, comparison: st
         "finding_id": first,
         "page": "cli",
         "policy": "sdk_vendor",
+        "window": "2 minor",
         "kind": "func_removed",
         "symbol": SYMBOLS["directions"],
         "type": "s0",

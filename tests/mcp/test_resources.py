@@ -292,3 +292,10 @@ def test_words_are_offered_for_arguments(
         return await client.complete(reference, {"name": argument, "value": start}, context_arguments=given)
 
     assert agent.ask(asked).completion.values == words
+
+
+def test_a_statement_by_a_deprecation_window_is_that_of_the_command_line(agent: Agent) -> None:
+    given = json.loads(read(agent, "abistore://libraries/libgeo/releases/2.0/statement/2%20minor"))["statement"]
+    assert given["deprecation"] == "2 minor"
+    code, said = unread(agent, "abistore://libraries/libgeo/releases/2.0/statement/soon")
+    assert "no deprecation window" in said, code

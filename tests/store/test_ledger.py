@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, LineKey
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
 from abistore.model.snapshot import ReleaseTag, Snapshot
 from abistore.model.standing import Ledger, worst_of
+from abistore.service.judging.ruling import ruling
+from abistore.service.ledger.departed import MOST_MEASURED
 from abistore.service.ledger.standings import ledger_of
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, SELF, X86, function, record, snapshot, struct
@@ -62,6 +66,58 @@ def test_a_release_stands_against_the_previous_one_the_sonames_first_and_each_ch
         assert (told(second), second.channels) == ([("previous, soname", "1.0", "COMPATIBLE")], ("lts",))
         first = ledger_of(store, store.resolve("libgeo@1.0"))
         assert (first.standings, first.worst) == ((), None)
+
+
+def test_exports_that_came_and_went_are_measured_by_the_last_release_that_had_them(address: str) -> None:
+    steps = (release(), release("f", "g"), release("g"), release("h"), release("h"))
+    with stored(address, *steps) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert told(ledger) == [
+            ("previous", "1.3", "NO_CHANGE"),
+            ("soname", "1.0", "COMPATIBLE"),
+            ("last_with", "1.1", "BREAKING"),
+            ("last_with", "1.2", "BREAKING"),
+        ]
+        assert ledger.worst is Verdict.BREAKING
+        assert ledger.remarks == (
+            "1.4 lacks f, which came with 1.1 and went with 1.2: programs built against 1.1 may need it",
+            "1.4 lacks g, which came with 1.1 and went with 1.3: programs built against 1.1 to 1.2 may need it",
+        )
+        assert [row[:2] for row in told(ledger_of(store, store.resolve("libgeo@1.2")))] == [
+            ("previous", "1.1"),
+            ("soname", "1.0"),
+        ]
+
+
+def test_an_export_that_is_back_or_of_another_soname_or_unseen_is_not_gone(address: str) -> None:
+    came_back = (release(), release("g"), release(), release("g"))
+    with stored(address, *came_back) as store:
+        assert [row[0] for row in told(ledger_of(store, store.resolve("libgeo@1.3")))] == ["previous", "soname"]
+        store.ingest(release(soname=2), IngestRequest("2.0"))
+        store.ingest(release(soname=2), IngestRequest("2.1"))
+        store.ingest(release("k", soname=2), IngestRequest("2.2"))
+        assert [row[0] for row in told(ledger_of(store, store.resolve("libgeo@2.2")))] == ["previous", "soname"]
+
+
+def test_a_release_is_measured_by_the_latest_of_many_that_were_the_last_with_exports(address: str) -> None:
+    steps = [release(), *(release(f"f{number}") for number in range(MOST_MEASURED + 2)), release()]
+    with stored(address, *steps, release()) as store:
+        latest = store.resolve(f"libgeo@1.{len(steps)}")
+        ledger = ledger_of(store, latest)
+        measured = [each.against.version for each in ledger.standings if each.role == "last_with"]
+        assert measured == [f"1.{number}" for number in range(3, MOST_MEASURED + 3)]
+        assert ledger.remarks[-1] == "2 more exports came and went: `abistore blame --restored` judges what that broke"
+
+
+def test_what_nobody_outside_can_need_is_no_baseline_when_it_went(address: str, tmp_path: Path) -> None:
+    rules = tmp_path / "mine.yaml"
+    rules.write_text("suppressions:\n  - symbol: inner\n    reason: ours\n")
+    by = ruling(None, [str(rules)])
+    with stored(address, release(), release("inner"), release(), release()) as store:
+        assert "last_with" in [row[0] for row in told(ledger_of(store, store.resolve("libgeo@1.3")))]
+        ledger = ledger_of(store, store.resolve("libgeo@1.3"), by)
+        assert [row[0] for row in told(ledger)] == ["previous", "soname"]
+        assert (ledger.worst, ledger.remarks) == (Verdict.NO_CHANGE, ())
 
 
 def test_a_bumped_soname_begins_anew_and_a_baseline_that_is_no_longer_supported_does_not_count(address: str) -> None:

@@ -15,7 +15,7 @@ import click
 from abistore.cli.options.ruling import ruling_options
 from abistore.cli.options.shared import FILE, SharedSettings, file_words, line_options, store_command
 from abistore.cli.output import answer, is_file, write_file
-from abistore.cli.rendering import style_of
+from abistore.cli.rendering import deprecation_option, style_of
 from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError
@@ -77,6 +77,7 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
     shell_complete=file_words,
     help="Write to this file. Without --format, its suffix decides: .html, .md or .json.",
 )
+@deprecation_option
 @ruling_options
 @line_options
 @store_command

@@ -10,6 +10,7 @@ from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.resources.declaration import resource
 from abistore.mcp.resources.text import document
+from abistore.model.labels.windows import window as read_window
 
 LAST = 100
 """A matrix is of so many releases: more would take an agent's call too long."""
@@ -41,6 +42,13 @@ def statement(call: Call, *, library: str, version: str) -> str:
     """Whether a release may ship, and what that rests on, as `abistore statement --json`."""
     with call.store() as store:
         return document({"statement": store.statement(f"{library}@{version}")})
+
+
+@resource("abistore://libraries/{library}/releases/{version}/statement/{window}")
+def statement_within(call: Call, *, library: str, version: str, window: str) -> str:
+    """Whether a release may ship by a deprecation window, `2 minor`, as `abistore statement --deprecation --json`."""
+    with call.store() as store:
+        return document({"statement": store.statement(f"{library}@{version}", deprecation=read_window(window))})
 
 
 @resource("abistore://libraries/{library}/deprecations")

@@ -16,7 +16,7 @@ from abistore.report.wording import shortened
 UNKNOWN = "not known"
 NOTHING = "nothing to be measured by"
 LISTED = 20
-HEADS = ("against", "as", "verdict", "breaks", "bump", "remark")
+HEADS = ("against", "as", "verdict", "breaks", "source breaks", "bump", "remark")
 LINE_HEADS = ("library", "target", "profile", "release", "worst", "remark")
 
 
@@ -87,7 +87,7 @@ def _named(verdict: Verdict | None) -> str:
 
 def _row(standing: Standing) -> tuple[str, ...]:
     summary, bump = standing.summary, standing.bump
-    breaks = summary.breaking + summary.api_breaks if summary else 0
+    breaks, sources = (summary.breaking, summary.api_breaks) if summary else (0, 0)
     notes = filter(
         None,
         (
@@ -100,7 +100,8 @@ def _row(standing: Standing) -> tuple[str, ...]:
         standing.against.version,
         ", ".join(map(str, standing.roles)),
         summary.verdict.name if summary else "not judged",
-        str(breaks) if breaks else "",
+        str(breaks or ""),
+        str(sources or ""),
         "" if bump is None else f"{bump.required}{'' if bump.allowed else '!'}",
         ", ".join(notes),
     )
@@ -111,6 +112,8 @@ def _below(standing: Standing) -> Iterator[str]:
         yield f"not judged against {standing.against.version}: {standing.unjudged}"
     if standing.evidence_gap:
         yield f"against {standing.against.version}: {standing.evidence_gap}"
+    if standing.bump and standing.bump.reason == "removed-too-early":
+        yield f"against {standing.against.version}: {standing.bump.sentence}"
     if standing.passed_by:
         yield f"against {standing.against.version}: approved: {standing.passed_by}"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.findings import RulingFile, RulingKey, Verdict
+from abistore.model.findings import Comparison, RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
@@ -22,13 +22,16 @@ from abistore.report.site.timeline import History as History
 from abistore.report.site.timeline import HistoryRow as HistoryRow
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.database import Database, using
+from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.consecutive import ConsecutiveJudge
 from abistore.service.history.several import StepVerdicts, sentences
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.judging.judging import accepted
+from abistore.service.ledger.departed import Departures, lacks
 from abistore.service.listing import channels_of, lines_of, releases_of
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
@@ -46,15 +49,16 @@ def history(
     by: Ruling | None = None,
     judge: bool = True,
     today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
 ) -> tuple[History, ...]:
     """Every line of a library with its verdicts. Those that are missing are judged now and stored.
 
     With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``today`` decides what of them is
-    approved.
+    approved, and ``deprecation`` for how long what a release removes must have been deprecated.
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         keys = lines_of(store, library, target, profile)
-        judging = HistoryJudging(store, by, keeper, progress, judge, day(today))
+        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation)
         return tuple(_history(store, key, channel, judging) for key in keys)
 
 
@@ -63,7 +67,10 @@ UNJUDGED = "not judged yet"
 
 
 class HistoryJudging(NamedTuple):
-    """How to judge a history: the ruling, what stores the verdicts, whom to tell the progress, and whether at all."""
+    """How to judge a history: the ruling, what stores the verdicts, whom to tell the progress, and whether at all.
+
+    With ``deprecation``, no release is allowed that removes what was not deprecated for so long.
+    """
 
     store: Store
     by: Ruling | None
@@ -71,6 +78,7 @@ class HistoryJudging(NamedTuple):
     progress: Progress | None
     judge: bool = True
     today: date = date.max
+    deprecation: DeprecationWindow | None = None
 
 
 def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
@@ -89,7 +97,9 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         beside = verdicts.beside(previous, release) if previous else None
         against = verdicts.against(baseline, release) if baseline and number > start else None
         row = _row(release, (previous, beside), (baseline, against))
-        row = msgspec.structs.replace(row, bump=_bump(release, (previous, beside), allow))
+        row = msgspec.structs.replace(
+            row, bump=_bump(release, (previous, beside), verdicts.planned(previous, release, allow))
+        )
         rows.append(verdicts.accepted(row, previous, baseline, channel))
         base = baseline or first.setdefault(release.soname, release)
         whole = against if baseline else verdicts.against(base, release) if base != release else None
@@ -103,9 +113,16 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         kept,
         *_ruled(judging.by),
         damaged=verdicts.damaged,
-        remarks=sentences(steps, store.returned_exports(key, stored)),
+        remarks=(*sentences(steps, store.returned_exports(key, stored)), *_lacks(stored, verdicts, judging)),
         pending=_pending(stored, verdicts, allow),
     )
+
+
+def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
+    """What the latest release lacks of exports that came and went under its SONAME."""
+    if stored:
+        departed = Departures(judging.store, stored).before(stored[-1])
+        yield from lacks(stored[-1], departed, verdicts.compared)
 
 
 def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -> str:
@@ -114,7 +131,9 @@ def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -
     if last is None or last == stored[-1]:
         return ""
     found = verdicts.against(last, stored[-1])
-    return bump_beside(last, stored[-1], found, allow).sentence if isinstance(found, VerdictSummary) else ""
+    if not isinstance(found, VerdictSummary):
+        return ""
+    return bump_beside(last, stored[-1], found, verdicts.planned(last, stored[-1], allow)).sentence
 
 
 def _verdict_of(told: VerdictSummary | str | None) -> Verdict | None:
@@ -151,6 +170,22 @@ class _Verdicts:
         """The verdict about a release and the baseline."""
         return self._remembered(baseline, release) or self._given(self._judge.against, baseline, release)
 
+    def compared(self, old: Release, new: Release) -> Comparison | None:
+        """What is found about two releases; ``None`` where they are not judged."""
+        if isinstance(self.against(old, new), str):
+            return None
+        given = self._verdict(old, new)
+        return given.comparison if given else None
+
+    def planned(self, old: Release | None, new: Release, allow: AllowPlan) -> AllowPlan:
+        """The plan with what a release removes of the one before it too early, where a window is asked for."""
+        window = self._judging.deprecation
+        given = self._verdict(old, new) if old and window else None
+        if window is None or old is None or given is None:
+            return allow
+        early = early_removals(self._judging.store, outline(given.comparison), old, moment(new), window)
+        return msgspec.structs.replace(allow, early=early)
+
     def accepted(self, row: HistoryRow, previous: Release | None, baseline: Release | None, channel: str) -> HistoryRow:
         """The row with what is approved of the breaks that it tells."""
         if not self._ledger:
@@ -167,13 +202,15 @@ class _Verdicts:
 
     def _accepted(self, old: Release, new: Release, against: str) -> tuple[int, str]:
         """How many findings of a verdict are approved, and what a gate that passes for that says."""
-        given = self._judging.keeper.pending(old, new) or self._judging.store.find_verdict(
-            old, new, key_of(self._judging.by, old, new), str(ENGINE)
-        )
+        given = self._verdict(old, new)
         if given is None:
             return 0, ""
         at = GatePlace(self._judging.today, new.version, new.soname, channel_of(against), self._scheme)
         return accepted_of(given, self._ledger, at)
+
+    def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:
+        key = key_of(self._judging.by, old, new)
+        return self._judging.keeper.pending(old, new) or self._judging.store.find_verdict(old, new, key, str(ENGINE))
 
     def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
         return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))

@@ -15,6 +15,7 @@ from abistore.model.judging.identity import identified
 from abistore.model.standing import Evaluation, MovedFinding, MovedVerdict
 from abistore.service.database import Database, using
 from abistore.service.history.verdicts import VerdictKeeper
+from abistore.service.ledger.departed import Departures, last_with
 from abistore.service.ledger.measures import measures_of
 from abistore.service.ledger.standings import PairJudge
 from abistore.service.listing import lines_of, releases_of
@@ -55,10 +56,12 @@ def _evaluated(store: Store, key: LineKey, judges: Judges, progress: Progress | 
     moved = list[MovedVerdict]()
     releases = releases_of(store, key)
     moves = [move for move in store.baseline_history(key.library) if move.line == key]
+    departures = Departures(store, releases)
     for place, release in enumerate(releases):
         if progress:
             progress(f"{key.library} {release.version}", place / len(releases))
-        for measure in measures_of(release, releases[:place], moves):
+        gone = last_with(departures.before(release))
+        for measure in measures_of(release, releases[:place], moves, gone):
             pairs += 1
             found = _beside(judges, measure.against, release)
             if isinstance(found, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abistore.model.cycles import with_cycle_collection
@@ -14,6 +15,7 @@ from abistore.service.ledger.lines import folded, lines_at
 from abistore.service.ledger.standings import ledger_of
 
 if TYPE_CHECKING:
+    from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
 
 
@@ -25,10 +27,12 @@ def ledger(
     profile: str | None = None,
     by: Ruling | None = None,
     today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
 ) -> tuple[Ledger, ...]:
     """Where a release stands, or the latest one of a library: against all baselines that it is measured by.
 
-    A library with several lines gives one answer each. Verdicts that are missing are given now and stored. Raises
+    ``deprecation`` says for how long what a release removes must have been deprecated. A library with several lines
+    gives one answer each. Verdicts that are missing are given now and stored. Raises
     :class:`SnapshotNotFound`.
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
@@ -36,7 +40,8 @@ def ledger(
         releases = [each for each in meant.releases if each is not None]
         if not releases:
             releases = [in_line(store, reference, target, profile)[0]]
-        return tuple(ledger_of(store, each, by, keep=keeper.keep, today=today) for each in releases)
+        stands = partial(ledger_of, store, by=by, keep=keeper.keep, today=today, deprecation=deprecation)
+        return tuple(map(stands, releases))
 
 
 def lines_of_release(

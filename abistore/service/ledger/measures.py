@@ -1,4 +1,4 @@
-"""The baselines that a release is measured by: the previous release, the first with its SONAME, and the channels."""
+"""The baselines that a release is measured by: previous release, first with its SONAME, channels, last with exports."""
 
 from __future__ import annotations
 
@@ -25,21 +25,17 @@ class Measure(NamedTuple):
         return not UNSUPPORTED & {tag.name for tag in self.against.tags}
 
 
-def measures(store: Store, release: Release) -> tuple[Measure, ...]:
+def measures_of(
+    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove], last_with: Sequence[Release] = ()
+) -> tuple[Measure, ...]:
     """What a release is measured by, each baseline once: the previous one, the SONAME's first, then channels by name.
 
-    A channel that stands at the release itself, or at a later one, measures it by where it stood before. One that was
-    cleared measures nothing.
+    ``earlier`` are the releases before it, ``moves`` those of its line's channels. A channel that stands at the release
+    itself, or at a later one, measures it by where it stood before. One that was cleared measures nothing. The releases
+    that were the ``last_with`` exports that it lacks come at the end.
     """
-    earlier = before(store, release)
-    moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
-    return measures_of(release, earlier, moves)
-
-
-def measures_of(release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]) -> tuple[Measure, ...]:
-    """The same, of the releases before it and the moves of its line's channels."""
     found: dict[str, Measure] = {}
-    for role, version in _roles(release, earlier, moves):
+    for role, version in _roles(release, earlier, moves, last_with):
         known = found.get(version)
         against = known.against if known else next(each for each in earlier if each.version == version)
         found[version] = Measure(against, (*(known.roles if known else ()), role))
@@ -63,7 +59,7 @@ def before(store: Store, release: Release) -> Sequence[Release]:
 
 
 def _roles(
-    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
+    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove], last_with: Sequence[Release]
 ) -> Iterator[tuple[BaselineRole, str]]:
     if not earlier:
         return
@@ -76,6 +72,7 @@ def _roles(
         stood = next((version for version in reversed(versions) if version in there), None)
         if stood is not None:
             yield BaselineRole("channel", channel), stood
+    yield from ((BaselineRole("last_with"), each.version) for each in last_with)
 
 
 def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:

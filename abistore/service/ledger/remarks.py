@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from abistore.model.findings import Comparison, Finding, Verdict
+from abistore.model.findings import Comparison, Verdict
 from abistore.model.history import Release, StoredVerdict
-from abistore.model.names import FACETS, Facet, Name
+from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.wording import named
 from abistore.service.history.several import listed, restores, returns, shown_by, whole_breaks
+from abistore.service.ledger.departed import DepartedExport, lacks
 from abistore.service.ledger.measures import Measure
 from abistore.service.listing import releases_of
-from abistore.service.since.probing import BREAKS
+from abistore.service.since.probing import broken_names
 
 if TYPE_CHECKING:
     from abistore.store.history.returning import ReturnedExport
@@ -23,11 +24,14 @@ Ask: TypeAlias = Callable[[Release, Release], StoredVerdict | str]
 """Asks for the verdict about two releases, or why there is none."""
 
 
-def remarks(store: Store, release: Release, measures: Sequence[Measure], ask: Ask) -> Iterator[str]:
+def remarks(
+    store: Store, release: Release, measures: Sequence[Measure], departed: Sequence[DepartedExport], ask: Ask
+) -> Iterator[str]:
     """The sentences about a release: exports that come back, and what it is to each baseline beside the previous one.
 
     The previous release is the middle one of three: one that is compatible with both neighbours may hide that the
-    third breaks the first, and one that breaks the first may be mended by the third.
+    third breaks the first, and one that breaks the first may be mended by the third. Exports that came and went are
+    told by themselves.
     """
     previous = next((each.against for each in measures if each.roles[0].role == "previous"), None)
     if previous is None:
@@ -36,9 +40,10 @@ def remarks(store: Store, release: Release, measures: Sequence[Measure], ask: As
     yield from returns(back)
     told = {each.name for each in back}
     for each in measures:
-        if each.against != previous:
+        if each.against != previous and each.roles[0].role != "last_with":
             verdicts = ask(each.against, previous), ask(previous, release), ask(each.against, release)
             yield from _of_three((each.against, previous, release), verdicts, told)
+    yield from lacks(release, departed, lambda old, new: _compared(ask(old, new)))
 
 
 def returned_by(store: Store, release: Release) -> list[ReturnedExport]:
@@ -51,11 +56,11 @@ def _of_three(
     releases: tuple[Release, Release, Release], verdicts: tuple[StoredVerdict | str, ...], told: Collection[Name]
 ) -> Iterator[str]:
     base, middle, last = releases
-    first, step, whole = (None if isinstance(each, str) else each.comparison for each in verdicts)
+    first, step, whole = map(_compared, verdicts)
     if first is None or step is None or whole is None:
         return
     steps = max(first.verdict, step.verdict)
-    unseen = _names(whole) - _names(first) - _names(step)
+    unseen = broken_names(whole.findings) - broken_names(first.findings) - broken_names(step.findings)
     if whole.verdict >= Verdict.API_BREAK and whole.verdict > steps:
         why = _unseen_because(base, middle, last)
         yield f"{whole_breaks((base.version, last.version), whole.verdict, steps)}: {_spelled(unseen, whole)}{why}"
@@ -64,28 +69,20 @@ def _of_three(
             f"{last.version} breaks {_spelled(unseen, whole)} for programs built against {base.version}, and neither "
             f"{base.version} -> {middle.version} nor {middle.version} -> {last.version} does"
         )
-    restored = _names(first, shown_by(middle, last)) - _names(whole) - set(told)
+    restored = broken_names(first.findings, shown_by(middle, last)) - broken_names(whole.findings) - set(told)
     if restored:
         what = _spelled(restored, first)
         yield restores(what, middle.version, (base.version, last.version))
+
+
+def _compared(given: StoredVerdict | str) -> Comparison | None:
+    return None if isinstance(given, str) else given.comparison
 
 
 def _unseen_because(base: Release, middle: Release, last: Release) -> str:
     """Why a step shows nothing, where the release between shows less than both others."""
     gap = evidence_gap(base.evidence, middle.evidence) and evidence_gap(middle.evidence, last.evidence)
     return f" ({middle.version} shows less than both: {gap})" if gap else ""
-
-
-def _names(comparison: Comparison, facets: Collection[Facet] = FACETS) -> set[Name]:
-    """The names of which a comparison breaks anything, as far as ``facets`` show it."""
-    return {each.name for each in _breaks(comparison.findings) if each.facet in facets}
-
-
-def _breaks(findings: Iterable[Finding]) -> Iterator[Finding]:
-    for finding in findings:
-        if finding.impact in BREAKS:
-            yield finding
-        yield from _breaks(finding.consequences)
 
 
 def _spelled(names: Collection[Name], comparison: Comparison) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,7 +21,8 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.history import accepted_of, bump_beside
 from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.judging.judging import concluded
-from abistore.service.ledger.measures import Measure, measures, standing_here
+from abistore.service.ledger.departed import DepartedExport, Departures, last_with, needed
+from abistore.service.ledger.measures import Measure, before, measures_of, standing_here
 from abistore.service.ledger.remarks import remarks
 
 if TYPE_CHECKING:
@@ -44,18 +45,22 @@ def ledger_of(
 ) -> Ledger:
     """Where a release stands: beside the previous one, the first with its SONAME, and each channel's release.
 
+    So it does beside the last releases with exports that came and went, as far as it breaks these.
     Verdicts that the store has are not given again; others are handed to ``keep``. ``today`` decides what is approved,
     and ``deprecation`` for how long what goes must have been deprecated.
     """
     asked = PairJudge(store, by, keep)
-    found = measures(store, release)
-    standings = tuple(_standing(asked, each, (release, day(today)), deprecation) for each in found)
+    earlier = before(store, release)
+    departed = Departures(store, (*earlier, release)).before(release)
     moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
+    every = measures_of(release, earlier, moves, last_with(departed))
+    found = [each for each in every if _is_needed(each, departed, asked(each.against, release))]
+    standings = tuple(_standing(asked, each, (release, day(today)), deprecation) for each in found)
     return Ledger(
         release,
         standings,
         worst_of(each.verdict for each in standings if each.supported),
-        tuple(remarks(store, release, found, asked)),
+        tuple(remarks(store, release, found, departed, asked)),
         standing_here(release, moves),
     )
 
@@ -90,6 +95,13 @@ class PairJudge:
         if self._keep:
             self._keep(given)
         return given
+
+
+def _is_needed(measure: Measure, departed: Sequence[DepartedExport], given: StoredVerdict | str) -> bool:
+    """Whether a baseline counts: it has another role than its exports that are gone, or they may be needed."""
+    if measure.roles[0].role != "last_with" or isinstance(given, str):
+        return True
+    return bool(needed(departed, measure.against, given.comparison))
 
 
 def _standing(

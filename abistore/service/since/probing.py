@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.findings import Comparison, Finding, Impact, evidence_rank
 from abistore.model.history import Release
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.names import FACETS, SELF, Facet, Name
 from abistore.model.recorded.unrecorded import common_ground, unlike
 from abistore.model.snapshot import Evidence
 from abistore.service.since.line import AskedLine
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 BREAKS = (Impact.API_BREAK, Impact.BREAKING)
+
+
+def broken_names(findings: Iterable[Finding], facets: Collection[Facet] = FACETS) -> set[Name]:
+    """The names of which findings and their consequences break anything, as far as ``facets`` show it."""
+    return {each.name for each in _breaking(findings) if each.facet in facets}
+
+
+def _breaking(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in findings:
+        if finding.impact in BREAKS:
+            yield finding
+        yield from _breaking(finding.consequences)
 
 
 class Probes:

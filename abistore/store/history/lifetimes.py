@@ -37,6 +37,7 @@ class Lifetimes:
         states = {facet: [cards.evidence_state(each.evidence, facet) for each in releases] for facet in FACETS}
         self._blind = {facet: _bits(state == "missing" for state in states[facet]) for facet in FACETS}
         self._rows = cache(self._by_name)
+        self._leaving = cache(self._left)
 
     def of(self, release: Release, facets: Collection[Facet]) -> dict[Name, Lifetime]:
         """The names that ``release`` shows in any of ``facets``."""
@@ -89,18 +90,20 @@ class Lifetimes:
                 found[self._names[identifier]] = [*_runs(missing, there)]
         return found
 
-    def short_lived(self, facet: Facet, start: int) -> dict[int, tuple[int, int, int]]:
-        """What came after the release at ``start`` and is gone in the last one, by the rows of the names.
+    def short_lived(self, facet: Facet, start: int, end: int | None = None) -> dict[int, tuple[int, int, int]]:
+        """What came after the release at ``start`` and is gone in the one at ``end``, by the rows of the names.
 
-        For each the places of the first and the last release of its last run, and of the one in which it was gone.
+        ``end`` is the last release by default. For each the places of the first and the last release of its last run,
+        and of the one in which it was gone.
         """
         found: dict[int, tuple[int, int, int]] = {}
-        above = self._all & ~((1 << start) - 1)
-        ends = 1 << start | 1 << (self._all.bit_length() - 1)
+        end = self._all.bit_length() - 1 if end is None else end
+        above = (1 << (end + 1)) - (1 << start)
+        ends = 1 << start | 1 << end
         if self._blind[facet] & ends:
             return found
-        for identifier, held in self._rows().items():
-            there = self._there(held, (facet,)) & above
+        for identifier, every in self._leaving(facet).items():
+            there = every & above
             if there and not there & ends:
                 last = there.bit_length() - 1
                 gone = _lowest(above & ~self._blind[facet] & ~((1 << (last + 1)) - 1))
@@ -140,6 +143,15 @@ class Lifetimes:
         """The releases from one sequence number to another."""
         last = len(self._until) - 1
         return self._until[min(ends, last)] & ~self._until[min(begins, last + 1) - 1]
+
+    def _left(self, facet: Facet) -> Mapping[int, int]:
+        """The releases that show each name of a facet that some later release, which could show it, does not."""
+        found: dict[int, int] = {}
+        for identifier, held in self._rows().items():
+            there = self._there(held, (facet,))
+            if there and (self._all & ~there & ~self._blind[facet]) > there & -there:
+                found[identifier] = there
+        return found
 
     def _meant(self, names: Collection[Name]) -> Iterator[tuple[Name, Mapping[Facet, Mapping[int, int]]]]:
         """Those of ``names`` that the line ever had, with the releases that have each of their shapes."""

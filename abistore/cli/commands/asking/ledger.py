@@ -11,6 +11,7 @@ import click
 from abistore.cli.options.ruling import ruling_options
 from abistore.cli.options.shared import FILE, SharedSettings, file_words, line_options, store_command
 from abistore.cli.output import answer, is_file, write_file
+from abistore.cli.rendering import deprecation_option
 from abistore.cli.words import library_words, reference_words
 from abistore.errors import UsageError
 from abistore.model.words.characters import json_text
@@ -29,6 +30,7 @@ output_option = click.option("-o", "--output", type=FILE, shell_complete=file_wo
 @click.argument("reference", metavar="LIBRARY[@VERSION]", shell_complete=reference_words)
 @format_option
 @output_option
+@deprecation_option
 @ruling_options
 @line_options
 @store_command
@@ -37,8 +39,9 @@ def ledger_command(
 ) -> None:
     """Show the verdict about a release against every baseline that it is measured by.
 
-    These are the previous release, the first release with the same SONAME, and each channel. The worst of them is the
-    release's verdict; baselines that are tagged eol, unsupported, withdrawn or yanked are shown and do not count.
+    These are the previous release, the first release with the same SONAME, each channel, and the last releases with
+    exports that came and went since. The worst of them is the release's verdict; baselines that are tagged eol,
+    unsupported, withdrawn or yanked are shown and do not count.
 
     Sentences say what no single verdict shows: two compatible steps that break together, and what a release restores.
     Missing verdicts are given now and stored, with who asked for them.
@@ -82,8 +85,8 @@ def lines_command(settings: SharedSettings, /, *, reference: str, form: str, out
 def evaluate_command(settings: SharedSettings, /, *, library: str, **words: Any) -> None:
     """Judge all releases of LIBRARY by another policy, and show which verdicts move.
 
-    Each release is judged against the previous one, the first with its SONAME and each channel, from what is stored:
-    no binary is read. The verdicts by the policy are stored beside those of the strict policy, which stay.
+    Each release is judged against the baselines that `abistore ledger` shows, from what is stored: no binary is read.
+    The verdicts by the policy are stored beside those of the strict policy, which stay.
 
     \b
     abistore evaluate libfoo --policy sdk_vendor
