@@ -96,7 +96,8 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
         )
     if bump.suggested and bump.required != "patch":
         call = "the next release must be" if bump.unreleased else "call it"
-        return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}, a {bump.required} release"
+        step = "" if bump.versioning == "libtool" else f", a {bump.required} release"  # these labels have no such steps
+        return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}{step}"
     if bump.soname in {"renamed", "lowered", "lost"}:
         return f"{new} breaks nothing of {old}, but {_soname_step(facts)}: programs go on asking for the old name"
     return f"{new} breaks nothing of {old}"
@@ -138,7 +139,8 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
             name = f"the {word} {facts.sonames.new}, which has no version"
             return f"{change} under {name}: {either(f'give it a {word} with one', back)}"
         case "soname-missing":
-            return f"{change}, and {_nameless(facts)}: {either(label, back)}"
+            named = "" if any(facts.sonames) else f"give it a {word}"
+            return f"{change}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
         case _:
             return f"{change}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
 
@@ -195,7 +197,7 @@ def _soname_step(facts: ChangeFacts) -> str:
     """``SONAME went from .1 to .2``; whole names if they differ in more than their end."""
     old, new = facts.sonames
     word = name_word(new or old or "")
-    whose = f"the {word} of {facts.library}" if facts.library else word
+    whose = f"the {word} of {facts.library}" if facts.library else word if word == "SONAME" else f"the {word}"
     if not old or not new:
         return f"{whose} {f'{old} was lost' if old else f'{new} is new'}"
     stem = old.find(".so.") + len(".so")

@@ -1,0 +1,43 @@
+"""The sentence about a release: what a release manager can do, in the words of the format and the labels."""
+
+from __future__ import annotations
+
+import pytest
+
+from abistore.model.findings import Verdict
+from abistore.model.judging.bump import OldAndNew, bump
+from abistore.report.releases.allowance import ChangeFacts, in_words
+
+pytestmark = pytest.mark.fast
+
+
+def said(verdict: Verdict, labels: tuple[str, str], names: tuple[str | None, str | None], breaks: int = 2) -> str:
+    facts = ChangeFacts(OldAndNew(*labels), OldAndNew(*names), verdict, breaks)
+    return in_words(bump(verdict, facts.labels, facts.sonames, adds=True), facts).sentence
+
+
+@pytest.mark.parametrize(
+    ("labels", "ending"),
+    [(("5:1:2", "5:2:2"), "call it 6:0:3"), (("1.9.4", "1.9.5"), "call it 1.10.0, a minor release")],
+)
+def test_only_labels_with_minor_releases_are_told_of_one(labels: tuple[str, str], ending: str) -> None:
+    assert said(Verdict.COMPATIBLE, labels, ("libf.so.3", "libf.so.3"), 0).endswith(f"adds to it: {ending}")
+
+
+def test_a_library_without_a_name_to_bump_can_get_one() -> None:
+    told = said(Verdict.BREAKING, ("1.9.4", "2.0.0"), (None, None))
+    assert told.endswith("on the old release: give it a SONAME, or restore what broke")
+    lost = said(Verdict.BREAKING, ("1.9.4", "2.0.0"), ("libf.so.1", None))
+    assert "give it a SONAME" not in lost and "SONAME libf.so.1 was lost" in lost
+
+
+@pytest.mark.parametrize(
+    ("names", "phrase"),
+    [
+        (("libfoo-1.dll", "libfoo-2.dll"), "allowed, the DLL name went from libfoo-1.dll to libfoo-2.dll"),
+        (("libfoo.1.dylib", "libfoo.2.dylib"), "allowed, the install name went from libfoo.1.dylib to"),
+        (("libfoo.so.1", "libfoo.so.2"), "allowed, SONAME went from .1 to .2"),
+    ],
+)
+def test_each_format_has_its_own_word_for_the_name(names: tuple[str, str], phrase: str) -> None:
+    assert phrase in said(Verdict.BREAKING, ("1.4.0", "2.0.0"), names)
