@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.extract.headers.options import HeaderOptions
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.mangling.symbols import is_of_standard_library
 
 MACRO: Final = "_GLIBCXX_USE_CXX11_ABI"
 FORMER: Final = f"{MACRO}=0"
@@ -30,8 +31,11 @@ def as_built(headers: HeaderOptions, exports: Iterable[str]) -> HeaderOptions:
 
 
 def takes_former(exports: Iterable[str]) -> bool:
-    """Whether ``exports`` take strings from before C++11, and none of them takes those since."""
-    held = list(exports)
+    """Whether ``exports`` take strings from before C++11, and none of them takes those since.
+
+    What a static runtime brings along has both, and tells nothing about the library.
+    """
+    held = [each for each in exports if not is_of_standard_library(each)]
     if any(mark in each for each in held for mark in _CURRENT):
         return False
     return any("std::string" in demangle(each) for each in held if _STRING in each)

@@ -60,7 +60,7 @@ _FREE: Final = pattern(r"_Z(\d{1,9})", re.ASCII)
 _OWN: Final = "_ZL"
 _SIZE: Final = pattern(r"\d{1,9}", re.ASCII)
 _LOCAL: Final = pattern("_Z(Z+)")
-_STANDARD: Final = pattern(r"_Z(?:GV|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
+_STANDARD: Final = pattern(r"_Z(?:GV|GT[tn]|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
 MADE_FOR: Final = pattern(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
 """What stands before what a symbol is made for: clones for transactions, guards, temporaries, thread-local wrappers."""
