@@ -112,11 +112,6 @@ by:
 - **Ends of vtables on Windows.** The slot of a pure function is empty there, as what aligns the next object. Where
   the bounds of a table meet, a moved slot tells its growth (`vtable_slot_changed` for `vtable_slot_count_changed`),
   and eight tables of 3.7.0 (`SetNonzeros<false>`), whose named slots are as before, are told on Linux alone.
-- **Strings on Linux.** The wheel for Linux is built with the strings from before C++11 and exports copies of those
-  since, so its headers are read with the latter, and a function that takes a string has no declaration. The changed
-  results of `DaeBuilder::start` in 3.7.0 and `export_fmu` in 3.8.0 (`func_return_changed`) are not told there:
-  abistore misses them, and `temp_work_dir` is `symbol_undeclared_added`. With `--define _GLIBCXX_USE_CXX11_ABI=0` the
-  headers are read as built.
 - **Systems.** Imports, `needed_added`, `runtime_floor_raised`, `macho_system_widened`, `runpath_changed` and foreign
   exports are of what each wheel was linked with. `CASADI_COMPILER` is a macro with the compiler's version.
 - **Not explained yet.** `SharedObject` got another base in 3.7.0, which `type_base_changed` tells everywhere; why
