@@ -133,8 +133,11 @@ class MachoSymbol(Encoded, frozen=True):
     read_only: bool | None = None
 
 
-class PeSymbol(MachoSymbol, frozen=True):
-    """What only PE tells of an export: the same, but of sizes those of vtables alone."""
+class PeSymbol(Encoded, frozen=True):
+    """What only PE tells of an export: as Mach-O does, but of sizes those of vtables alone."""
+
+    padding: int = 0
+    read_only: bool | None = None
 
 
 class Symbol(Shape, frozen=True, tag="S"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,7 +11,7 @@ from abistore.model.history import IngestRequest, Release
 from abistore.model.shapes import Alias, Primitive, Qualified
 from abistore.model.snapshot import Target
 from abistore.service.history.history import History, history
-from abistore.store.history.walking import WalkStep
+from abistore.store.history.walking import LineWalk, WalkStep
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
 from tests.store.sql import sql
@@ -62,7 +60,7 @@ def test_releases_for_two_platforms_in_one_line_leave_the_others_their_verdicts(
         original = Store.walk
 
         def walk(store: Store) -> object:
-            return _Foreign(original(store).step, other)
+            return _Foreign(original(store), other)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Store, "walk", walk)
@@ -75,11 +73,12 @@ def test_releases_for_two_platforms_in_one_line_leave_the_others_their_verdicts(
 class _Foreign:
     """A walk that finds the third release to be for another platform, as older versions stored it."""
 
-    def __init__(self, step: Callable[[Release], WalkStep], target: Target) -> None:
-        self._step, self._target = step, target
+    def __init__(self, walk: LineWalk, target: Target) -> None:
+        self._walk, self._target = walk, target
+        self.lifetimes, self.named = walk.lifetimes, walk.named
 
     def step(self, release: Release) -> WalkStep:
-        found = self._step(release)
+        found = self._walk.step(release)
         if release.version != "1.2":
             return found
         return found._replace(snapshot=replace(found.snapshot, target=self._target))

@@ -14,7 +14,6 @@ from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
-from abistore.compare.types.written_values import is_same_constant, is_same_value
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -227,6 +226,8 @@ def _declared(declared: Declared, other: Declared) -> Declared:
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
+    from abistore.compare.types.written_values import is_same_constant  # headers alone write values
+
     return msgspec.structs.replace(
         declared,
         traits=tuple(each for each in declared.traits if each not in ("befriends", "dummy", "standard_layout")),
@@ -242,7 +243,11 @@ def _declared(declared: Declared, other: Declared) -> Declared:
 
 def _default(own: str | None, other: str | None) -> str | None:
     """A default argument; one that is written in another way counts as the same text."""
-    return "" if own is not None and other is not None and is_same_value(own, other) else own
+    if own is None or other is None:
+        return own
+    from abistore.compare.types.written_values import is_same_value
+
+    return "" if is_same_value(own, other) else own
 
 
 def _parameters(template: Declared, other: Declared) -> tuple[Argument, ...]:

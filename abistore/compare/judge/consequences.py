@@ -7,7 +7,6 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from abistore.compare.classify.constants.named import named
 from abistore.compare.classify.implicit_members import parts_without
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
@@ -123,6 +122,8 @@ class _Parents:
         )
         if old.value != new.value:
             return None
+        from abistore.compare.classify.constants.named import named  # headers alone have macros
+
         causes = [other for name in named(old, finding.name) for other in self._of.get(name, ())]
         weighty = [
             other for other in causes if self._findings[other].kind in CONSTANTS and self._weighs(other, finding)

@@ -19,7 +19,6 @@ from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
 from abistore.service.judging.judging import gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
-from abistore.service.judging.places import said_of
 from abistore.service.operands import Operand, Selection, is_reference, operands
 
 if TYPE_CHECKING:
@@ -85,6 +84,10 @@ def compare(
 
 def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
     old, new = (each.provenance for each in sides)
+    if not (old.package or new.package):
+        return report
+    from abistore.service.judging.places import said_of
+
     said = said_of(sides[1].library, sides[1].version or "", old, new)
     return msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
 
