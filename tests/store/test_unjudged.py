@@ -75,7 +75,7 @@ class _Foreign:
 
     def __init__(self, walk: LineWalk, target: Target) -> None:
         self._walk, self._target = walk, target
-        self.lifetimes, self.named = walk.lifetimes, walk.named
+        self.lifetimes_in, self.named = walk.lifetimes_in, walk.named
 
     def step(self, release: Release) -> WalkStep:
         found = self._walk.step(release)

@@ -62,7 +62,7 @@ class Departures:
 
     @cached_property
     def _lives(self) -> Lifetimes:
-        return self._walk.lifetimes(self._releases)
+        return self._walk.lifetimes_in("symbol", self._releases)
 
 
 def last_with(departed: Sequence[DepartedExport]) -> tuple[Release, ...]:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from sqlalchemy import select
 
+from abistore.model.names import FACETS, Facet
 from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
@@ -22,15 +23,20 @@ _AT_ONCE = 10_000
 
 
 class EntrySpans:
-    """The entries of a line in columns, some 30 bytes each: a long history has hundreds of thousands."""
+    """The entries of a line in columns, some 30 bytes each: a long history has hundreds of thousands.
 
-    def __init__(self, database: Database, line: int) -> None:
+    With ``facet``, those of one facet alone.
+    """
+
+    def __init__(self, database: Database, line: int, facet: Facet | None = None) -> None:
         self._facet, self._name, self._shape = array("b"), array("q"), array("q")
         self._first, self._last = array("i"), array("i")
         columns = self._facet, self._name, self._shape, self._first, self._last
         entry = tables.entry.c
         selected = select(entry.facet, entry.name_id, entry.shape_id, entry.first_seq, entry.last_seq)
         statement = selected.where(entry.line_id == line).order_by(entry.first_seq)
+        if facet is not None:
+            statement = statement.where(entry.facet == FACETS.index(facet))
         try:
             rows = database.each(statement)
             while some := tuple(islice(rows, _AT_ONCE)):

@@ -84,6 +84,11 @@ class LineWalk:
             self._spans = EntrySpans(self._database, line)
         return Lifetimes(self._spans, self._memory.names, releases)
 
+    def lifetimes_in(self, facet: Facet, releases: Sequence[Release]) -> Lifetimes:
+        """The same of one facet alone; the entries of others, of which a line has many more, are not read."""
+        line, _ = cards.columns_of(self._database, releases[0])
+        return Lifetimes(EntrySpans(self._database, line, facet), self._memory.names, releases)
+
     def step(self, release: Release) -> WalkStep:
         """The next release. Raises :class:`SnapshotNotFound`, and :class:`DamagedStore` where it is damaged."""
         try:
