@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,6 +30,8 @@ from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.snapshots import capture
 from tests.build import build_library
+
+ROOT = Path(__file__).parent.parent.parent
 
 X86 = Target("elf", "x86_64", 64, "little")
 BRIEF = HeaderLimits(seconds=20, memory=3 << 30, silence=2.0)
@@ -397,3 +401,21 @@ def test_no_process_is_left_behind(tmp_path: Path) -> None:
     with pytest.raises(LimitExceeded):
         reading(tmp_path, limits=HeaderLimits(silence=1.0))
     assert (children(), threading.active_count()) == before
+
+
+def test_the_copy_of_a_large_process_has_its_memory_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text("int f(void);\n")
+    code = "\n".join(
+        (
+            "import mmap, sys; from pathlib import Path",
+            "from abistore.extract.headers.apart import HeaderLimits",
+            "from tests.extract.test_header_reading import reading",
+            "large = mmap.mmap(-1, 3 << 30)",
+            "found = reading(Path(sys.argv[1]), limits=HeaderLimits(seconds=4, memory=1 << 30, silence=2.0))",
+            "print(found.evidence.state)",
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "full"), done.stderr

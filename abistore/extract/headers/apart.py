@@ -232,12 +232,24 @@ def _limit(request: HeaderRequest) -> None:
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     spent = int(time.process_time()) + 1
-    for kind, most in ((resource.RLIMIT_CPU, spent + request.seconds), (resource.RLIMIT_AS, request.memory)):
+    memory = request.memory + _mapped()
+    for kind, most in ((resource.RLIMIT_CPU, spent + request.seconds), (resource.RLIMIT_AS, memory)):
         soft, hard = resource.getrlimit(kind)
         held = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
         resource.setrlimit(kind, (min([most, *held]), hard))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever waits is interrupted, and ends this process
     threading.Thread(target=_watch, args=(request.silence, os.getppid(), os._exit), daemon=True).start()
+
+
+def _mapped() -> int:
+    """Bytes of address space that this process has already: the copy of a large one would have nothing left to read in.
+
+    Without any, libclang does not end but waits for ever, and no thread of this process runs.
+    """
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def _watch(silence: float, parent: int, end: Callable[[int], object]) -> None:
