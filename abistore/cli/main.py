@@ -192,8 +192,17 @@ def run(arguments: Sequence[str]) -> int:
         discard_output()
         return fail(OutputError(f"the answer cannot be written: {error.strerror}"), as_json=False)
     except Exception as error:
-        return internal(error, arguments)
+        return INTERRUPTED if _is_interrupt(error) else internal(error, arguments)
     return result if isinstance(result, int) else 0
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether an interrupt is behind ``error``: Python wraps one that comes while a class is made.
+
+    Before 3.12, what ``__set_name__`` raises comes as the cause of a ``RuntimeError``.
+    """
+    cause = error.__cause__
+    return isinstance(cause, KeyboardInterrupt) or (cause is not None and _is_interrupt(cause))
 
 
 def call(arguments: Sequence[str]) -> object:

@@ -52,6 +52,28 @@ def test_an_interrupt_during_an_import_is_silent(module: str, old: Path, new: Pa
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+IN_A_CLASS = """
+import functools, os, signal, sys
+
+class Property(functools.cached_property):
+    def __set_name__(self, owner, name):
+        if owner.__module__ == "abistore.compare.side":
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(100))
+        super().__set_name__(owner, name)
+
+functools.cached_property = Property
+from abistore.cli.entry import main
+main()
+"""
+
+
+def test_an_interrupt_while_a_class_is_made_is_silent(old: Path, new: Path) -> None:
+    """Python 3.11 raises a ``RuntimeError`` for it."""
+    done = subprocess.run([sys.executable, "-c", IN_A_CLASS, "compare", old, new], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("delay", [0.001, 0.01, 0.03, 0.06, 0.1, 0.2, 0.4])
 def test_an_interrupt_at_any_time_after_the_start_is_silent(delay: float, old: Path, new: Path) -> None:
     call = [sys.executable, "-X", "importtime", "-m", "abistore", "compare", str(old), str(new)]
