@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -362,7 +363,13 @@ def test_a_crash_of_the_parser_is_an_error_and_not_the_end(tmp_path: Path, monke
     with pytest.raises(AbistoreError) as error:
         reading(tmp_path)
     assert error.value.code == "headers"
-    monkeypatch.setattr(apart, "_answer", lambda _request: os.kill(os.getpid(), signal.SIGTRAP))
+
+    def crash(_: HeaderRequest) -> bytes:
+        os.kill(os.getpid(), signal.SIGTRAP)
+        time.sleep(60)  # a busy system may end the process a moment later
+        return b""
+
+    monkeypatch.setattr(apart, "_answer", crash)
     monkeypatch.setattr(apart, "_may_fork", lambda: True)
     with pytest.raises(HeaderError, match=r"crashed .*SIGTRAP"):
         reading(tmp_path)
