@@ -375,6 +375,14 @@ def test_a_crash_of_the_parser_is_an_error_and_not_the_end(tmp_path: Path, monke
         reading(tmp_path)
 
 
+def test_a_macro_that_repeats_a_long_argument_is_left_as_it_is_written(tmp_path: Path) -> None:
+    """Each of 12,000 places of its body would become 12,000 tokens."""
+    text = f"#define MANY(x) {'a##x ' * 12_000}\n#define LIB_MANY MANY({'1 ' * 12_000})\nint f(void);\n"
+    written(tmp_path, {"a.h": text})
+    entries = reading(tmp_path, limits=HeaderLimits(seconds=20, memory=1 << 30)).entries
+    assert Name("function", "f") in entries
+
+
 def test_a_hundred_thousand_macros_are_read(tmp_path: Path) -> None:
     written(tmp_path, {"a.h": "".join(f"#define LIB_M{n} {n}\n" for n in range(100_000)) + "int f(void);\n"})
     assert Name("function", "f") in reading(tmp_path, limits=HeaderLimits(seconds=60)).entries

@@ -90,13 +90,13 @@ def test_a_title_names_the_files_where_there_is_no_version(tmp_path: Path, capsy
 def sides() -> list[str]:
     found = []
     for members in ("int a;", "int a, b;"):
-        source = f'#line 1 "/ci/work/src/p.c"\nstruct P {{ {members} }};\nint f(struct P *p) {{ return p->a; }}\n'
+        source = f'#line 1 "/ci/geo/src/p.c"\nstruct P {{ {members} }};\nint f(struct P *p) {{ return p->a; }}\n'
         found.append(str(build_library(source)))
     return found
 
 
 def test_the_root_can_be_given_on_the_command_line(sides: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare", *sides, "--format", "sarif", "--source-root", "/ci/work"]) == 4
+    assert run(["compare", *sides, "--format", "sarif", "--source-root", "/ci/geo"]) == 4
     assert '"uri": "src/p.c"' in capsys.readouterr().out
 
 
@@ -104,11 +104,11 @@ def test_the_file_of_the_project_names_the_root(
     sides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "abistore.toml").write_text('source_root = "/ci/work"\n')
+    (tmp_path / "abistore.toml").write_text('source_root = "/ci/geo"\n')
     assert run(["compare", *sides, "--format", "github"]) == 4
     assert "file=src/p.c" in capsys.readouterr().out
     assert run(["compare", *sides, "--format", "github", "--source-root", "/ci"]) == 4
-    assert "file=work/src/p.c" in capsys.readouterr().out
-    (tmp_path / "abistore.toml").write_text('source_rot = "/ci/work"\n')
+    assert "file=geo/src/p.c" in capsys.readouterr().out
+    (tmp_path / "abistore.toml").write_text('source_rot = "/ci/geo"\n')
     assert run(["compare", *sides]) not in (0, 2, 4)
     assert "did you mean source_root?" in capsys.readouterr().err

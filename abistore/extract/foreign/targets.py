@@ -57,13 +57,7 @@ _OTHER_NAMES: Final = {
     **{"powerpc": "ppc", "elf-powerpc": "ppc", "powerpc64": "ppc64", "elf-powerpc-64": "ppc64"},
     **{"elf-unknown-arch-value-243": "riscv64", "risc-v": "riscv64", "elf-riscv": "riscv64"},
     **{"elf-unknown-arch-value-258": "loongarch64", "loong64": "loongarch64", "elf-loongarch": "loongarch64"},
-    **{
-        "elf-ibm-s390": "s390x",
-        "ibm s/390": "s390x",
-        "elf-riscv": "riscv64",
-        "loong64": "loongarch64",
-        "elf-loongarch": "loongarch64",
-    },
+    **{"elf-ibm-s390": "s390x", "ibm s/390": "s390x"},
     **{"mipsel": "mips", "mips64el": "mips64", "elf-mips": "mips", "sh4": "sh"},
     **{"elf-sun-sparc": "sparc", "elf-sun-sparc-v9-64": "sparc64", "elf-ia-64": "ia64", "elf-alpha": "alpha"},
 }

@@ -57,7 +57,7 @@ def evaluated(tokens: Sequence[str]) -> Value | None:
     reading = _Reading(tokens)
     try:
         value = reading.expression(1)
-    except NotKnown:
+    except (NotKnown, RecursionError):
         return None
     return value if reading.at_end else None
 

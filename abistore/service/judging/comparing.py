@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,8 +72,9 @@ def compare(
 
         plan = AllowPlan(allow or "scheme")
         given = plan if allow else None
-        known = _known_consumers(database, *releases) if consumers else None
-        report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
+        with using(database) if consumers else nullcontext() as store:
+            known = _known_consumers(store, *releases) if store else None
+            report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
         report = _named(report, old, new)
         if not programs:
             return report
@@ -107,7 +109,7 @@ def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapsho
     return with_consumers(store, report, sides)
 
 
-def _known_consumers(database: Database, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:
+def _known_consumers(store: Store, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:
     """Adds the stored consumers to the report of each library of two packages."""
     from abistore.service.judging.releases import SaidOfRelease
 
@@ -115,8 +117,7 @@ def _known_consumers(database: Database, old: ReadRelease, new: ReadRelease) -> 
 
     def member(report: Report) -> Report:
         sides = before[report.old.library, report.old.target], after[report.new.library, report.new.target]
-        with using(database) as store:
-            return _with_consumers(store, report, sides)
+        return _with_consumers(store, report, sides)
 
     return SaidOfRelease(member, lambda between: between)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from abistore.errors import AbistoreError
 from abistore.extract.headers import work
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
@@ -129,7 +130,7 @@ def test_they_are_not_used_where_a_macro_makes_a_difference(
     folder = written(tmp_path / "include", files)
     try:
         plain = without(folder)
-    except Exception as error:  # what cannot be read cannot be read either way
+    except AbistoreError as error:  # what cannot be read cannot be read either way
         with pytest.raises(type(error)):
             reading(folder)
         return

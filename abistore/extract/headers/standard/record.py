@@ -47,7 +47,7 @@ class StandardRecord(msgspec.Struct, frozen=True):
         for folder in folders:
             for name, files in self.names.items():
                 found = os.path.join(folder, name)  # noqa: PTH118 - a thousand of them
-                if os.path.exists(found) and os.path.realpath(found) not in files:  # noqa: PTH110
+                if os.path.exists(found) and os.path.realpath(found) not in files:  # noqa: PTH110 - as many
                     return True
         return False
 

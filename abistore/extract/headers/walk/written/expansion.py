@@ -112,6 +112,8 @@ class _Expanding:
 
     def _of(self, found: Sequence[str], hidden: frozenset[str]) -> list[str]:
         """``found`` without macros but the ``hidden`` ones, which are being expanded."""
+        if len(found) > MOST:
+            raise TooLong
         result: list[str] = []
         place = 0
         while place < len(found):
@@ -138,6 +140,8 @@ class _Expanding:
 
     def _filled(self, macro: Definition, arguments: Sequence[list[str]], hidden: frozenset[str]) -> list[str]:
         """The body of a macro with its arguments."""
+        if len(macro.body) > MOST:
+            raise TooLong
         given = dict(zip(macro.parameters or (), arguments, strict=True))
         result: list[str] = []
         body = macro.body
