@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from abistore.cli.options.shared import FILE, Decorated, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
@@ -145,7 +146,7 @@ def style_of(settings: SharedSettings, full: bool) -> Style:
     """How reports look on this output."""
     detail = settings.verbosity > 0
     style = Style(colour=colour_wanted(settings), width=width(), detail=detail)
-    return style._replace(limit=None) if full else style
+    return replace(style, limit=None) if full else style
 
 
 def show_report(settings: SharedSettings, report: Report, rendering: Rendering) -> int:
@@ -157,13 +158,13 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
 
 
 def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
-    style = style_of(settings, rendering.full)._replace(
-        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
+    style = replace(
+        style_of(settings, rendering.full), mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
     )
     if rendering.output is None:
         _print(settings, report, rendering, style)
         return
-    text = render(report, rendering.format, style._replace(colour=False, width=100))
+    text = render(report, rendering.format, replace(style, colour=False, width=100))
     write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
     if settings.json:
         click.echo(render(report, "json", Style(source_root=rendering.source_root)))
@@ -177,13 +178,13 @@ def show_together(settings: SharedSettings, reports: Sequence[Report], rendering
     """Print the reports of all files of a call as one document, or write it to a file."""
     from abistore.report.releases.together import together
 
-    style = style_of(settings, rendering.full)._replace(
-        mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
+    style = replace(
+        style_of(settings, rendering.full), mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
     )
     if rendering.output is None:
         click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
         return
-    text = render(together(reports), rendering.format, style._replace(colour=False, width=100))
+    text = render(together(reports), rendering.format, replace(style, colour=False, width=100))
     write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
 
 

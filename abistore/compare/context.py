@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from abistore.compare.differing import Differing, differing
 from abistore.compare.side import SideFacts
@@ -19,7 +21,7 @@ from abistore.model.shapes import Function, Primitive, TypeRef
 T = TypeVar("T")
 
 
-class Renames(NamedTuple):
+class Renames(msgspec.Struct, frozen=True):
     """Records and enums that the releases have under two names: the new name by the old one, and the reverse."""
 
     targets: Mapping[Name, Name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -48,6 +47,8 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
+    from difflib import SequenceMatcher  # few reports draw declarations
+
     for tag, first, last, low, high in SequenceMatcher(None, _keys(old), _keys(new), autojunk=False).get_opcodes():
         if tag == "equal":
             yield from map(_placed, old[first:last], new[low:high])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
 
 from abistore.model.words.characters import own
 
@@ -28,7 +30,7 @@ exports (``impact``), or in one line (``stat``)."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class Style(NamedTuple):
+class Style(msgspec.Struct, frozen=True):
     """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns.
 
     ``docs`` is where the pages about kinds are published: see :func:`abistore.report.documentation.page`.

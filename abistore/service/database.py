@@ -97,7 +97,10 @@ def line_target(store: Store, target: str | None) -> str | None:
 
 
 ASKER: ContextVar[str] = ContextVar("ASKER", default="")
-"""Who or what asks now, for the verdicts that are given: ``ana (abistore history)``, ``ana (mcp: claude-code)``."""
+"""Who or what asks now, for the verdicts that are given: ``ana (mcp: claude-code)``."""
+
+PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="python")
+"""What runs now, where nobody said who asks: ``abistore history``."""
 
 
 def asked_by(who: str) -> None:
@@ -106,8 +109,8 @@ def asked_by(who: str) -> None:
 
 
 def asker() -> str:
-    """Who or what asks for a verdict; a program that imports abistore, unless somebody said otherwise."""
-    return ASKER.get() or f"{user()} (python)"
+    """Who or what asks for a verdict: ``ana (abistore history)``, unless somebody said otherwise."""
+    return ASKER.get() or f"{user()} ({PROGRAM.get()})"
 
 
 def user() -> str:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from abistore.model.words.characters import UNSEEN
 from abistore.report import render
@@ -77,7 +78,7 @@ def renderings(report: Report, *styles: Style) -> Iterator[tuple[str, str]]:
     for format in formats():
         for mode in MODES if format in formats_with_modes() else MODES[:1]:
             for style in styles:
-                yield format, render(report, format, style._replace(mode=mode))
+                yield format, render(report, format, replace(style, mode=mode))
 
 
 def assert_shown_only(format: str, text: str) -> None:

@@ -26,7 +26,7 @@ WHOLE = Style(limit=None, detail=True)
 
 
 def made(mode: Mode = "full") -> ReportDocument:
-    return document(report(), WHOLE._replace(mode=mode))
+    return document(report(), replace(WHOLE, mode=mode))
 
 
 def blocks(block: type[Any], mode: Mode = "full") -> list[Any]:

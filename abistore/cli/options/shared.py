@@ -111,13 +111,13 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def asked(*positional: Any, **named: Any) -> Any:
-        from abistore.service.database import ASKER, user
+        from abistore.service.database import PROGRAM
 
-        token = ASKER.set(f"{user()} ({click.get_current_context().command_path})")
+        token = PROGRAM.set(click.get_current_context().command_path)
         try:
             return command(*positional, **named)
         finally:
-            ASKER.reset(token)
+            PROGRAM.reset(token)
 
     return asked
 

@@ -51,7 +51,7 @@ def is_runtime_symbol(symbol: str) -> bool:
     ``std::hash<geo::Point>`` is what a library adds to it, and so are operators that replace the runtime's.
     """
     if not is_mangled(symbol):
-        return re.fullmatch(SUPPORT, symbol) is not None
+        return symbol.startswith("_") and re.fullmatch(SUPPORT, symbol) is not None
     if "S" not in symbol and "__" not in symbol:
         return False
     if outermost_of(symbol) not in STANDARD:

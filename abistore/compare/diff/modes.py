@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from abistore.model.snapshot import Snapshot
 
 
-class Mode(NamedTuple):
+class Mode(msgspec.Struct, frozen=True):
     """Options of which the last one holds; ``default`` is what holds without any. ``only_cpp``: C has no such thing."""
 
     options: str

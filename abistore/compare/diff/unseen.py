@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -28,7 +28,7 @@ MOST_LISTED = 3
 PLACES: tuple[Place, ...] = ("old", "new")
 
 
-class UnseenMark(NamedTuple):
+class UnseenMark(msgspec.Struct, frozen=True, order=True):
     """What one side did not see of a declaration that differs.
 
     It is ``exported`` there and not described, or ``declared`` and not defined, although the other side has more of it;

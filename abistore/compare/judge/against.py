@@ -133,8 +133,9 @@ class JudgedAgainst:
         assert self._last is not None
         note = seen.add
         new = self._last.watched(note, located=self._by is not None)
-        targets, origins = self._renames
-        renames = Renames(Watched(targets, note, "renamed"), Watched(origins, note, "origin"))
+        renames = Renames(
+            Watched(self._renames.targets, note, "renamed"), Watched(self._renames.origins, note, "origin")
+        )
         return Context(self._old, new, differing=NOTHING, renames=renames)
 
     def _watching(self, seen: set[Key]) -> tuple[Context, AppliedRuling]:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from abistore.compare.classify.implicit_members import parts_without
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
@@ -157,6 +156,8 @@ class _Parents:
         finding = self._findings[index]
         if finding.kind != DELETION or finding.old_value is None:
             return None
+        from abistore.compare.classify.implicit_members import parts_without
+
         parts = parts_without(finding.old_value, finding.name, self._context.new)
         theirs = [other for part in parts for other in self._of.get(part, ()) if self._findings[other].kind == DELETION]
         own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind != DELETION]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import examples
 from abistore.compare.diff.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
-from abistore.compare.rules.batches import examples
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Import

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.registers import MOST_BYTES, registers
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.deltas import Added, Changed
@@ -77,6 +76,8 @@ def _passing(record: Changed[Record]) -> tuple[str, str] | None:
 
 def _moves_registers(record: Changed[Record], context: Context) -> bool:
     """Whether what is passed by value, and is or embeds a record of the same size, goes into other registers."""
+    from abistore.compare.types.registers import MOST_BYTES, registers  # few records are passed by value
+
     name = record.subject.name
     if record.old.size != record.new.size or record.old.size > MOST_BYTES:
         return False

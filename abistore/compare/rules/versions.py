@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import exports_called
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
     DefaultVersion,
@@ -15,8 +16,6 @@ from abistore.compare.diff.parts import (
 )
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.rule import Note, rule
-from abistore.compare.rules.batches import exports_called
-from abistore.compare.rules.macho import raised_system
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.version_nodes import is_private_node
@@ -261,6 +260,8 @@ def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Librar
     Fix: build on the oldest system that is to be supported.
     """
     if isinstance(requirement.new, Library):
+        from abistore.compare.rules.macho import raised_system
+
         if isinstance(requirement, Changed) and (systems := raised_system(requirement)):
             yield Note("a newer system is needed", *systems)
     elif requirement.new.raises_floor and _family(requirement.new) in RUNTIME_FAMILIES:

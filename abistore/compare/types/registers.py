@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+import msgspec
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.scalars import DEEPEST, MOST_SCALARS, standard_array
@@ -39,7 +41,7 @@ MOST_PARTS: Final = 10_000
 """An object that fits into registers has a thousand bits: more parts, nested in each other, are no compiler's."""
 
 
-class Leaf(NamedTuple):
+class Leaf(msgspec.Struct, frozen=True, order=True):
     """A scalar within an object: where it begins and how wide it is, in bits, and the floating type that it is."""
 
     offset: int

@@ -12,7 +12,6 @@ import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.debug_link import debug_link
-from abistore.extract.elf.compressed import expand, expand_old
 from abistore.extract.elf.notes import NT_GNU_BUILD_ID, ElfNote, read_notes
 from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.extract.input_file import InputFile
@@ -169,10 +168,14 @@ class ElfFile:
         if section.type == SHT_NOBITS or not section.size:
             return b""
         data = self.read_at(section.offset, section.size)
+        if not (section.flags & SHF_COMPRESSED or section.name.startswith(".zdebug_")):
+            return data
+        from abistore.extract.elf.compressed import expand, expand_old
+
         try:
             if section.flags & SHF_COMPRESSED:
                 return expand(data, bits=self.bits, little=self.little, max_bytes=self.max_bytes)
-            return expand_old(data, self.max_bytes) if section.name.startswith(".zdebug_") else data
+            return expand_old(data, self.max_bytes)
         except (ExtractError, LimitExceeded) as error:
             raise type(error)(f"{self.path}: {section.name}: {error.message}", error.hint) from error
 

@@ -150,7 +150,7 @@ def _library(
     elf = ElfLibrary(
         rpath=_search_path(dynamic.text(DT_RPATH)),
         version_definitions=tuple(sorted(set(versions.defined.values()))),
-        version_requirements=tuple(sorted({(library, version) for library, version in versions.required.values()})),
+        version_requirements=tuple(sorted({(needed.library, needed.version) for needed in versions.required.values()})),
     )
     return Library(
         file_kind=file_kind,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+
+import msgspec
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.dynamic import DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, DynamicSection
@@ -13,14 +14,14 @@ VER_FLG_BASE = 0x1
 _MOST = 0x7FFF  # a version index has 15 bits
 
 
-class NeededVersion(NamedTuple):
+class NeededVersion(msgspec.Struct, frozen=True):
     """One version that a needed library has to define."""
 
     library: str
     version: str
 
 
-class SymbolVersions(NamedTuple):
+class SymbolVersions(msgspec.Struct, frozen=True):
     """Version names by the index that .gnu.version uses. The base version (the file's own name) is in neither."""
 
     defined: dict[int, str]

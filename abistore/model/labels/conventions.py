@@ -17,6 +17,10 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
+from abistore.patterns import pattern
+
 
 class PartOrder(IntEnum):
     """The kinds of parts that a label has. Labels with a kind listed earlier come first."""
@@ -64,13 +68,13 @@ FOLLOWING = frozenset({"final", "fix", "ga", "hotfix", "p", "patch", "pl", "post
 """Words for a later release: ``1.0-hotfix``. They are no pre-releases in semantic versions either."""
 INTRODUCTIONS = frozenset({"v", "ver", "version", "rel", "release"})
 
-_DESCRIBED = re.compile(r"(?P<tag>.+?)(?:-(?P<commits>[0-9]+)-g[0-9a-f]{4,64})?(?P<dirty>-dirty)?")
-_LABEL = re.compile(r"(?P<words>(?:[A-Za-z][A-Za-z._-]*)?)(?:(?P<epoch>[0-9]+)[:!])?(?P<version>[0-9].*)")
-_CORE = re.compile(r"[0-9]+(?:[._][0-9]+)*")
-_PIECE = re.compile(r"(?P<before>~)|(?P<mark>[-._+^]*)(?:(?P<number>[0-9]+)|(?P<word>[A-Za-z]+)|$)")
-_SEMANTIC = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+-[A-Za-z]")
-_HASH = re.compile(r"(?:[A-Za-z]+[._-])*g?(?P<hash>[0-9a-f]{7,64})")
-_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[0-9]{2}){0,3}(?:[a-z][0-9]?)?")
+_DESCRIBED = pattern(r"(?P<tag>.+?)(?:-(?P<commits>[0-9]+)-g[0-9a-f]{4,64})?(?P<dirty>-dirty)?")
+_LABEL = pattern(r"(?P<words>(?:[A-Za-z][A-Za-z._-]*)?)(?:(?P<epoch>[0-9]+)[:!])?(?P<version>[0-9].*)")
+_CORE = pattern(r"[0-9]+(?:[._][0-9]+)*")
+_PIECE = pattern(r"(?P<before>~)|(?P<mark>[-._+^]*)(?:(?P<number>[0-9]+)|(?P<word>[A-Za-z]+)|$)")
+_SEMANTIC = pattern(r"[0-9]+\.[0-9]+\.[0-9]+-[A-Za-z]")
+_HASH = pattern(r"(?:[A-Za-z]+[._-])*g?(?P<hash>[0-9a-f]{7,64})")
+_DATE = pattern(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[0-9]{2}){0,3}(?:[a-z][0-9]?)?")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -95,7 +99,7 @@ def described(label: str) -> tuple[str, tuple[Part, ...]]:
     return match["tag"], ((PartOrder.COMMITS, number(match["commits"] or ""), match["dirty"] or ""),)
 
 
-class WrittenLabel(NamedTuple):
+class WrittenLabel(msgspec.Struct, frozen=True):
     """A label as it is written: what stands before its first number, its numbers, and what separates these."""
 
     introduction: str

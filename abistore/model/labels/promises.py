@@ -12,12 +12,15 @@ unknown         another epoch, another series (``nightly-1``), a commit's hash, 
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from abistore.model.labels.conventions import PRE_RELEASES, PartOrder, convention, described, number, written
 from abistore.model.labels.versions import AUTO, reading
+from abistore.patterns import pattern
 
 Versioning: TypeAlias = Literal["semantic", "calendar", "libtool", "serial", "unknown"]
 
@@ -36,7 +39,7 @@ class Step(IntEnum):
         return self.name.lower()
 
 
-class Promise(NamedTuple):
+class Promise(msgspec.Struct, frozen=True):
     """What two labels say: how they are read, and the step that they declare; ``None`` if they promise nothing.
 
     ``breaking`` is the step that may break in this scheme, and ``adding`` the one that may add: ``minor`` and ``patch``
@@ -58,10 +61,10 @@ class Promise(NamedTuple):
 
 
 MOST_DIGITS: Final = 18
-_LIBTOOL: Final = re.compile(r"(\d{1,18}):(\d{1,18}):(\d{1,18})")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_DAY: Final = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_MONTH: Final = re.compile(r"0[1-9]|1[0-2]")
+_LIBTOOL: Final = pattern(r"(\d{1,18}):(\d{1,18}):(\d{1,18})")
+_YEAR: Final = pattern(r"(?:19|20)\d\d")
+_DAY: Final = pattern(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_MONTH: Final = pattern(r"0[1-9]|1[0-2]")
 
 
 def promise(old: str | None, new: str | None, scheme: str = AUTO) -> Promise:
@@ -104,10 +107,10 @@ def _libtool(old: tuple[int, int, int], new: tuple[int, int, int]) -> Promise:
     """The step between two ``current:revision:age``. The loader's version is current - age."""
     known = Promise("libtool", Step.NONE)
     if new[0] - new[2] > old[0] - old[2]:
-        return known._replace(declared=Step.MAJOR)
+        return replace(known, declared=Step.MAJOR)
     if new[0] - new[2] < old[0] - old[2] or new[0] < old[0] or (new[0] == old[0] and new[1] < old[1]):
-        return known._replace(lowered=True)
-    return known._replace(declared=Step.MINOR if new[0] > old[0] else Step.PATCH if new[1] > old[1] else Step.NONE)
+        return replace(known, lowered=True)
+    return replace(known, declared=Step.MINOR if new[0] > old[0] else Step.PATCH if new[1] > old[1] else Step.NONE)
 
 
 def _numbers(label: str) -> tuple[str, ...] | None:

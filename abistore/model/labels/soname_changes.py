@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from abistore.model.labels.conventions import Number, number
 from abistore.model.labels.sonames import unmarked
+from abistore.patterns import pattern
 
 SonameChange: TypeAlias = Literal["none", "same", "unversioned", "bumped", "lowered", "renamed", "added", "lost"]
 """``bumped``: the same name with a higher version, so that programs built before never load the new release.
@@ -15,15 +18,15 @@ SonameChange: TypeAlias = Literal["none", "same", "unversioned", "bumped", "lowe
 says nothing of this library. ``none``: neither side has a name, or nobody knows it.
 """
 
-_VERSION: Final = re.compile(r"\d+(?:[._]\d+)*")
-_COPIED_DLL: Final = re.compile(r"-[0-9a-f]{32}(?=[-.])")
+_VERSION: Final = pattern(r"\d+(?:[._]\d+)*")
+_COPIED_DLL: Final = pattern(r"-[0-9a-f]{32}(?=[-.])")
 """The mark of a copied DLL in a Python wheel."""
-_LETTER: Final = re.compile(r"(?:(?<=\.)[A-Z](?=\.(?:dylib|tbd)$)|(?<=/Versions/)[A-Z](?=/))")
+_LETTER: Final = pattern(r"(?:(?<=\.)[A-Z](?=\.(?:dylib|tbd)$)|(?<=/Versions/)[A-Z](?=/))")
 """Versions by letters: ``libSystem.B.dylib``, ``Foo.framework/Versions/B/Foo``."""
-_ENDING: Final = re.compile(r"\.(?:dll|pyd|exe|dylib|tbd|so)$", re.IGNORECASE)
+_ENDING: Final = pattern(r"\.(?:dll|pyd|exe|dylib|tbd|so)$", re.IGNORECASE)
 
 
-class _Read(NamedTuple):
+class _Read(msgspec.Struct, frozen=True):
     words: str
     versions: tuple[tuple[Number, ...], ...]
 

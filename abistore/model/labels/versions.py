@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.labels.conventions import NOTHING, convention, described, number
@@ -48,7 +50,7 @@ class LabelOrder(IntEnum):
     """The scheme cannot read it: it keeps the order of ingestion."""
 
 
-class ReleasePosition(NamedTuple):
+class ReleasePosition(msgspec.Struct, frozen=True, order=True):
     """The place of a release in its line."""
 
     standing: LabelOrder

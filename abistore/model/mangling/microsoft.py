@@ -6,7 +6,10 @@ is mentioned by number is copied from a list of ten, and the whole is cut off at
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 DECORATED: Final = "?"
 
@@ -82,7 +85,7 @@ def is_declared(symbol: str) -> bool:
     return not symbol.startswith(TABLES) and not symbol.startswith("??__")
 
 
-class Decoration(NamedTuple):
+class Decoration(msgspec.Struct, frozen=True):
     """What the letters of a decorated name tell of a function or variable.
 
     ``sort`` is ``virtual`` or ``static`` of members that are. ``parameters`` are ``None`` of variables. ``result`` is
@@ -134,7 +137,7 @@ def without_letters(symbol: str, *, qualifiers: bool = False) -> str:
     if found is None:
         return symbol
     if qualifiers:
-        return str(found._replace(qualifiers=""))
+        return str(replace(found, qualifiers=""))
     return found.name if found.parameters is None else f"{found.name}({found.parameters})"
 
 

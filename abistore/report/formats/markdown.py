@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from abistore.model.words.counting import counted
 from abistore.report.document import (
     Block,
@@ -41,7 +43,7 @@ def render(report: Report, style: Style) -> str:
     """The report as Markdown, without a newline at its end."""
     if style.mode == "stat":
         return plain(stat(report))
-    return "\n".join(_lines(document(report, style._replace(detail=True)), style))
+    return "\n".join(_lines(document(report, replace(style, detail=True)), style))
 
 
 def _lines(whole: ReportDocument, style: Style) -> Iterator[str]:

@@ -79,7 +79,7 @@ def headline(report: Report, style: Style) -> str:
 def _head(report: Report, style: Style) -> Iterator[str]:
     """The headline, in two lines if it is too long for one; what was compared; and the ruling."""
     line, gap = headline(report, style), report.evidence_gap
-    if not gap or len(headline(report, style._replace(colour=False))) <= style.width:
+    if not gap or len(headline(report, replace(style, colour=False))) <= style.width:
         yield line
     else:
         yield line.removesuffix(f" {gap}")

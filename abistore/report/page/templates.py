@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from abistore.model.words.counting import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.drawing import drawing
@@ -35,7 +37,7 @@ def told_in_pages(report: Report, style: Style) -> dict[str, object]:
 
     ``remarks`` are said of a finding, by its id; ``kinds_at`` is the folder of the pages about kinds, with a slash.
     """
-    whole = document(report, style._replace(limit=None, detail=True))
+    whole = document(report, replace(style, limit=None, detail=True))
     groups = tuple(block for block in whole.body if isinstance(block, ImpactBlock))
     return {
         "report": report,

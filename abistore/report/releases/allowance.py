@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
@@ -24,7 +25,7 @@ NAMED = 3
 """So many users are named."""
 
 
-class ChangeFacts(NamedTuple):
+class ChangeFacts(msgspec.Struct, frozen=True):
     """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
 
     ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.

@@ -20,7 +20,7 @@ def assessed(report: Report, allow: AllowPlan | None = None) -> Report:
 
 
 def _of_one(report: Report, plan: AllowPlan) -> Bump:
-    facts = facts_of(report)._replace(users=plan.users, early=plan.early)
+    facts = replace(facts_of(report), users=plan.users, early=plan.early)
     adds = report.churn is not None and report.churn.added > 0
     return in_words(bump(facts.verdict, facts.labels, facts.sonames, plan, adds=adds), facts)
 

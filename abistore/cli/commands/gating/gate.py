@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
@@ -184,7 +185,7 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     if settings.verbosity < 0:
         return
     if report is not None and report.changes:
-        style = style_of(settings, rendering.full)._replace(mode=rendering.mode, source_root=rendering.source_root)
+        style = replace(style_of(settings, rendering.full), mode=rendering.mode, source_root=rendering.source_root)
         yield from ("", draft(report, "text", style), "")
     elif report is not None:
         yield from (f"note: {each}" for each in report.notes)

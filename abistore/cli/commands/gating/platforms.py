@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from abistore.cli.options.shared import SharedSettings
 from abistore.cli.output import write_file
@@ -29,7 +30,7 @@ def show_on_github(settings: SharedSettings, reports: Sequence[Report]) -> None:
 
     GitHub: workflow commands, "Setting an error message" and "Adding a job summary". Raises :class:`OutputError`.
     """
-    style = style_of(settings, full=False)._replace(colour=False, width=100)
+    style = replace(style_of(settings, full=False), colour=False, width=100)
     for each in reports:
         click.echo(render(each, "github", style), err=settings.json)
     where = os.environ.get("GITHUB_STEP_SUMMARY")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abistore.compare.context import Context
 from abistore.compare.side import enumerated
-from abistore.compare.types.written_values import known_value
 from abistore.model.deltas import Changed, Removed
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Enum, Enumerator
@@ -40,6 +39,8 @@ def _stands_for(name: Name, value: int, context: Context) -> bool:
 
 def _value(constant: Declared, context: Context) -> str | None:
     """What a constant of the new headers is worth; releases that were stored before tell an enumerator by its name."""
+    from abistore.compare.types.written_values import known_value  # headers alone write values
+
     known = known_value(constant)
     if known is None and constant.value is not None:
         named = context.new.enumerators.get(Name("variable", constant.value))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
+
+import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
@@ -21,7 +23,7 @@ Specification: TypeAlias = tuple[int, int, int]
 """One attribute of an abbreviation: attribute, form, and the value of DW_FORM_implicit_const (else 1)."""
 
 
-class UnitFormat(NamedTuple):
+class UnitFormat(msgspec.Struct, frozen=True):
     """What the size of a form depends on, sizes in bytes. ``reference_size`` is that of DW_FORM_ref_addr."""
 
     little: bool

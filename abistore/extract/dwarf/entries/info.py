@@ -27,7 +27,6 @@ from abistore.extract.dwarf.entries.lines import LineTableFiles, file_names
 from abistore.extract.dwarf.entries.ranges import read_aranges, unit_ranges
 from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
 from abistore.extract.dwarf.entries.scopes import Scope, Scopes
-from abistore.extract.dwarf.entries.split import SplitFiles, is_skeleton
 from abistore.extract.dwarf.entries.units import Unit, UnitContext, read_units
 from abistore.extract.dwarf.entries.unplaced import folded_functions, members
 from abistore.model.mangling.symbols import MEMBER
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from abistore.extract.dwarf.bytes.debug_file import DebugFile
+    from abistore.extract.dwarf.entries.split import SplitFiles
 
 BASE_STEP = 1 << 40
 """Handles of each section start at a multiple of this; no section is that large."""
@@ -84,7 +84,7 @@ class DebugInfo:
         self._last: Unit | None = None
         self._code: list[tuple[int, int, Unit]] = []
         self._sections = DebugSections(file)
-        self._split_files = SplitFiles(file, debug_dirs, self._add_split, self.problem)
+        self._debug_dirs = debug_dirs
         other = DebugSections(alternate) if alternate is not None else None
         self.context = UnitContext(
             other.strings if other else NoStrings(), ALTERNATE_BASE if other else -1, file.tls_addresses
@@ -111,10 +111,16 @@ class DebugInfo:
     def _add_split(self, sections: DebugSections, data: bytes) -> list[Unit]:
         return self._add(sections, data, self._new_base()) if data else []
 
+    @cached_property
+    def _split_files(self) -> SplitFiles:
+        from abistore.extract.dwarf.entries.split import SplitFiles  # few libraries have split files
+
+        return SplitFiles(self._file, self._debug_dirs, self._add_split, self.problem)
+
     def _full(self, unit: Unit) -> Unit:
         """The unit itself, or the split one that a skeleton stands for."""
         unit.load()
-        if not is_skeleton(unit):
+        if not unit.is_skeleton:
             return unit
         full = self._split_units.get(unit.handle)
         if full is None:

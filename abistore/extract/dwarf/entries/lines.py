@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
@@ -102,7 +104,7 @@ def file_names(unit: Unit, offset: int) -> LineTableFiles:
     position += size + (5 if version >= 4 else 4) + 1  # header length, five or four one-byte parameters, opcode base
     position += data[position - 1] - 1
     if version >= 5:
-        format = unit.format._replace(offset_size=size)
+        format = replace(unit.format, offset_size=size)
         folders, position = _table(unit, data, position, format)
         files, _ = _table(unit, data, position, format)
         return LineTableFiles(unit, folders, files)

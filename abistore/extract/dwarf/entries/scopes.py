@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.units import Unit
@@ -17,7 +19,7 @@ SCOPES = CONTAINERS | {dw.TAG_LEXICAL_BLOCK, dw.TAG_INLINED_SUBROUTINE}
 """These and what may hold types inside a function without being a scope by name."""
 
 
-class ScopeContainer(NamedTuple):
+class ScopeContainer(msgspec.Struct, frozen=True):
     """A record or function: the scope inside of it, and where the containers and blocks directly in it begin."""
 
     scope: Scope
@@ -43,7 +45,8 @@ class Scopes:
             nearest = bisect_right(starts, position) - 1
             if nearest < 0 or not first <= starts[nearest] < position < self._end(unit, starts[nearest]):
                 return scope
-            scope, starts = self._container(unit, starts[nearest], scope)
+            inner = self._container(unit, starts[nearest], scope)
+            scope, starts = inner.scope, inner.starts
 
     def _end(self, unit: Unit, start: int) -> int:
         """The position after the entry at ``start``."""
@@ -62,7 +65,7 @@ class Scopes:
             inside = tagged(unit, first_child(abbreviation, position, unit), SCOPES)
             found = self._containers[handle] = ScopeContainer(
                 (*outer, handle) if abbreviation.tag in CONTAINERS else outer,
-                [inner - unit.base for inner, child, _ in inside if child.has_children],
+                [place - unit.base for place, child, _ in inside if child.has_children],
             )
         return found
 

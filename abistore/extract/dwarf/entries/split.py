@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from abistore.confinement import is_file
 from abistore.errors import InputError
-from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED, describe
 from abistore.extract.dwarf.bytes.packages import (
     ABBREV,
@@ -143,8 +142,3 @@ def _place(unit: Unit, row: PackagedUnit) -> None:
     unit.range_base += row.offsets.get(RANGE_LISTS, 0)
     unit.line_base += row.offsets.get(LINE, 0)
     unit.dwo_id = row.signature
-
-
-def is_skeleton(unit: Unit) -> bool:
-    """Whether a loaded unit of the main file stands for a split one."""
-    return unit.dwo_name is not None and not unit.sections.suffix and unit.kind in (dw.UT_SKELETON, dw.UT_COMPILE)

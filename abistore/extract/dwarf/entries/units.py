@@ -179,6 +179,11 @@ class Unit:
         return self.kind in TYPE_UNITS
 
     @property
+    def is_skeleton(self) -> bool:
+        """Whether a loaded unit of the main file stands for a split one."""
+        return self.dwo_name is not None and not self.sections.suffix and self.kind in (dw.UT_SKELETON, dw.UT_COMPILE)
+
+    @property
     def line_strings(self) -> StringTable:
         """The strings of .debug_line_str."""
         return self.sections.line_strings

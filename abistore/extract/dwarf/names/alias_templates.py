@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import is_
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from abistore.model.cpp_names.normal import qualified
 from abistore.model.names import Name
@@ -12,7 +14,7 @@ from abistore.model.shapes import Alias, AnyShape, Named, Qualified, TypeRef
 from abistore.model.structure import mentioned, with_types
 
 
-class AliasMeaning(NamedTuple):
+class AliasMeaning(msgspec.Struct, frozen=True):
     """One meaning of an alias: its mention, what it stands for, and where it is declared.
 
     The first meaning is mentioned by the alias's own name, further ones by names that no source can hold.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
@@ -21,7 +23,7 @@ POINTED: Final = frozenset("PKVr")
 """What stands in a mangled name before a ``void`` that a parameter points to."""
 
 
-class Signature(NamedTuple):
+class Signature(msgspec.Struct, frozen=True):
     """Parameter types without those that the compiler adds; ``this`` is the type of the object parameter, if any."""
 
     parameters: tuple[TypeRef, ...]
