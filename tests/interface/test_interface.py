@@ -28,7 +28,7 @@ SECOND = FIRST.replace("int x, y", "int x, z, y")
 FOR_TEXT = {"established", "standing_note", "strangers"}
 """What only the command line needs of the service: lists for its own texts and notes."""
 
-NO_RECORDS = {"OpenStore", "Style"}
+NO_RECORDS = {"OpenStore"}
 """An open store, and what tells how to write reports."""
 
 
