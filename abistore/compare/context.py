@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from abistore.compare.differing import Differing, differing
+from abistore.compare.scopes.moves import ScopeMove
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike
@@ -32,7 +33,8 @@ class Context:
     """The old and the new release, and questions about both that cost more than a look-up.
 
     Everything that takes two types takes the old release's first. Answers are kept. What is known of the two already
-    (the names that differ, the renames, their cards) need not be worked out again.
+    (the names that differ, the renames, their cards) need not be worked out again. Where scopes made ``moves``,
+    the new release is told under the old names.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Context:
         differing: Differing | None = None,
         renames: Renames | None = None,
         cards: tuple[Side, Side] | None = None,
+        moves: Sequence[ScopeMove] = (),
     ) -> None:
         self.old, self.new = old, new
+        self.moves = moves
         self.cards = cards
         self._differing = differing
         self._renames = renames

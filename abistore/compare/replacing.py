@@ -50,7 +50,7 @@ class Replacing:
         """
         old = self._old.snapshot
         refuse_strangers(old, new.snapshot)
-        if unlike(old.evidence, new.snapshot.evidence):
+        if unlike(old.evidence, new.snapshot.evidence) or self._differences.have_moved(new):
             return compare(old, new.snapshot, self._by).verdict
         context = Context(self._old, new, renames=self._differences.renames(new))
         broken = self._broken_again(context, new, dict.fromkeys((*self.witnesses, *hints)))

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare, compared
+from abistore.compare.comparison import compare
 from abistore.compare.context import Context
 from abistore.compare.differing import differing
+from abistore.compare.judge.whole import compared
 from abistore.compare.policies.policy import Policy
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppressions

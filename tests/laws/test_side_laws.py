@@ -7,9 +7,10 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare, compared
+from abistore.compare.comparison import compare
 from abistore.compare.context import Context
 from abistore.compare.differing import Differing, differing
+from abistore.compare.judge.whole import compared
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from tests.laws.histories import history

@@ -58,6 +58,7 @@ def test_a_module_imports_only_from_the_layers_below_it(path: Path) -> None:
 ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "compare": (
         ("reuse", "differing"),
+        ("scopes",),
         ("types",),
         ("consumers",),
         ("side",),

@@ -10,8 +10,6 @@ import msgspec
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
-from abistore.compare.diff import renamed_exports as patterns
-from abistore.compare.diff.instruction_sets import families
 from abistore.compare.diff.parts import (
     DefaultVersion,
     Dependency,
@@ -33,6 +31,9 @@ from abistore.compare.diff.parts import (
     VersionDefinition,
     VersionRequirement,
 )
+from abistore.compare.diff.patterns import renamed_exports as patterns
+from abistore.compare.diff.patterns.instruction_sets import families
+from abistore.compare.diff.patterns.moved_names import moved_exports
 from abistore.compare.diff.unnamed import unnamed, unused
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
 from abistore.compare.side import SideFacts
@@ -81,6 +82,7 @@ class ExportTables:
 
 def export_deltas(context: Context) -> Iterator[Delta[Any]]:
     """All deltas of the symbol facet."""
+    yield from moved_exports(context)
     if not context.differing["symbol"]:
         return
     tables = ExportTables(context)

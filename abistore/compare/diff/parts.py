@@ -126,6 +126,14 @@ class NamespaceMove(Batch, frozen=True):
     """Exports that moved to another inline (version) namespace."""
 
 
+class DeclaredMove(Batch, frozen=True):
+    """Declarations that moved to another inline (version) namespace, and no export with them."""
+
+
+class DeclaredRenaming(Batch, frozen=True):
+    """Declarations of a namespace that programs write, and that has another name."""
+
+
 class TagFlip(Batch, frozen=True):
     """Exports whose only difference is an ABI tag, e.g. ``[abi:cxx11]``."""
 

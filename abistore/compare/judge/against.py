@@ -15,9 +15,11 @@ from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.groups import FindingGroups
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
+from abistore.compare.judge.whole import aligned_context, compared
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import RULES
+from abistore.compare.scopes.moves import moved_scopes
 from abistore.compare.side import Places, SideFacts
 from abistore.model.findings import Comparison, Side
 from abistore.model.names import FACETS, Facet, Name
@@ -50,6 +52,7 @@ class JudgedAgainst:
         self._found: dict[Name, Judged] = {}
         self._marked: dict[Name, Judged] = {}
         self._readers = Readers[Name]()
+        self._missed = set[Name]()
         self._groups = FindingGroups()
 
     def judge(
@@ -61,6 +64,11 @@ class JudgedAgainst:
         ``differing`` those in which it differs from the old one.
         """
         refuse_strangers(self._old.snapshot, new.snapshot)
+        if moved_scopes(self._old.snapshot, new.snapshot, differing):
+            self._missed.update(changed)
+            return self._by_itself(new, differing, cards)
+        changed = self._missed.union(changed)
+        self._missed = set()
         self._begin(new)
         context = Context(self._old, new, differing=differing, cards=cards)
         deltas, renames = library_deltas(context), context.renames
@@ -72,6 +80,12 @@ class JudgedAgainst:
         fresh = [name for name in sorted(touched) if self._renew(name, name in names)]
         self._groups.renew(self._found, fresh, keys, self._watching)
         return self._concluded(context, facets)
+
+    def _by_itself(self, new: SideFacts, differing: Differing, cards: tuple[Side, Side] | None) -> Comparison:
+        """The comparison with a release of which scopes have other names: what is kept has the names of its own."""
+        context = aligned_context(Context(self._old, new, differing=differing, cards=cards))
+        context.new = context.new.placed(Places(context.new.files) if self._by else {})
+        return compared(context, self._by)
 
     def _begin(self, new: SideFacts) -> None:
         """Forget all findings if the releases differ in more than declarations: toolchain, evidence, suppressions."""

@@ -11,6 +11,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
 from abistore.compare.diff.exports import export_deltas
+from abistore.compare.diff.patterns.moved_names import moved_declarations
 from abistore.compare.diff.unseen import UnseenMark, comparable, marks
 from abistore.compare.judge.findings import explained
 from abistore.model.deltas import Delta
@@ -49,7 +50,7 @@ def library_deltas(context: Context) -> LibraryDeltas:
             own.append(("symbol", delta))
         else:
             exports.setdefault(delta.subject.name, []).append(delta)
-    return LibraryDeltas([*own, *evidence_deltas(context)], exports)
+    return LibraryDeltas([*own, *moved_declarations(context), *evidence_deltas(context)], exports)
 
 
 def judge_library(context: Context, deltas: Iterable[tuple[Facet, Delta[Any]]]) -> Judged:

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from abistore.compare.classify.export_batches import EXAMPLES, examples, exports_called
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
+    Batch,
+    DeclaredMove,
+    DeclaredRenaming,
     ForeignExports,
     InlineExports,
     InstructionSetVariants,
@@ -24,6 +27,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.version_nodes import is_private_node
+from abistore.model.words.counting import counted
 
 
 def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Note:
@@ -64,6 +68,36 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
         batch.old.pairs,
         context,
     )
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="library", action="changed")
+def namespace_version_changed(batch: Changed[DeclaredMove]) -> Iterator[Note]:
+    """Declarations moved to another inline namespace, and no export did.
+
+    Sources that do not write the namespace compile as before. Programs and libraries that pass such types to each other
+    must be built with the same release.
+
+    Fix: nothing.
+    """
+    yield _moved_declarations(batch.old)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="library", action="changed")
+def namespace_renamed(batch: Changed[DeclaredRenaming]) -> Iterator[Note]:
+    """A namespace was renamed.
+
+    Sources that write its name, as in ``lib::open``, no longer compile. What else differs in its members is told of
+    each, under the old name.
+
+    Fix: keep the old name as an alias: ``namespace old = renamed;``
+    """
+    yield _moved_declarations(batch.old)
+
+
+def _moved_declarations(batch: Batch) -> Note:
+    old, new = ([pair[side] for pair in batch.pairs] for side in (0, 1))
+    what = f"from namespace {batch.before or '(none)'} to {batch.after or '(none)'}"
+    return Note(f"{counted(len(old), 'declaration')} moved {what}", examples(old), examples(new))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")

@@ -83,9 +83,15 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     other = _other_overload(name)
     overload = other is not None and _declares(context, other)
     vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
-    class_goes = _goes_with_class(name, context.old, context.new)
+    class_goes = _goes_with_class(name, context.old, context.new) or _is_deleted(context.old, name)
     if is_plain(declared.old) and not (overload or vanished or class_goes or is_experimental(name)):
         yield Note("no public header declares it any more", demangle(name.spelling), None)
+
+
+def _is_deleted(side: SideFacts, name: Name) -> bool:
+    """Whether a declaration only says that there is no such function: nobody misses it."""
+    functions = [each for each in side.variants("source", name) if isinstance(each, Function)]
+    return any(each.method is not None and each.method.deleted for each in functions)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 48
+ENGINE: Final = 50
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "318145b58588874f"
+CORPUS: Final = "7ef40c0c3544cdc7"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

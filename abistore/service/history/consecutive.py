@@ -50,9 +50,9 @@ class ConsecutiveJudge:
 
     def beside(self, old: Release, new: Release) -> StoredVerdict | str:
         """The verdict about a release and the one before it, or why there is none."""
-        from abistore.compare.comparison import compared
         from abistore.compare.context import Context
         from abistore.compare.differing import differing
+        from abistore.compare.judge.whole import compared
 
         try:
             before, after = self._go(old), self._go(new)

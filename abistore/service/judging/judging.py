@@ -30,6 +30,11 @@ THRESHOLD: dict[FailOn, Verdict | None] = {
     "risk": Verdict.COMPATIBLE_WITH_RISK,
     "never": None,
 }
+OF_MOVES = frozenset(
+    {"inline_namespace_moved", "namespace_renamed", "namespace_version_changed", "symbol_renamed_batch"}
+)
+"""Where one of these kinds is found, the new side's declarations have the old side's names in findings."""
+
 RISK_EXIT_CODE = 2
 """The exit code of COMPATIBLE_WITH_RISK with ``--fail-on risk``; without it the code is 0."""
 
@@ -74,6 +79,11 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
 
     old, new = sides
     with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
+        if any(each.kind in OF_MOVES for each in comparison.findings):
+            from abistore.compare.scopes.aligned import aligned
+
+            both = aligned(old, new)
+            sides = both.old, both.new
         return outline(comparison, churn=churned, kinds=kinds().values(), declarations=declared(comparison, *sides))
 
 

@@ -62,7 +62,8 @@ class Probes:
 
     def latest(self) -> Comparison:
         """What comparing the base and the latest release finds."""
-        from abistore.compare.comparison import compare, compared
+        from abistore.compare.comparison import compare
+        from abistore.compare.judge.whole import compared
 
         releases, base = self.line.releases, self._base.snapshot
         context = self._context(len(releases) - 1)
@@ -136,9 +137,10 @@ class Probes:
         return step
 
     def _context(self, place: int) -> Context:
-        """The base and another release, each without the facts that the other does not record."""
+        """The base and another release under its names, each without the facts that the other does not record."""
         from abistore.compare.context import Context
         from abistore.compare.judge.concluding import refuse_strangers
+        from abistore.compare.judge.whole import aligned_context
         from abistore.compare.side import SideFacts
 
         release = self.line.releases[place]
@@ -146,9 +148,10 @@ class Probes:
         base, side = self._base, SideFacts(step.snapshot, step.files)
         refuse_strangers(base.snapshot, side.snapshot)
         if unlike(base.snapshot.evidence, side.snapshot.evidence):
-            return Context(*map(SideFacts, common_ground(base.snapshot, side.snapshot)))
+            return aligned_context(Context(*map(SideFacts, common_ground(base.snapshot, side.snapshot))))
         differs, renames = self._differing.of(side), self._differing.renames(side)
-        return Context(base, side, differing=differs, renames=renames, cards=(self.line.base.side, release.side))
+        cards = self.line.base.side, release.side
+        return aligned_context(Context(base, side, differing=differs, renames=renames, cards=cards))
 
 
 def _rank(release: Release, facet: Facet) -> int:

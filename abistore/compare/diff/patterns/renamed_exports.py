@@ -1,10 +1,10 @@
-"""Systematic changes of many exports: renames, moved inline namespaces, flipped ABI tags; and single renames."""
+"""Systematic changes of many exports: renames and flipped ABI tags; and single renames."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
 from abistore.compare.context import Context
@@ -12,7 +12,6 @@ from abistore.compare.diff.parts import (
     Batch,
     Linkage,
     Lookalike,
-    NamespaceMove,
     Redecorated,
     RenamedSymbol,
     Renaming,
@@ -36,9 +35,6 @@ FEWEST = 3
 SHARE = 0.3
 """And so large a part of the removed exports: a few coincidences in a large release are no pattern."""
 
-VERSION_SPACE = pattern(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+_\d+|\w+\d{3,}")
-"""How inline namespaces that carry a version are called."""
-
 SIMILAR = 0.6
 """How alike two names of equal signature are that are taken for a rename (1: equal)."""
 
@@ -59,7 +55,7 @@ def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[tuple[str, Ba
     Every export is in one at most.
     """
     gone, come = list(removed), list(added)
-    for detect, mangled in ((_tags, True), (_version_spaces, True), (_scopes, True), (_affixes, False)):
+    for detect, mangled in ((_tags, True), (_scopes, True), (_affixes, False)):
         of_its_kind = [[each for each in side if is_mangled(each) is mangled] for side in (gone, come)]
         for part, batch in detect(*of_its_kind) if min(map(len, of_its_kind)) >= FEWEST else ():
             gone, come = _without_pairs(gone, come, batch.pairs)
@@ -112,31 +108,6 @@ def _own_tags(symbol: str) -> str:
 
 def _cxx11(symbol: str) -> str:
     return "cxx11" if "cxx11" in symbol else ""
-
-
-# --- inline namespaces --------------------------------------------------------------------------------------------
-
-COMPONENT = pattern(r"\b(\w+)::")
-
-
-def _version_spaces(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
-    """C++ exports that become equal when version namespaces are left out."""
-    components = {each for symbol in (*gone, *come) for each in COMPONENT.findall(demangle(symbol))}
-    spaces = frozenset(filter(VERSION_SPACE.fullmatch, components))
-    if not spaces:
-        return iter(())
-    pairs = _by_key(gone, come, lambda symbol: (_elided(demangle(symbol), spaces), variant(symbol)))
-    return _batches(_group(pairs, lambda symbol: _first_of(demangle(symbol), spaces)), "namespace", NamespaceMove)
-
-
-def _elided(text: str, spaces: Set[str]) -> str:
-    """``text`` without the components that are in ``spaces``."""
-    return COMPONENT.sub(lambda match: "" if match[1] in spaces else match[0], text)
-
-
-def _first_of(text: str, spaces: Set[str]) -> str:
-    """The first component of ``text`` that is in ``spaces``; empty without one."""
-    return next((each for each in COMPONENT.findall(text) if each in spaces), "")
 
 
 # --- namespaces ---------------------------------------------------------------------------------------------------

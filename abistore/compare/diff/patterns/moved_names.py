@@ -1,0 +1,78 @@
+"""What moved with its scope: exports that programs ask for by their former names, and declarations that they write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, NamespaceMove, Renaming
+from abistore.compare.diff.unseen import TYPES, comparable
+from abistore.compare.scopes.moves import ScopeMove
+from abistore.model.deltas import Changed, Subject
+from abistore.model.names import EXPORTS, SELF, Facet, Name
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Together: TypeAlias = dict[tuple[str, str, bool], list[tuple[Name, Name]]]
+"""What moved, by what it is called before and after, and whether that is a version."""
+
+
+def moved_exports(context: Context) -> Iterator[Changed[Batch]]:
+    """One delta for each name that scopes changed, however many scopes it is a part of."""
+    for (before, after, versioned), pairs in sorted(_together(context.moves).items()):
+        if asked := _asked_for(context, pairs):
+            yield _delta((NamespaceMove if versioned else Renaming)(asked, before, after))
+
+
+def moved_declarations(context: Context) -> Iterator[tuple[Facet, Changed[Batch]]]:
+    """The same of what programs write, each with the facet that shows it: exports of versions say it already."""
+    for (before, after, versioned), pairs in sorted(_together(context.moves).items()):
+        exported = bool(_asked_for(context, pairs))
+        for facet in () if versioned and exported else _showing(context, exported):
+            if written := _written(context, facet, pairs):
+                yield facet, _delta((DeclaredMove if versioned else DeclaredRenaming)(written, before, after))
+                break
+
+
+def _together(moves: Iterable[ScopeMove]) -> Together:
+    found: Together = {}
+    for move in moves:
+        before, after = move.differing if move.versioned else (move.before, move.after)
+        found.setdefault((before, after, move.versioned), []).extend(move.pairs)
+    return found
+
+
+def _delta(batch: Batch) -> Changed[Batch]:
+    part = f"namespace {batch.before or '(none)'} -> {batch.after or '(none)'}"
+    return Changed(Subject(SELF, part), batch, batch)
+
+
+def _asked_for(context: Context, moved: Iterable[tuple[Name, Name]]) -> Pairs:
+    """The exports that programs ask this library for. None where they have copies of all that moved."""
+    consumers, found, own = context.old.consumers, [], False
+    for old, new in moved:
+        if old.kind in EXPORTS and context.exported(old) and consumers.can_name(old):
+            owner = consumers.owner(old, context.new.exporting, gone=True)
+            if owner != "foreign":
+                found.append((old.spelling, new.spelling))
+                own = own or owner != "inline"
+    return tuple(sorted(found)) if own else ()
+
+
+def _showing(context: Context, exported: bool) -> Iterator[Facet]:
+    """The facets that show what programs write, best first. Exports stand for what debug information tells."""
+    if comparable(context, "source"):
+        yield "source"
+    elif not exported and comparable(context, "layout"):
+        yield "layout"
+
+
+def _written(context: Context, facet: Facet, moved: Iterable[tuple[Name, Name]]) -> Pairs:
+    """The declarations of the facet that programs can name."""
+    held = context.old.snapshot.entries[facet]
+    named = ((old, new) for old, new in moved if old in held and (facet == "source" or old.kind in TYPES))
+    return tuple(sorted((old.spelling, new.spelling) for old, new in named if _can_name(context, facet, old)))
+
+
+def _can_name(context: Context, facet: Facet, name: Name) -> bool:
+    return facet == "source" or (context.concerns(name) and context.old.consumers.can_see(name))
