@@ -96,6 +96,11 @@ class Release(msgspec.Struct, frozen=True):
         hide_secrets(self, "url")
 
     @property
+    def recorded_name(self) -> str | None:
+        """What programs record when they are linked: the SONAME, or the file's name where there is none."""
+        return self.soname or self.provenance.file or None
+
+    @property
     def side(self) -> Side:
         """The release as an operand of a comparison."""
         line = self.line

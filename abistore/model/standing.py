@@ -11,12 +11,17 @@ from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey, Release, VerdictSummary
 from abistore.model.judging.bump import Bump
 
-Role: TypeAlias = Literal["previous", "soname", "channel", "last_with"]
-"""Why a release is measured by another: it is the one before, the first with the same SONAME, a channel's, or the last
-one with exports that came and went."""
+Role: TypeAlias = Literal["previous", "soname", "file_name", "channel", "last_with"]
+"""Why a release is measured by another: it is the one before, the first with the same SONAME (or without any, with the
+same file name), a channel's, or the last one before a break that none of these shows."""
 
 UNSUPPORTED: Final = frozenset({"eol", "unsupported", "withdrawn", "yanked"})
 """Tags of releases that nobody must stay compatible with any more."""
+
+
+def is_supported(release: Release) -> bool:
+    """Whether somebody must stay compatible with a release."""
+    return not UNSUPPORTED & {tag.name for tag in release.tags}
 
 
 class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,7 +34,8 @@ class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
         words = {
             "previous": "previous release",
             "soname": "first with this SONAME",
-            "last_with": "last with exports that are gone",
+            "file_name": "first with this file name",
+            "last_with": "last before a break",
         }
         return words.get(self.role) or f"channel {self.channel}"
 
@@ -69,13 +75,22 @@ class Standing(msgspec.Struct, frozen=True):
         return self.summary.verdict if self.summary else None
 
 
+class MissingLine(msgspec.Struct, frozen=True):
+    """A line that has no release of a version which others have; ``why`` says which releases it has."""
+
+    line: LineKey
+    why: str
+
+
 class Ledger(msgspec.Struct, frozen=True):
     """The verdicts about one release: against the previous one, the first with its SONAME, and each channel by name.
 
-    So are they against the last releases with exports that came and went since the first with the SONAME, and that
-    programs may need. ``worst`` is the worst of those against supported baselines; ``None`` where there are none, and
-    where one of them is missing and the others break nothing. ``remarks`` are sentences about several releases: a break
-    that no single step shows, what the release restores, and what it lacks. ``channels`` stand at the release itself.
+    So are they against the releases that were the last before a break that these do not show: of what came after the
+    first with the SONAME, or was another for a while, and that programs may need. ``worst`` is the worst of those
+    against supported baselines; ``None`` where there are none, and where one of them is missing and the others break
+    nothing. ``remarks`` are sentences about several releases: a break that no single step shows, what the release
+    restores, and what it lacks. ``channels`` stand at the release itself. ``missing`` are the asked lines that lack
+    this version: ``worst`` says nothing of them.
     """
 
     release: Release
@@ -83,6 +98,7 @@ class Ledger(msgspec.Struct, frozen=True):
     worst: Verdict | None
     remarks: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
+    missing: tuple[MissingLine, ...] = ()
 
 
 class LineOfRelease(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from abistore.model.judging.engine import ENGINE
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import Call
-from tests.store.builders import ARM
-from tests.store.test_ledger import LINE, release, stored
+from tests.store.builders import ARM, X86
+from tests.store.test_ledger import LINE, boxed, release, stored
 from tests.store.test_lines import release as plain_release
 
 pytestmark = pytest.mark.fast
@@ -79,13 +79,13 @@ def test_history_ledger_and_statement_tell_the_programs_that_a_release_between_l
     assert said in abistore("history", "libgeo").out
     told = abistore("ledger", "libgeo").out.splitlines()
     assert told[0].endswith("1.3: BREAKING")
-    assert "1.1      last with exports that are gone  BREAKING" in told[4]
+    assert told[4].startswith("  1.1      last before a break     BREAKING")
     assert told[-1] == said
     standing = abistore("ledger", "libgeo", "--json").json["ledgers"][0]["standings"][-1]
     assert (standing["roles"], standing["against"]["version"]) == ([{"role": "last_with", "channel": None}], "1.1")
     statement = abistore("statement", "libgeo").out
     assert statement.startswith("1.3 breaks 1.1 in 1 place under the same SONAME")
-    assert "last with exports that are gone" in statement
+    assert "last before a break" in statement
 
 
 def test_the_history_of_several_lines_tells_the_fold(abistore: Call, database: Path) -> None:
@@ -120,3 +120,35 @@ def test_all_history_is_judged_by_another_policy_and_what_moves_is_shown_and_sto
         rulings = {key[2] for key in store.verdict_summaries(LINE, str(ENGINE))}
         assert len(rulings) == 2
     assert abistore("evaluate", "libgeo").code == 64
+
+
+def test_a_ledger_tells_the_lines_that_lack_the_version_in_every_form(abistore: Call, database: Path) -> None:
+    with Store.open(database, write=True) as store:
+        for version, exports in (("1.0", "fg"), ("1.1", "fgh")):
+            store.ingest(plain_release(*exports), IngestRequest(version))
+        store.ingest(plain_release("f", "g", target=ARM), IngestRequest("1.0"))
+    told = abistore("ledger", "libgeo").out.splitlines()
+    assert told[0].endswith("1.1: COMPATIBLE")
+    assert told[-2] == f"libgeo ({ARM}, default): 1.1: MISSING: nothing is known to be compatible there"
+    assert told[-1] == "no release 1.1: its only release is 1.0"
+    (answer,) = abistore("ledger", "libgeo@1.1", "--json").json["ledgers"]
+    assert [each["line"]["target"] for each in answer["missing"]] == [str(ARM)]
+    assert "1.1: MISSING" in abistore("ledger", "libgeo@1.1", "--format", "markdown").out
+    assert "MISSING" not in abistore("ledger", "libgeo@1.1", "--target", str(X86)).out
+    assert "MISSING" not in abistore("ledger", "libgeo@1.0").out
+
+
+def test_history_ledger_statement_and_blame_tell_a_type_that_changed_between(abistore: Call, database: Path) -> None:
+    steps = (boxed(None), boxed("ab"), boxed("abc", "f"), boxed("abc", "f", "g"))
+    stored(str(database), *steps).close()
+    said = "1.3 breaks box for programs built against 1.1: 1.2 changed it"
+    blamed = abistore("blame", "libgeo").out.splitlines()  # nothing was judged before
+    at = next(number for number, line in enumerate(blamed) if line.startswith("since 1.2"))
+    assert blamed[at].endswith("of programs built against 1.1")
+    assert any("box" in line for line in blamed[at:])
+    assert said in abistore("history", "libgeo").out
+    ledger = abistore("ledger", "libgeo").out
+    assert ledger.splitlines()[0].endswith("1.3: BREAKING")
+    assert said in ledger
+    assert abistore("statement", "libgeo").out.startswith("1.3 breaks 1.1 in ")
+    assert abistore("blame", "libgeo").out.splitlines() == blamed

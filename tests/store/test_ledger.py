@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, LineKey
 from abistore.model.names import Name
@@ -11,8 +13,8 @@ from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
 from abistore.model.snapshot import ReleaseTag, Snapshot
 from abistore.model.standing import Ledger, worst_of
 from abistore.service.judging.ruling import ruling
-from abistore.service.ledger.departed import MOST_MEASURED
 from abistore.service.ledger.standings import ledger_of
+from abistore.service.since.departed import MOST_MEASURED
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, SELF, X86, function, record, snapshot, struct
 
@@ -29,6 +31,19 @@ def release(*exports: str, fields: str | None = "ab", soname: int = 1) -> Snapsh
     layout: dict[Name, AnyShape] = {function(name): Function(name, INT, ()) for name in exports}
     layout |= {record("parcel"): struct(*fields), RUN: Function("run", INT, (Named(record("parcel")),))}
     return snapshot(repr((exports, soname)), symbols=symbols, layout=layout)
+
+
+def boxed(fields: str | None, *exports: str, layout: bool = True) -> Snapshot:
+    """A library that also exports ``pack``, which takes a struct ``box`` of these fields; without it if ``None``."""
+    plain = release(*exports)
+    if fields is None:
+        return plain
+    pack = function("pack")
+    entries = {facet: dict(names) for facet, names in plain.entries.items()}
+    entries["symbol"][pack] = (EXPORTED,)
+    entries["layout"] |= {record("box"): (struct(*fields),), pack: (Function("pack", INT, (Named(record("box")),)),)}
+    symbols = {name: shapes[0] for name, shapes in entries["symbol"].items()}
+    return snapshot(f"{fields}{exports}", symbols=symbols, layout=entries["layout"] if layout else None)
 
 
 def stored(address: str, *releases: Snapshot) -> Store:
@@ -106,7 +121,7 @@ def test_a_release_is_measured_by_the_latest_of_many_that_were_the_last_with_exp
         ledger = ledger_of(store, latest)
         measured = [each.against.version for each in ledger.standings if each.role == "last_with"]
         assert measured == [f"1.{number}" for number in range(3, MOST_MEASURED + 3)]
-        assert ledger.remarks[-1] == "2 more exports came and went: `abistore blame --restored` judges what that broke"
+        assert ledger.remarks[-1].startswith("2 earlier releases broke the one before: `abistore blame --restored`")
 
 
 def test_what_nobody_outside_can_need_is_no_baseline_when_it_went(address: str, tmp_path: Path) -> None:
@@ -173,3 +188,104 @@ def test_a_symbol_that_is_another_object_is_no_return(address: str) -> None:
     changed = snapshot("x", symbols={RUN: Symbol("variable"), function("f"): EXPORTED})
     with stored(address, release("f"), changed, release("f")) as store:
         assert store.returned_exports(LINE, store.releases("libgeo")) == ()
+
+
+def test_a_type_that_came_and_changed_between_is_measured_by_the_last_release_that_had_it_so(address: str) -> None:
+    steps = (boxed(None), boxed("ab"), boxed("ab", "f"), boxed("abc", "f"), boxed("abc", "f", "g"))
+    with stored(address, *steps) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert told(ledger) == [
+            ("previous", "1.3", "COMPATIBLE"),
+            ("soname", "1.0", "COMPATIBLE"),
+            ("last_with", "1.2", "BREAKING"),
+        ]
+        assert ledger.worst is Verdict.BREAKING
+        assert ledger.remarks == ("1.4 breaks box for programs built against 1.1 to 1.2: 1.3 changed it",)
+        assert [row[0] for row in told(ledger_of(store, store.resolve("libgeo@1.3")))] == ["previous", "soname"]
+        assert [row[0] for row in told(ledger_of(store, store.resolve("libgeo@1.2")))] == ["previous", "soname"]
+
+
+def test_a_layout_that_was_another_for_a_while_leaves_programs_of_that_while_behind(address: str) -> None:
+    steps = (release(), release(fields="abc"), release(), release("f"))
+    with stored(address, *steps) as store:
+        assert told(ledger_of(store, store.resolve("libgeo@1.3"))) == [
+            ("previous", "1.2", "COMPATIBLE"),
+            ("soname", "1.0", "COMPATIBLE"),
+            ("last_with", "1.1", "BREAKING"),
+        ]
+
+
+def test_a_type_that_is_back_or_broken_anyway_is_no_further_baseline(address: str) -> None:
+    with stored(address, boxed(None), boxed("ab"), boxed("abc"), boxed("ab"), boxed("ab", "f")) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert told(ledger)[2:] == [("last_with", "1.2", "BREAKING")]
+    grown = (release(), release(fields="abc"), release(fields="abcd"), release("f", fields="abcd"))
+    with stored(address) as store:
+        for number, each in enumerate(grown):
+            store.ingest(msgspec.structs.replace(each, library="libgrown"), IngestRequest(f"1.{number}"))
+        ledger = ledger_of(store, store.resolve("libgrown@1.3"))
+        assert [row[0] for row in told(ledger)] == ["previous", "soname"]
+        assert ledger.worst is Verdict.BREAKING
+
+
+def test_a_change_that_hides_behind_a_stripped_release_is_found(address: str) -> None:
+    steps = (boxed(None), boxed("ab"), boxed("ab", "f", layout=False), boxed("abc", "f"), boxed("abc", "f", "g"))
+    with stored(address, *steps) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert ("last_with", "1.1", "BREAKING") in told(ledger)
+        late = ledger_of(store, store.resolve("libgeo@1.3"))
+        assert ("last_with", "1.1", "BREAKING") in told(late)
+
+
+def test_programs_of_a_supported_release_are_not_forgotten_beside_an_unsupported_one(address: str) -> None:
+    """The first with the SONAME, the last with an export, the previous release: each may be one that was taken back."""
+    with stored(address, release("f"), release("f"), release(), release("g"), release("g", "h")) as store:
+        store.tag(store.resolve("libgeo@1.0"), [ReleaseTag("eol")], "ana")
+        ledger = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert [(row[0], row[1], each.supported) for row, each in zip(told(ledger), ledger.standings, strict=True)] == [
+            ("previous", "1.3", True),
+            ("soname", "1.1", True),
+            ("soname", "1.0", False),
+        ]
+        assert ledger.worst is Verdict.BREAKING
+        store.tag(store.resolve("libgeo@1.3"), [ReleaseTag("withdrawn")], "ana")
+        again = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert [(row[0], row[1]) for row in told(again)][:2] == [("previous", "1.2"), ("previous", "1.3")]
+
+
+def without_soname(*exports: str, file: str = "libgeo.so") -> Snapshot:
+    made = release(*exports)
+    entries = {facet: dict(names) for facet, names in made.entries.items()}
+    entries["symbol"][SELF] = (Library("shared", None),)
+    return msgspec.structs.replace(
+        made, entries=entries, provenance=msgspec.structs.replace(made.provenance, file=file)
+    )
+
+
+def test_without_a_soname_the_first_release_of_the_same_file_name_stands_for_all_programs(address: str) -> None:
+    steps = (without_soname(), without_soname("f"), without_soname(), without_soname("h"))
+    with stored(address, *steps) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.3"))
+        assert told(ledger) == [
+            ("previous", "1.2", "COMPATIBLE"),
+            ("file_name", "1.0", "COMPATIBLE"),
+            ("last_with", "1.1", "BREAKING"),
+        ]
+        assert str(ledger.standings[1].roles[0]) == "first with this file name"
+        store.ingest(without_soname("h", file="libgeo-1.4.so"), IngestRequest("1.4"))
+        other = ledger_of(store, store.resolve("libgeo@1.4"))
+        assert [row[0] for row in told(other)] == ["previous"]
+        assert other.remarks == (
+            "1.4 has no SONAME: programs record its file name, libgeo-1.4.so, which no earlier release has",
+        )
+
+
+def test_programs_of_another_soname_between_are_not_left_behind(address: str) -> None:
+    """A SONAME that goes forth and back: 1.1 is not loaded in place of 1.2, and what it alone had is not missed."""
+    steps = (release("f"), release("f", "g"), release("f", "k", soname=2), release("f", "h"))
+    with stored(address, *steps) as store:
+        ledger = ledger_of(store, store.resolve("libgeo@1.3"))
+        assert [row[:2] for row in told(ledger)] == [("previous", "1.2"), ("soname", "1.0"), ("last_with", "1.1")]
+        assert ledger.remarks[-1] == (
+            "1.3 lacks g, which came with 1.1 and went with 1.3: programs built against 1.1 may need it"
+        )

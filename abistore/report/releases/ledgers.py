@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
-from abistore.model.standing import FoldedRelease, Ledger, LineDifference, Standing
+from abistore.model.standing import FoldedRelease, Ledger, LineDifference, MissingLine, Standing
 from abistore.model.words.characters import visible
 from abistore.model.words.counting import counted
 from abistore.report.formats.markdown import plain
@@ -40,8 +40,9 @@ def as_markdown(tables: Sequence[LedgerTable]) -> str:
 
 
 def ledger_tables(ledgers: Sequence[Ledger]) -> list[LedgerTable]:
-    """One table a release: a row for each baseline."""
-    return [_ledger(each) for each in ledgers]
+    """One table a release, with a row for each baseline; then each line that lacks the version."""
+    missing = dict.fromkeys((each.release.version, one) for each in ledgers for one in each.missing)
+    return [*map(_ledger, ledgers), *(_missing(*each) for each in missing)]
 
 
 def lines_table(found: FoldedRelease) -> LedgerTable:
@@ -75,6 +76,10 @@ def _ledger(ledger: Ledger) -> LedgerTable:
     rows = [_row(each) for each in ledger.standings]
     below = (*ledger.remarks, *(said for each in ledger.standings for said in _below(each)))
     return LedgerTable(f"{head}: {_worst(ledger)}", HEADS, rows, below)
+
+
+def _missing(version: str, one: MissingLine) -> LedgerTable:
+    return LedgerTable(f"{one.line}: {version}: MISSING: nothing is known to be compatible there", (), (), (one.why,))
 
 
 def _worst(ledger: Ledger) -> str:

@@ -11,7 +11,7 @@ from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.names import Name
-from abistore.model.recorded.unrecorded import unlike
+from abistore.model.recorded.unrecorded import common_ground, unlike
 from abistore.model.snapshot import Snapshot
 from abistore.service.history.sides import SideWalk
 from abistore.service.history.verdicts import given_now
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from abistore.compare.judge.against import JudgedAgainst
     from abistore.compare.side import SideFacts
     from abistore.service.judging.ruling import Ruling
+    from abistore.store.history.walking import LineWalk
     from abistore.store.store import Store
 
 
@@ -29,18 +30,20 @@ class ConsecutiveJudge:
     """Judges releases of one line against the one before, and against a baseline.
 
     One pair is in memory at a time. After a failure the next release is judged from scratch. ``damaged`` says that the
-    stored data of a release were damaged.
+    stored data of a release were damaged. A ``walk`` that nobody else uses any more is gone on with.
     """
 
-    def __init__(self, store: Store, by: Ruling | None) -> None:
+    def __init__(self, store: Store, by: Ruling | None, walk: LineWalk | None = None) -> None:
         self._store = store
+        self._walk = walk
         self._by = by
         self._base: tuple[Release, SideFacts] | None = None
         self.damaged = False
         self._forget()
 
     def _forget(self) -> None:
-        self._sides = SideWalk(self._store)
+        walk, self._walk = self._walk, None
+        self._sides = SideWalk(self._store, walk)
         self._from_base: Differing | None = None
         self._forget_baseline()
 
@@ -83,6 +86,16 @@ class ConsecutiveJudge:
         except (InputError, Incomparable, DamagedStore) as error:
             return self._failed(error)
         return given_now(base, new, comparison, churn(old.snapshot, after.snapshot, names))
+
+    def sides(self, old: Release, new: Release) -> tuple[SideFacts, SideFacts]:
+        """Both releases, without the facts that the other does not record."""
+        from abistore.compare.side import SideFacts
+
+        before, after = self._sides.go(old), self._sides.go(new)
+        if unlike(old.evidence, new.evidence):
+            first, last = common_ground(before.snapshot, after.snapshot)
+            return SideFacts(first), SideFacts(last)
+        return before, after
 
     def _by_itself(self, old: tuple[Release, Snapshot], new: tuple[Release, Snapshot]) -> StoredVerdict:
         """The verdict about two releases, of which one records facts that the other does not.

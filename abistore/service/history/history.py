@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.findings import Comparison, RulingFile, RulingKey, Verdict
+from abistore.model.findings import Comparison, Impact, RulingFile, RulingKey, Verdict
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
 from abistore.model.labels.promises import is_unreleased
+from abistore.model.names import Name
+from abistore.model.standing import is_supported
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.report.releases.allowance import ChangeFacts, in_words
@@ -27,8 +30,10 @@ from abistore.service.history.consecutive import ConsecutiveJudge
 from abistore.service.history.several import StepVerdicts, sentences
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.judging.judging import accepted
-from abistore.service.ledger.departed import Departures, lacks
+from abistore.service.ledger.measures import measures_of
 from abistore.service.listing import channels_of, lines_of, releases_of
+from abistore.service.since.departed import AskedRelease, DepartureFinder, lacks
+from abistore.service.since.stepping import Broken, broken_by
 
 if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
@@ -61,6 +66,9 @@ def history(
         judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation)
         return tuple(_history(store, key, channel, judging) for key in keys)
 
+
+MOST_OPENED = 4
+"""So many releases that broke the one before are looked at for whose programs they left behind; `ledger` does more."""
 
 UNJUDGED = "not judged yet"
 """Why there is no verdict where none is to be given."""
@@ -101,7 +109,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
             row, bump=_bump(release, (previous, beside), verdicts.planned(previous, release, allow))
         )
         rows.append(verdicts.accepted(row, previous, baseline, channel))
-        base = baseline or first.setdefault(release.soname, release)
+        base = baseline or first.setdefault(release.recorded_name, release)
         whole = against if baseline else verdicts.against(base, release) if base != release else None
         steps.append(StepVerdicts(release, base if whole else None, *map(_verdict_of, (beside, whole))))
     kept = store.candidates(key.library, key.target, key.profile)
@@ -119,10 +127,13 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
 
 
 def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
-    """What the latest release lacks of exports that came and went under its SONAME."""
-    if stored:
-        departed = Departures(judging.store, stored).before(stored[-1])
-        yield from lacks(stored[-1], departed, verdicts.compared)
+    """What the latest release lacks of what came, or was another, after the first release of its SONAME."""
+    if not stored:
+        return
+    covered = [each.against for each in measures_of(stored[-1], stored[:-1], ())]
+    asked = AskedRelease(stored[-1], covered, cache(partial(verdicts.broken_of, covered, stored[-1])))
+    finder = DepartureFinder(judging.store.walk(), stored, verdicts, most=MOST_OPENED)
+    yield from lacks(asked, finder.before(asked), verdicts.compared)
 
 
 def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -> str:
@@ -176,6 +187,23 @@ class _Verdicts:
             return None
         given = self._verdict(old, new)
         return given.comparison if given else None
+
+    def broke(self, old: Release, new: Release) -> bool:
+        """Whether a release breaks anything of an earlier one."""
+        found = self.beside(old, new)
+        return not isinstance(found, str) and found.verdict.exit_code > 0
+
+    def broken(self, old: Release, new: Release) -> Broken:
+        """What it breaks."""
+        return broken_by(self.compared(old, new))
+
+    def broken_of(self, others: Sequence[Release], new: Release) -> Broken:
+        """What a release breaks of others that are supported, each name with the worst impact."""
+        worst: dict[Name, Impact] = {}
+        for old in filter(is_supported, others):
+            for name, impact in broken_by(self.compared(old, new)).items():
+                worst[name] = max(impact, worst.get(name, impact))
+        return worst
 
     def planned(self, old: Release | None, new: Release, allow: AllowPlan) -> AllowPlan:
         """The plan with what a release removes of the one before it too early, where a window is asked for."""

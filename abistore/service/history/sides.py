@@ -11,6 +11,7 @@ from abistore.model.names import Name
 if TYPE_CHECKING:
     from abistore.compare.side import SideFacts
     from abistore.store.history.lifetimes import Lifetimes
+    from abistore.store.history.walking import LineWalk
     from abistore.store.store import Store
 
 
@@ -20,8 +21,8 @@ class SideWalk:
     ``changed`` are the names in which the last one differs from the one before, in any facet.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._walk = store.walk()
+    def __init__(self, store: Store, walk: LineWalk | None = None) -> None:
+        self._walk = store.walk() if walk is None else walk
         self._at: tuple[Release, SideFacts] | None = None
         self.changed: frozenset[Name] = frozenset()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -12,13 +13,14 @@ from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Comparison, Finding
 from abistore.model.history import LineKey, Release, StoredVerdict
 from abistore.model.judging.identity import identified
-from abistore.model.standing import Evaluation, MovedFinding, MovedVerdict
+from abistore.model.standing import BaselineRole, Evaluation, MovedFinding, MovedVerdict
 from abistore.service.database import Database, using
 from abistore.service.history.verdicts import VerdictKeeper
-from abistore.service.ledger.departed import Departures, last_with
-from abistore.service.ledger.measures import measures_of
-from abistore.service.ledger.standings import PairJudge
+from abistore.service.ledger.measures import Measure, measures_of
+from abistore.service.ledger.standings import MOST_JUDGED, PairJudge
 from abistore.service.listing import lines_of, releases_of
+from abistore.service.since.departed import AskedRelease, DepartureFinder, last_with
+from abistore.service.since.stepping import StepJudge, steps_at_once
 
 if TYPE_CHECKING:
     from abistore.service.history.history import Progress
@@ -56,12 +58,12 @@ def _evaluated(store: Store, key: LineKey, judges: Judges, progress: Progress | 
     moved = list[MovedVerdict]()
     releases = releases_of(store, key)
     moves = [move for move in store.baseline_history(key.library) if move.line == key]
-    departures = Departures(store, releases)
+    steps = StepJudge(store, key, None, most=steps_at_once(max(each.declarations for each in releases), MOST_JUDGED))
+    finder = DepartureFinder(store.walk(), releases, steps)
     for place, release in enumerate(releases):
         if progress:
             progress(f"{key.library} {release.version}", place / len(releases))
-        gone = last_with(departures.before(release))
-        for measure in measures_of(release, releases[:place], moves, gone):
+        for measure in _measures(finder, release, measures_of(release, releases[:place], moves), judges[0]):
             pairs += 1
             found = _beside(judges, measure.against, release)
             if isinstance(found, str):
@@ -71,6 +73,16 @@ def _evaluated(store: Store, key: LineKey, judges: Judges, progress: Progress | 
     by = judges[1].by
     assert by is not None
     return Evaluation(key, by.policy.name, pairs, tuple(moved), by.suppressions.files, tuple(unjudged))
+
+
+def _measures(
+    finder: DepartureFinder, release: Release, measures: Sequence[Measure], strict: PairJudge
+) -> Iterator[Measure]:
+    """The measures of a release, and the last releases before breaks that these do not show."""
+    yield from measures
+    covered = [each.against for each in measures]
+    gone = finder.before(AskedRelease(release, covered, partial(strict.broken, release, measures))).found
+    yield from (Measure(each, (BaselineRole("last_with"),)) for each in last_with(gone))
 
 
 def _beside(judges: Judges, old: Release, new: Release) -> MovedVerdict | str:

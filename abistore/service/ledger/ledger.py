@@ -6,8 +6,10 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.standing import FoldedRelease, Ledger
+from abistore.model.standing import FoldedRelease, Ledger, MissingLine
 from abistore.service.database import Database, line_target, using
 from abistore.service.history.verdicts import VerdictKeeper
 from abistore.service.inventory.inventory import in_line
@@ -32,16 +34,21 @@ def ledger(
     """Where a release stands, or the latest one of a library: against all baselines that it is measured by.
 
     ``deprecation`` says for how long what a release removes must have been deprecated. A library with several lines
-    gives one answer each. Verdicts that are missing are given now and stored. Raises
-    :class:`SnapshotNotFound`.
+    gives one answer each, and each tells the lines that lack this version. Verdicts that are missing are given now and
+    stored. Raises :class:`SnapshotNotFound`.
     """
     with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
         meant = lines_at(store, reference, target, profile)
         releases = [each for each in meant.releases if each is not None]
-        if not releases:
-            releases = [in_line(store, reference, target, profile)[0]]
         stands = partial(ledger_of, store, by=by, keep=keeper.keep, today=today, deprecation=deprecation)
-        return tuple(map(stands, releases))
+        if not releases:
+            return (stands(in_line(store, reference, target, profile)[0]),)
+        missing = tuple(
+            MissingLine(key, why)
+            for key, found, why in zip(meant.keys, meant.releases, meant.why, strict=True)
+            if not found
+        )
+        return tuple(replace(stands(each), missing=missing) for each in releases)
 
 
 def lines_of_release(

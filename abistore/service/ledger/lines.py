@@ -76,6 +76,8 @@ def _of_version(releases: Sequence[Release], version: str) -> Release | None:
 def _hole(releases: Sequence[Release], version: str) -> str:
     if not releases:
         return "has candidates only"
+    if len(releases) == 1:
+        return f"no release {version}: its only release is {releases[0].version}"
     return f"no release {version}: its releases are {releases[0].version} to {releases[-1].version}"
 
 

@@ -1,4 +1,4 @@
-"""The baselines that a release is measured by: previous release, first with its SONAME, channels, last with exports."""
+"""The baselines that a release is measured by: the previous release, the first with its SONAME, and channels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.model.history import BaselineMove, Release
-from abistore.model.standing import UNSUPPORTED, BaselineRole
+from abistore.model.standing import BaselineRole, is_supported
 from abistore.service.listing import releases_of
 
 if TYPE_CHECKING:
@@ -22,20 +22,18 @@ class Measure(NamedTuple):
     @property
     def supported(self) -> bool:
         """Whether its users must be able to take the other release."""
-        return not UNSUPPORTED & {tag.name for tag in self.against.tags}
+        return is_supported(self.against)
 
 
-def measures_of(
-    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove], last_with: Sequence[Release] = ()
-) -> tuple[Measure, ...]:
+def measures_of(release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]) -> tuple[Measure, ...]:
     """What a release is measured by, each baseline once: the previous one, the SONAME's first, then channels by name.
 
-    ``earlier`` are the releases before it, ``moves`` those of its line's channels. A channel that stands at the release
-    itself, or at a later one, measures it by where it stood before. One that was cleared measures nothing. The releases
-    that were the ``last_with`` exports that it lacks come at the end.
+    ``earlier`` are the releases before it, ``moves`` those of its line's channels. Where the previous one or the first
+    is not supported any more, the nearest supported one stands before it. A channel that stands at the release itself,
+    or at a later one, measures it by where it stood before. One that was cleared measures nothing.
     """
     found: dict[str, Measure] = {}
-    for role, version in _roles(release, earlier, moves, last_with):
+    for role, version in _roles(release, earlier, moves):
         known = found.get(version)
         against = known.against if known else next(each for each in earlier if each.version == version)
         found[version] = Measure(against, (*(known.roles if known else ()), role))
@@ -59,20 +57,26 @@ def before(store: Store, release: Release) -> Sequence[Release]:
 
 
 def _roles(
-    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove], last_with: Sequence[Release]
+    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
 ) -> Iterator[tuple[BaselineRole, str]]:
-    if not earlier:
-        return
-    yield BaselineRole("previous"), earlier[-1].version
-    same = (each.version for each in earlier if each.soname == release.soname)
-    if release.soname and (first := next(same, None)):
-        yield BaselineRole("soname"), first
+    yield from ((BaselineRole("previous"), each.version) for each in _nearest(earlier[::-1]))
+    same = [each for each in earlier if release.recorded_name and each.recorded_name == release.recorded_name]
+    named = BaselineRole("soname" if release.soname else "file_name")
+    yield from ((named, each.version) for each in _nearest(same))
     there = {each.version for each in earlier}
     for channel, versions in _channels(moves):
         stood = next((version for version in reversed(versions) if version in there), None)
         if stood is not None:
             yield BaselineRole("channel", channel), stood
-    yield from ((BaselineRole("last_with"), each.version) for each in last_with)
+
+
+def _nearest(releases: Sequence[Release]) -> Iterator[Release]:
+    """The first of some releases, and before it the first that is still supported."""
+    supported = next((each for each in releases if is_supported(each)), None)
+    if supported is not None:
+        yield supported
+    if releases and releases[0] != supported:
+        yield releases[0]
 
 
 def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:

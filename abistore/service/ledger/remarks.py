@@ -11,9 +11,9 @@ from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.wording import named
 from abistore.service.history.several import listed, restores, returns, shown_by, whole_breaks
-from abistore.service.ledger.departed import DepartedExport, lacks
 from abistore.service.ledger.measures import Measure
 from abistore.service.listing import releases_of
+from abistore.service.since.departed import AskedRelease, Departures, lacks
 from abistore.service.since.probing import broken_names
 
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ Ask: TypeAlias = Callable[[Release, Release], StoredVerdict | str]
 
 
 def remarks(
-    store: Store, release: Release, measures: Sequence[Measure], departed: Sequence[DepartedExport], ask: Ask
+    store: Store, asked: AskedRelease, measures: Sequence[Measure], departures: Departures, ask: Ask
 ) -> Iterator[str]:
     """The sentences about a release: exports that come back, and what it is to each baseline beside the previous one.
 
     The previous release is the middle one of three: one that is compatible with both neighbours may hide that the
-    third breaks the first, and one that breaks the first may be mended by the third. Exports that came and went are
-    told by themselves.
+    third breaks the first, and one that breaks the first may be mended by the third. What came or changed between and
+    is gone or another is told by itself.
     """
+    release = asked.release
     previous = next((each.against for each in measures if each.roles[0].role == "previous"), None)
     if previous is None:
         return
@@ -40,10 +41,18 @@ def remarks(
     yield from returns(back)
     told = {each.name for each in back}
     for each in measures:
-        if each.against != previous and each.roles[0].role != "last_with":
+        if each.against != previous:
             verdicts = ask(each.against, previous), ask(previous, release), ask(each.against, release)
             yield from _of_three((each.against, previous, release), verdicts, told)
-    yield from lacks(release, departed, lambda old, new: _compared(ask(old, new)))
+    yield from _nameless(release, measures)
+    yield from lacks(asked, departures, lambda old, new: _compared(ask(old, new)))
+
+
+def _nameless(release: Release, measures: Sequence[Measure]) -> Iterator[str]:
+    """That no earlier release stands for the programs of a library without SONAME."""
+    if release.soname is None and not any(role.role == "file_name" for each in measures for role in each.roles):
+        name = release.recorded_name or "which is not known"
+        yield f"{release.version} has no SONAME: programs record its file name, {name}, which no earlier release has"
 
 
 def returned_by(store: Store, release: Release) -> list[ReturnedExport]:

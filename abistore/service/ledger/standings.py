@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
 from abistore.errors import DamagedStore, Incomparable, InputError
+from abistore.model.findings import Impact
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.engine import ENGINE
+from abistore.model.names import Name
 from abistore.model.standing import BaselineRole, Ledger, Standing, worst_of
+from abistore.model.words.counting import counted
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.service.approvals.gate import day, of_library
@@ -21,14 +25,24 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.history import accepted_of, bump_beside
 from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.judging.judging import concluded
-from abistore.service.ledger.departed import DepartedExport, Departures, last_with, needed
 from abistore.service.ledger.measures import Measure, before, measures_of, standing_here
 from abistore.service.ledger.remarks import remarks
+from abistore.service.since.departed import (
+    AskedRelease,
+    DepartureFinder,
+    Departures,
+    last_with,
+    needed,
+)
+from abistore.service.since.stepping import Broken, StepJudge, broken_by, steps_at_once
 
 if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
+
+MOST_JUDGED = 500_000
+"""Releases of so many declarations are judged for what they broke of the one before, where no verdict is stored."""
 
 Keep: TypeAlias = Callable[[StoredVerdict], None]
 """What stores a verdict that was given now."""
@@ -45,22 +59,26 @@ def ledger_of(
 ) -> Ledger:
     """Where a release stands: beside the previous one, the first with its SONAME, and each channel's release.
 
-    So it does beside the last releases with exports that came and went, as far as it breaks these.
-    Verdicts that the store has are not given again; others are handed to ``keep``. ``today`` decides what is approved,
-    and ``deprecation`` for how long what goes must have been deprecated.
+    So it does beside the releases that were the last before a break that none of these shows. Verdicts that the store
+    has are not given again; others are handed to ``keep``. ``today`` decides what is approved, and ``deprecation`` for
+    how long what goes must have been deprecated.
     """
     asked = PairJudge(store, by, keep)
     earlier = before(store, release)
-    departed = Departures(store, (*earlier, release)).before(release)
     moves = [move for move in store.baseline_history(release.line.library) if move.line == release.line]
-    every = measures_of(release, earlier, moves, last_with(departed))
-    found = [each for each in every if _is_needed(each, departed, asked(each.against, release))]
+    most = steps_at_once(release.declarations, MOST_JUDGED)
+    steps = StepJudge(store, release.line, by, most=most, keep=keep)
+    measures = measures_of(release, earlier, moves)
+    sought = AskedRelease(release, [each.against for each in measures], cache(partial(asked.broken, release, measures)))
+    departures = DepartureFinder(store.walk(), (*earlier, release), steps).before(sought)
+    left = (each for each in last_with(departures.found) if _is_needed(departures, asked(each, release), each, sought))
+    found = [*measures, *(Measure(each, (BaselineRole("last_with"),)) for each in left)]
     standings = tuple(_standing(asked, each, (release, day(today)), deprecation) for each in found)
     return Ledger(
         release,
         standings,
         worst_of(each.verdict for each in standings if each.supported),
-        tuple(remarks(store, release, found, departed, asked)),
+        (*remarks(store, sought, measures, departures, asked), *_unjudged(release, steps)),
         standing_here(release, moves),
     )
 
@@ -82,6 +100,15 @@ class PairJudge:
             self._given[pair] = found or self._judged(old, new)
         return self._given[pair]
 
+    def broken(self, release: Release, measures: Sequence[Measure]) -> Broken:
+        """What a release breaks of those that are supported, each name with the worst impact."""
+        found: dict[Name, Impact] = {}
+        for each in measures:
+            given = self(each.against, release) if each.supported else ""
+            for name, impact in broken_by(given.comparison).items() if not isinstance(given, str) else ():
+                found[name] = max(impact, found.get(name, impact))
+        return found
+
     def forget(self) -> None:
         """Let go of what was given: a long history has more than memory holds."""
         self._given.clear()
@@ -97,11 +124,15 @@ class PairJudge:
         return given
 
 
-def _is_needed(measure: Measure, departed: Sequence[DepartedExport], given: StoredVerdict | str) -> bool:
-    """Whether a baseline counts: it has another role than its exports that are gone, or they may be needed."""
-    if measure.roles[0].role != "last_with" or isinstance(given, str):
-        return True
-    return bool(needed(departed, measure.against, given.comparison))
+def _is_needed(departures: Departures, given: StoredVerdict | str, last: Release, sought: AskedRelease) -> bool:
+    """Whether the asked release breaks what departed with ``last``, as far as anybody can tell."""
+    return isinstance(given, str) or bool(needed(departures.found, last, given.comparison, sought.known()))
+
+
+def _unjudged(release: Release, steps: StepJudge) -> Iterator[str]:
+    if steps.left:
+        judges = f"`abistore history {release.line.library}` judges them"
+        yield f"{counted(len(steps.left), 'step')} between earlier releases not judged: {judges}"
 
 
 def _standing(

@@ -7,28 +7,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import Incomparable, InputError
-from abistore.model.findings import Finding, Verdict
+from abistore.model.findings import Comparison, Finding, Impact, Verdict
 from abistore.model.history import LineKey, Release
-from abistore.model.judging.engine import ENGINE
 from abistore.model.judging.identity import identified, identity, place
-from abistore.model.names import Name
 from abistore.report.model import ReportedFinding
 from abistore.report.outline import reported
 from abistore.service.database import Database, using
 from abistore.service.history.consecutive import ConsecutiveJudge
-from abistore.service.history.verdicts import key_of
-from abistore.service.judging.judging import concluded
+from abistore.service.since.departed import MOST_MEASURED, AskedRelease, DepartureFinder, last_with
 from abistore.service.since.line import AskedLine, DatedRelease, asked_lines, dated
 from abistore.service.since.probing import BREAKS, Probes, last_onset
+from abistore.service.since.stepping import StepJudge, broken_by, steps_at_once
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 
 
-MOST_JUDGED = 16
-"""Of so many releases that took away exports of a short life, these are judged unless all is asked for."""
+MOST_JUDGED = 10_000
+"""Releases of so many declarations are judged for what they broke of the one before, unless all is asked for."""
 
 
 class BlamedBreak(msgspec.Struct, frozen=True):
@@ -55,7 +52,10 @@ class RestoredBreak(msgspec.Struct, frozen=True):
 
 
 class ShortLivedBreak(msgspec.Struct, frozen=True):
-    """An export that came after the base and is gone: programs built against ``first`` to ``last`` need it."""
+    """A break that programs built against the base do not meet, and those built against ``first`` to ``last`` do.
+
+    An export came after the base and is gone, or a declaration was another for a while. ``introduced`` took it away.
+    """
 
     change: ReportedFinding
     first: DatedRelease
@@ -68,8 +68,9 @@ class Blame(msgspec.Struct, frozen=True):
 
     The ``breaks`` that stand longest come first. ``restored`` are breaks that came and went since then: exports that
     were gone for a while, and with ``all_restored`` all others. ``reverted`` counts declarations that are as in
-    ``base``, and were not between. ``short_lived`` are exports that came after ``base`` and are gone: what programs
-    built against a release between lack. ``unjudged`` counts those beyond the first that were judged.
+    ``base``, and were not between. ``short_lived`` are breaks of what came after ``base`` or was another for a
+    while: those of programs built against a release between. ``unjudged`` counts the steps between that nobody judged
+    or looked at.
     """
 
     line: LineKey
@@ -115,8 +116,9 @@ def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> 
     blamed = {called: _blamed(probes, (called, each), turns.get(each.name, ())) for called, each in ordered}
     order = {dated(release): number for number, release in enumerate(line.releases)}
     breaks = sorted((blamed[called] for called, _ in found), key=lambda each: order[each.introduced])
-    taken_back = _every_restored(store, line, by) if restored else _exports_restored(probes)
-    short_lived, unjudged = _short_lived(store, probes, by, MOST_JUDGED if not restored else len(line.releases))
+    taken_back = tuple(_every_restored(store, line, by) if restored else _exports_restored(probes))
+    reverted = probes.lifetimes.reverted(line.start)
+    short_lived, unjudged = _short_lived(store, probes, comparison, by, restored)
     return Blame(
         line.key,
         dated(line.base),
@@ -124,9 +126,9 @@ def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> 
         line.releases[-1].soname,
         comparison.verdict,
         tuple(breaks),
-        tuple(taken_back),
+        taken_back,
         restored,
-        probes.lifetimes.reverted(line.start),
+        reverted,
         short_lived,
         unjudged,
     )
@@ -163,35 +165,29 @@ def _exports_restored(probes: Probes) -> Iterator[RestoredBreak]:
                 yield RestoredBreak(reported(finding, called), dated(releases[begins]), dated(releases[ends]))
 
 
-def _short_lived(store: Store, probes: Probes, by: Ruling | None, most: int) -> tuple[tuple[ShortLivedBreak, ...], int]:
-    """The exports that came after the base and are gone, as the release that took them away breaks the one before.
+def _short_lived(
+    store: Store, probes: Probes, comparison: Comparison, by: Ruling | None, restored: bool
+) -> tuple[tuple[ShortLivedBreak, ...], int]:
+    """What the latest release breaks for programs built against releases after the base alone.
 
-    Of the releases that did so the latest ``most`` are asked; the exports of the others are counted.
+    Without ``restored`` the latest releases that broke the one before are looked at, and the others are counted. The
+    probes are of no use any more after this.
     """
-    releases = probes.line.releases
-    steps: dict[tuple[int, int], dict[Name, int]] = {}
-    for name, (begins, last, gone) in probes.short_lived().items():
-        steps.setdefault((last, gone), {})[name] = begins
-    asked, found = sorted(steps)[-most:], list[ShortLivedBreak]()
-    for last, gone in asked:
-        firsts, built, broken = steps[last, gone], dated(releases[last]), dated(releases[gone])
-        for called, finding in identified(_between(store, releases[last], releases[gone], by)):
-            if finding.name in firsts and finding.impact in BREAKS:
-                first = dated(releases[firsts[finding.name]])
-                found.append(ShortLivedBreak(reported(finding, called), first, built, broken))
-    return tuple(found), sum(len(steps[step]) for step in steps.keys() - set(asked))
-
-
-def _between(store: Store, old: Release, new: Release, by: Ruling | None) -> Sequence[Finding]:
-    """What a release changes of another; none where the two cannot be compared."""
-    try:
-        found = store.find_verdict(old, new, key_of(by, old, new), str(ENGINE))
-        if found is None:
-            before, after = store.load_many([old, new])
-            return concluded(before, after, by)[0].findings
-    except (InputError, Incomparable):
-        return ()
-    return found.comparison.findings
+    line, known = probes.line, broken_by(comparison)
+    latest, most = line.releases[-1], len(line.releases) ** 2
+    if not restored:
+        most = min(MOST_MEASURED, steps_at_once(line.base.declarations, MOST_JUDGED))
+    steps = StepJudge(store, line.key, by, most=most, walk=probes.walk)
+    finder = DepartureFinder(probes.walk, line.releases, steps, most=most)
+    departures = finder.before(AskedRelease(latest, (line.base,), lambda: known), line.base)
+    found = list[ShortLivedBreak]()
+    for last in reversed(last_with(departures.found)):
+        gone = {each.name: each for each in departures.found if each.last == last}
+        for called, finding in identified(steps.about(last, latest, gone)):
+            if finding.impact > known.get(finding.name, Impact.COMPATIBLE):
+                at = gone[finding.name]
+                found.append(ShortLivedBreak(reported(finding, called), dated(at.first), dated(last), dated(at.gone)))
+    return tuple(found), len(departures.unread) + len(steps.left)
 
 
 class _Run(NamedTuple):

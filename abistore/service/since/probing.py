@@ -50,8 +50,8 @@ class Probes:
 
         self.line = line
         self._by = by
-        self._walk = store.walk()
-        self._base = SideFacts(*self._walk.step(line.base)[::2])
+        self.walk = store.walk()
+        self._base = SideFacts(*self.walk.step(line.base)[::2])
         self._differing = Differences(self._base)
         self._at: tuple[int, JudgedAlone] | None = None
         self._found: dict[tuple[int, Name], Sequence[Finding]] = {}
@@ -78,7 +78,7 @@ class Probes:
 
         In a release in which a name is all that it is in the base, nothing is found about it.
         """
-        self._walk.meet(names)
+        self.walk.meet(names)
         start = self.line.start
         self._alike |= self.lifetimes.alike([name for name in names if name != SELF], start)
         turns = self.lifetimes.changes(names)
@@ -99,13 +99,7 @@ class Probes:
     @cached_property
     def lifetimes(self) -> Lifetimes:
         """The lives of the names that were met."""
-        return self._walk.lifetimes(self.line.releases)
-
-    def short_lived(self) -> dict[Name, tuple[int, int, int]]:
-        """The exports that came after the base and are gone: the places of first, last and next release."""
-        found = self.lifetimes.short_lived("symbol", self.line.start)
-        names = self._walk.named(found)
-        return {names[identifier]: places for identifier, places in found.items()}
+        return self.walk.lifetimes(self.line.releases)
 
     def shown(self, facet: Facet) -> bool:
         """Whether the base and the latest release show anything of a facet."""
@@ -132,7 +126,7 @@ class Probes:
         return self._at[1]
 
     def _step(self, place: int) -> WalkStep:
-        step = self._walk.step(self.line.releases[place])
+        step = self.walk.step(self.line.releases[place])
         self._differing.note(step.changed)
         return step
 

@@ -90,15 +90,20 @@ class Lifetimes:
                 found[self._names[identifier]] = [*_runs(missing, there)]
         return found
 
-    def short_lived(self, facet: Facet, start: int, end: int | None = None) -> dict[int, tuple[int, int, int]]:
+    def short_lived(
+        self, facet: Facet, start: int, end: int | None = None, *, among: int | None = None
+    ) -> dict[int, tuple[int, int, int]]:
         """What came after the release at ``start`` and is gone in the one at ``end``, by the rows of the names.
 
         ``end`` is the last release by default. For each the places of the first and the last release of its last run,
-        and of the one in which it was gone.
+        and of the one in which it was gone. With ``among``, a bit for each release, the others are passed over.
         """
         found: dict[int, tuple[int, int, int]] = {}
         end = self._all.bit_length() - 1 if end is None else end
         above = (1 << (end + 1)) - (1 << start)
+        if among is not None:
+            above &= among
+        blind = self._blind[facet] | (self._all & ~above)
         ends = 1 << start | 1 << end
         if self._blind[facet] & ends:
             return found
@@ -107,7 +112,7 @@ class Lifetimes:
             if there and not there & ends:
                 last = there.bit_length() - 1
                 gone = _lowest(above & ~self._blind[facet] & ~((1 << (last + 1)) - 1))
-                found[identifier] = (self._first_of_run(there, self._blind[facet], last), last, gone)
+                found[identifier] = (self._first_of_run(there, blind, last), last, gone)
         return found
 
     def reverted(self, start: int) -> int:

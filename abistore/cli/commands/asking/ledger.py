@@ -39,9 +39,10 @@ def ledger_command(
 ) -> None:
     """Show the verdict about a release against every baseline that it is measured by.
 
-    These are the previous release, the first release with the same SONAME, each channel, and the last releases with
-    exports that came and went since. The worst of them is the release's verdict; baselines that are tagged eol,
-    unsupported, withdrawn or yanked are shown and do not count.
+    These are the previous release, the first release with the same SONAME, each channel, and the last releases before
+    a break that none of these shows, such as of exports that came and went. The worst of them is the release's verdict;
+    baselines that are tagged eol, unsupported, withdrawn or yanked are shown and do not count. Lines that lack this
+    version are named.
 
     Sentences say what no single verdict shows: two compatible steps that break together, and what a release restores.
     Missing verdicts are given now and stored, with who asked for them.

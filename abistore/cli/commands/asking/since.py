@@ -39,8 +39,8 @@ def blame_command(settings: SharedSettings, /, *, library: str, **words: Any) ->
     """Show each break of the latest release of LIBRARY, with the release that introduced it.
 
     Breaks are those of programs built against the first release with the SONAME of the latest one, or against --since.
-    Exports that were gone for a while, and are back, are told as restored; those that came later and are gone break
-    programs built against a release between.
+    Exports that were gone for a while, and are back, are told as restored. Exports that came later and are gone, and
+    types that were others for a while, break programs built against a release between.
 
     \b
     abistore blame libfoo
@@ -76,7 +76,7 @@ def _blame(found: Blame) -> Iterator[str]:
 
 
 def _short_lived(found: Blame) -> Iterator[str]:
-    """Exports that no program built against the base can miss, and others do."""
+    """Breaks that no program built against the base meets, and others do."""
     runs: dict[tuple[DatedRelease, DatedRelease, DatedRelease], list[ReportedFinding]] = {}
     for each in found.short_lived:
         runs.setdefault((each.introduced, each.first, each.last), []).append(each.change)
@@ -85,7 +85,7 @@ def _short_lived(found: Blame) -> Iterator[str]:
         yield f"since {_told(introduced)}, {counted(len(changes), 'break')} of programs built against {built}"
         yield from (f"  {_change(change)}" for change in changes)
     if found.unjudged:
-        yield f"{counted(found.unjudged, 'more export')} came and went; --restored judges what that broke"
+        yield f"{counted(found.unjudged, 'step')} between not judged; --restored judges what each broke"
 
 
 @click.command("first-broken")
