@@ -29,7 +29,7 @@ FOR_TEXT = {"established", "standing_note", "strangers"}
 """What only the command line needs of the service: lists for its own texts and notes."""
 
 NO_RECORDS = {"OpenStore"}
-"""An open store, and what tells how to write reports."""
+"""An open store."""
 
 
 def called_by_commands() -> Iterator[str]:
