@@ -41,15 +41,35 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     with limits_for(file.size, f"reading {file.path.name}"):
         if accepts_json(file.head):
             return tuple(map(_printable, reader.read(file, options)))
-        return tuple(_with_headers(_printable(each), options) for each in reader.read(file, options))
+        found = tuple(map(_printable, reader.read(file, options)))
+        _check_named(options.headers, found, file.path)
+        return tuple(_with_headers(each, options) for each in found)
+
+
+def _check_named(headers: HeaderOptions | None, found: Sequence[Snapshot], path: Path) -> None:
+    """Raises :class:`UsageError` where headers name a library that is not there, or leave out the only one that is."""
+    if headers is None or headers.configured:
+        return
+    there = sorted({each.library for each in found})
+    if len(there) == 1 and headers.of(there[0]) is None:
+        named = ", ".join(sorted(headers.named))
+        raise UsageError(
+            f"{path}: is {there[0]}, and headers are given for {named}", f"name them {there[0]}=PATH, or PATH alone"
+        )
+    unknown = sorted(headers.named - set(there)) if len(there) > 1 else []
+    if unknown:
+        raise UsageError(
+            f"{path}: headers are given for {unknown[0]}, which is not in it", f"it holds {', '.join(there)}"
+        )
 
 
 def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
-    if options.headers is None or options.headers.library not in (None, binary.library):
+    headers = options.headers.of(binary.library) if options.headers else None
+    if headers is None:
         return binary
     if binary.evidence_of("source").state != "missing":
         return binary  # a development package has them
-    return with_headers(binary, headers_of(binary, options.headers, progress=options.progress))
+    return with_headers(binary, headers_of(binary, headers, progress=options.progress))
 
 
 def headers_of(

@@ -77,10 +77,8 @@ def headers_of(
     if language is not None and language not in LANGUAGES:
         raise Refusal("INVALID_ARGUMENT", f"Unknown language: {language!r}. Valid languages: {', '.join(LANGUAGES)}")
     include_dirs = tuple(_folder(each, f"include_dirs[{number}]") for number, each in enumerate(folders or ()))
-    headers = tuple(_header(settings, each, f"{argument}[{number}]") for number, each in enumerate(given or ()))
-    if not headers:
-        return None
-    return HeaderOptions(headers, include_dirs=include_dirs, language=cast(Literal["c", "c++"] | None, language))
+    headers = [_header(settings, each, f"{argument}[{number}]") for number, each in enumerate(given or ())]
+    return HeaderOptions.given(headers, include_dirs=include_dirs, language=cast(Literal["c", "c++"] | None, language))
 
 
 def check_include_dirs(folders: Sequence[str] | None, *headers: Sequence[str] | None) -> None:
@@ -89,8 +87,15 @@ def check_include_dirs(folders: Sequence[str] | None, *headers: Sequence[str] | 
         raise Refusal("INVALID_ARGUMENT", "include_dirs are for headers, and none are given", "name them as headers")
 
 
-def _header(settings: Settings, text: str, argument: str) -> Path:
-    """A header, or a folder of headers."""
+def _header(settings: Settings, text: str, argument: str) -> str:
+    """A header, or a folder of headers; behind the library whose it is, where that is said: ``libfoo=/include/foo``."""
+    library, equals, path = text.partition("=")
+    if equals and "/" not in library:
+        return f"{library}={_header_path(settings, path, argument)}"
+    return str(_header_path(settings, text, argument))
+
+
+def _header_path(settings: Settings, text: str, argument: str) -> Path:
     path = Path(text)
     is_folder = False
     with suppress(OSError, ValueError, PathDenied):  # what is wrong is said of the file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from examples.case_studies.case import Case, Release, Shared
@@ -26,10 +27,17 @@ def built(case: Case, release: Release, line: str) -> Path:
     return folder
 
 
-def headers(case: Case, release: Release) -> list[Path]:
-    """The public headers of a release."""
+def headers(case: Case, release: Release, folder: Path) -> list[str]:
+    """The public headers of a release built in ``folder``; behind the library that has them for its own."""
     root = _root(case, release)
-    return sorted({path for pattern in case.headers for path in root.glob(pattern)})
+    built = [each for each in case.libraries if (folder / each.name).exists()]
+    own = {each.name.removesuffix(".so"): each.headers for each in built if each.headers}
+    shared = [str(path) for path in _matching(root, case.headers)]
+    return shared + [f"{name}={path}" for name, patterns in own.items() for path in _matching(root, patterns)]
+
+
+def _matching(root: Path, patterns: Sequence[str]) -> list[Path]:
+    return sorted({path for pattern in patterns for path in root.glob(pattern)})
 
 
 def include(case: Case, release: Release) -> list[Path]:

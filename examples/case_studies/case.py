@@ -28,12 +28,16 @@ class Release:
 
 @dataclass(frozen=True)
 class Shared:
-    """One shared library of a release. ``name`` is its file, ``sources`` are globs below the case's root."""
+    """One shared library of a release. ``name`` is its file, ``sources`` are globs below the case's root.
+
+    ``headers`` are its own; without any, it has those of the case.
+    """
 
     name: str
     sources: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

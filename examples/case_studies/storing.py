@@ -39,7 +39,7 @@ def restore(case: Case) -> None:
 
 def _stored(case: Case, release: Release, line: str) -> str:
     folder = built(case, release, line)
-    shown = [word for path in headers(case, release) for word in ("--header", path)]
+    shown: list[str | Path] = [word for each in headers(case, release, folder) for word in ("--header", each)]
     shown += [word for path in include(case, release) for word in ("--include-dir", path)]
     what = (folder / case.libraries[0].name,) if len(case.libraries) == 1 else (folder,)
     told = "--version", release.version, "--released", release.released, "--set-baseline-if-none"

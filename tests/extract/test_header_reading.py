@@ -161,6 +161,16 @@ def test_a_header_that_declares_something_stands_for_itself_only(tmp_path: Path)
     assert declared(reading(folder / "api.h", include_dirs=(folder,))) == {"own"}
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_header_whose_declarations_are_switched_off_stands_for_itself(tmp_path: Path, beside: bool) -> None:
+    """Unless nothing else would be public: then what it includes is."""
+    text = '#include "core.h"\n#ifdef EXPERIMENTAL\n/* not yet; */\nint repack(int flags);\n#endif\n'
+    files = {"core.h": "int core(void);\n", "repack.h": text, "extra.h": '#include "core.h"\nint extra(void);\n'}
+    folder = written(tmp_path, files)
+    given = [folder / name for name in ("repack.h", "extra.h")[: 1 + beside]]
+    assert declared(reading(*given)) == ({"extra"} if beside else {"core"})
+
+
 def test_headers_are_walked_once_where_a_given_one_only_includes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

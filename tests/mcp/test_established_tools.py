@@ -152,6 +152,7 @@ def test_headers_are_read_for_the_sides_that_they_are_named_for(
         ({"old_headers": header}, "full", ""),
         ({"new_headers": header}, "", "full"),
         ({"old_headers": header, "new_headers": header}, "full", "full"),
+        ({"headers": [f"libgeo={header[0]}"]}, "full", "full"),
     ):
         answer = modern("abi_compare", **sides, **arguments, **(folders if arguments else {}))
         assert [source(answer[side]).split(" ")[1:2] for side in ("old", "new")] == [
@@ -165,6 +166,10 @@ def test_headers_are_read_for_the_sides_that_they_are_named_for(
 
 def test_what_is_wrong_with_headers_is_told(modern: Agent, libraries: dict[str, Path], include: Path) -> None:
     library = {"library_path": str(libraries["1.0"])}
+    error = modern.refused("abi_dump", **library, headers=[f"libother={include / 'api'}"])
+    assert "headers are given for libother" in error["error"]
+    error = modern.refused("abi_dump", **library, headers=["libgeo=api"])
+    assert error["code"] == "INVALID_ARGUMENT"
     error = modern.refused("abi_dump", **library, headers=[str(include / "api")])
     assert (error["code"], str(include) in error["error"]) == ("EXTRACTION_FAILED", False)
     assert "part.h" in error["error"]

@@ -59,8 +59,7 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
         if side:
             said["headers"] = self.sides.get(f"{side}_header", ()) or self._shared(side)
             said["include_dirs"] = (*self.sides.get(f"{side}_include_dir", ()), *said.get("include_dirs", ()))
-            return HeaderOptions(**said) if said["headers"] else None
-        return HeaderOptions(**said) if said.get("headers") else None
+        return HeaderOptions.given(said.pop("headers", ()), **said)
 
     def _shared(self, side: str) -> tuple[Path, ...]:
         """The headers of both sides, for one that has include folders of its own."""
@@ -73,11 +72,15 @@ class GivenHeaderOptions(msgspec.Struct, frozen=True):
         if found is None:
             self._check_named()
             return None
+        return msgspec.structs.replace(self._with_said(found), others=tuple(map(self._with_said, found.others)))
+
+    def _with_said(self, headers: HeaderOptions) -> HeaderOptions:
+        """The headers of one library, with what the options say about all."""
         more = {
-            field: (*getattr(found, field), *value) if isinstance(value, tuple) else value
+            field: (*getattr(headers, field), *value) if isinstance(value, tuple) else value
             for field, value in self.said.items()
         }
-        return msgspec.structs.replace(found, **more)
+        return msgspec.structs.replace(headers, **more)
 
     def _check_named(self) -> None:
         if self.said:
@@ -105,8 +108,9 @@ _OPTIONS = (
         "--header",
         multiple=True,
         type=FILE,
-        metavar="FILE|FOLDER",
-        help="A public header of the library, or the folder of all of them. May be repeated.",
+        metavar="[LIBRARY=]FILE|FOLDER",
+        help="A public header of the library, or the folder of all of them. May be repeated. Of a package with several "
+        "libraries, LIBRARY says whose it is.",
     ),
     click.option(
         "--private-header",

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from abistore.confinement import status
 from abistore.extract.headers.given import GivenFolder, GivenHeader, GivenHeaders, is_private
+from abistore.patterns import pattern
+
+_NO_CODE = pattern(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL | re.MULTILINE)
+"""Comments and directives."""
 
 
-def widened(given: GivenHeaders, declaring: Collection[str], included: Iterable[tuple[str, str]]) -> GivenHeaders:
+def widened(
+    given: GivenHeaders, declaring: Collection[str], included: Iterable[tuple[str, str]], read: Callable[[Path], str]
+) -> GivenHeaders:
     """The given headers, with those that stand behind them.
 
     ``declaring`` are the names of headers that declare something, ``included`` pairs of a file and the one that
-    includes it, without links, outermost first. Only what lies in the header's own folder or below it is the library's.
+    includes it, without links, outermost first; ``read`` gives the text of one. Only what lies in the header's own
+    folder or below it is the library's.
     """
     known = {header.path for header in given.headers}
     headers, folders = list(given.headers), list(given.folders)
-    standing = _standing_for_others(given, declaring)
+    standing = _standing_for_others(given, declaring, read)
     for path, folder in _behind(standing, included) if standing else ():
         name = path.relative_to(folder.path).as_posix()
         if path not in known and not is_private(name, given.private):
@@ -30,14 +38,22 @@ def widened(given: GivenHeaders, declaring: Collection[str], included: Iterable[
     return replace(given, headers=tuple(ordered), folders=tuple(folders))
 
 
-def _standing_for_others(given: GivenHeaders, declaring: Collection[str]) -> Mapping[Path, GivenFolder]:
-    """The headers that were given by themselves and declare nothing, with their folders."""
-    return {
+def _standing_for_others(
+    given: GivenHeaders, declaring: Collection[str], read: Callable[[Path], str]
+) -> Mapping[Path, GivenFolder]:
+    """The headers that were given by themselves and declare nothing, with their folders.
+
+    One that would declare something if a macro were defined stands for itself, unless no other declares anything.
+    """
+    silent = {
         folder.path / name: folder
         for folder in given.folders
         for name in folder.files or ()
         if folder.prefix + name not in declaring
     }
+    if not declaring:
+        return silent
+    return {path: folder for path, folder in silent.items() if ";" not in _NO_CODE.sub("", read(path))}
 
 
 def _behind(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from abistore.confinement import exists
 
 Language: TypeAlias = Literal["c", "c++"]
 """The language of consumers that include the headers."""
@@ -20,8 +24,9 @@ class HeaderOptions(msgspec.Struct, frozen=True):
     headers include; ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from
     which include folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for;
     ``clang_args`` are passed on last. With ``projects``, only what these name in the folders is public: a header, or a
-    folder with all in it. With ``library``, they are the headers of that library only. ``configured``
-    headers are those of a project, and not of one file: a JSON snapshot is read without them.
+    folder with all in it. With ``library``, they are the headers of that library only, and ``others`` are those of
+    other libraries that are read with it. ``configured`` headers are those of a project, and not of one file: a JSON
+    snapshot is read without them.
     """
 
     headers: tuple[Path, ...]
@@ -36,7 +41,42 @@ class HeaderOptions(msgspec.Struct, frozen=True):
     clang_args: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     library: str | None = None
+    others: tuple[HeaderOptions, ...] = ()
     configured: bool = False
+
+    @classmethod
+    def given(cls, headers: Sequence[str | Path], **said: Any) -> HeaderOptions | None:
+        """The options for files and folders, each of which may name its library: ``libfoo=include/foo``.
+
+        ``said`` is about all of them. A path that there is names none, whatever is in it. ``None`` without headers.
+        """
+        found: dict[str, list[Path]] = {}
+        for each in headers:
+            library, path = _named(str(each))
+            found.setdefault(library, []).append(path)
+        made = [cls(tuple(found[name]), library=name or None, **said) for name in sorted(found)]
+        return msgspec.structs.replace(made[0], others=tuple(made[1:])) if made else None
+
+    def of(self, library: str) -> HeaderOptions | None:
+        """The headers of one library: those that name it, else those that name none."""
+        for wanted in (library, None):
+            for each in (self, *self.others):
+                if each.library == wanted:
+                    return msgspec.structs.replace(each, others=())
+        return None
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The libraries that are named."""
+        return frozenset(each.library for each in (self, *self.others) if each.library is not None)
+
+
+def _named(text: str) -> tuple[str, Path]:
+    """The library that ``LIBRARY=PATH`` names, if any, and the path."""
+    library, equals, path = text.partition("=")
+    if not equals or "/" in library or os.sep in library or exists(Path(text)):
+        return "", Path(text)
+    return library, Path(path)
 
 
 class EditedHeader(msgspec.Struct, frozen=True):

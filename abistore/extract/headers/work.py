@@ -137,7 +137,7 @@ def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
 def _with_included(parser: HeaderParser, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
     real = parser.canonical
     included = ((real(each.file), real(each.by)) for unit in parsed.units for each in unit.files)
-    return widened(parser.given, declaring, included)
+    return widened(parser.given, declaring, included, _text_if_readable)
 
 
 def _is_declared(shapes: Variants) -> bool:

@@ -304,7 +304,7 @@ def _known(store: Store, file: InputFile, plan: IngestPlan) -> Release | None:
 def _could_say_more(known: Release, plan: IngestPlan) -> bool:
     """Whether headers are given now, or debug information may be found now that was left out and is needed now."""
     headers = plan.options.headers
-    if headers is not None and headers.library in (None, known.line.library):
+    if headers is not None and headers.of(known.line.library) is not None:
         return True
     if plan.options.debug_dirs or plan.options.debuginfod:
         return any(evidence.state != "full" for evidence in known.evidence)

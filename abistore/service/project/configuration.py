@@ -25,8 +25,8 @@ PROFILE = re.compile(r"\w+")
 class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[headers]``: :class:`HeaderOptions` in words of a file. Paths are relative to the file's folder.
 
-    With ``library``, the headers are of that library only. There are no arguments for clang: they could have it load
-    code of whoever wrote the file.
+    With ``library``, the headers are of that library only; a file may have several such tables, ``[[headers]]``. There
+    are no arguments for clang: they could have it load code of whoever wrote the file.
     """
 
     headers: tuple[str, ...]
@@ -104,7 +104,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConfigurationFile(ProjectSettings, frozen=True, forbid_unknown_fields=True):
     """All that the file may have."""
 
-    headers: HeadersTable | None = None
+    headers: HeadersTable | tuple[HeadersTable, ...] | None = None
 
 
 class Configuration(ProjectSettings, frozen=True):
@@ -144,7 +144,21 @@ def _from_here(read: ConfigurationFile, path: Path) -> Configuration:
     said["suppress"] = tuple(_suppressions(folder, each) for each in read.suppress)
     if read.policy and not PROFILE.fullmatch(read.policy):
         said["policy"] = str(folder / read.policy)
-    return Configuration(**said, path=path, headers=read.headers.options(folder) if read.headers else None)
+    return Configuration(**said, path=path, headers=_headers(read.headers, path))
+
+
+def _headers(said: HeadersTable | tuple[HeadersTable, ...] | None, path: Path) -> HeaderOptions | None:
+    """The headers of all tables: those of the first, with the others beside them."""
+    tables = said if isinstance(said, tuple) else (said,) if said else ()
+    whose = [each.library for each in tables]
+    for library in whose:
+        if whose.count(library) > 1:
+            of = f"of {library}" if library else "without `library`"
+            raise ConfigError(f"{path}: two tables [[headers]] are {of}", "say all headers of a library in one")
+    if not tables:
+        return None
+    first, *others = [each.options(path.parent) for each in tables]
+    return msgspec.structs.replace(first, others=tuple(others))
 
 
 def _suppressions(folder: Path, said: str) -> str:
@@ -167,7 +181,7 @@ def _line(text: str, said: str, place: str) -> str:
     table, key = ".".join(keys[:-1]), keys[-1]
     current = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if head := re.match(r"\s*\[\s*([\w.]+)\s*\]", line):
+        if head := re.match(r"\s*\[{1,2}\s*([\w.]+)\s*\]", line):
             current = head[1]
             if current == ".".join(keys):
                 return f":{number}"

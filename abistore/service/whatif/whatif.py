@@ -121,8 +121,9 @@ def whatif(
     names: set[str] = set()
     for each in against:
         target = each.snapshot.target
-        if target not in edits or plan.headers is None:
-            edits[target] = edit_of(each.snapshot, plan.headers, patch, plan.declarations)
+        headers = plan.headers.of(each.snapshot.library) if plan.headers else None
+        if target not in edits or headers is None:
+            edits[target] = edit_of(each.snapshot, headers, patch, plan.declarations)
         names |= {name.spelling for name in edits[target].names}
         judged.append(_judged(each, edits[target], fail_on, by))
     worst = max((verdict_of(each.report) for each in judged), default=Verdict.NO_CHANGE)

@@ -20,6 +20,7 @@ from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.service.project.configuration import Configuration
+    from abistore.service.snapshots import HeaderOptions
 
 COMMANDS = ("ingest", "gate", "compare", "verdict", "history", "whatif", "dump")
 """The commands whose settings are shown where none is named."""
@@ -88,9 +89,16 @@ def _of(name: str, arguments: tuple[str, ...], said: Configuration) -> Iterator[
     if context.get_parameter_source("db") is not None:
         yield _setting(context, "db", "db", locate(shared.database), said)
     if said.headers is not None and any(each.name == "header" for each in command.params):
-        for key in said.headers.__struct_fields__:
-            if key != "configured" and (value := getattr(said.headers, key)):
-                yield Setting(f"headers.{key}", _plain(value), "file", str(said.path))
+        yield from _headers(said.headers, str(said.path))
+
+
+def _headers(said: HeaderOptions, where: str) -> Iterator[Setting]:
+    """What the file says of headers; where it names several libraries, of each."""
+    for each in (said, *said.others):
+        prefix = f"headers.{each.library}" if said.others and each.library else "headers"
+        for key in each.__struct_fields__:
+            if key not in ("configured", "others") and (value := getattr(each, key)):
+                yield Setting(f"{prefix}.{key}", _plain(value), "file", where)
 
 
 def _command(name: str) -> click.Command:
