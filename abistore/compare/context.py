@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from abistore.compare.differing import Differing, differing
-from abistore.compare.scopes.moves import ScopeMove
+from abistore.compare.scopes.moves import Move
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
 from abistore.compare.types.kept_mentions import mentions_alike
@@ -45,7 +45,7 @@ class Context:
         differing: Differing | None = None,
         renames: Renames | None = None,
         cards: tuple[Side, Side] | None = None,
-        moves: Sequence[ScopeMove] = (),
+        moves: Sequence[Move] = (),
     ) -> None:
         self.old, self.new = old, new
         self.moves = moves

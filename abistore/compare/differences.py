@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from abistore.compare.context import Renames
 from abistore.compare.differing import Differing, differing, renewed
-from abistore.compare.scopes.moves import moved_scopes
+from abistore.compare.scopes.found import moves_between
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -43,8 +43,8 @@ class Differences:
         return self._differing
 
     def have_moved(self, new: SideFacts) -> bool:
-        """Whether a scope has another name in a release."""
-        return bool(moved_scopes(self._old.snapshot, new.snapshot, self.of(new)))
+        """Whether a scope, or a version in names, is another one in a release."""
+        return bool(moves_between(self._old.snapshot, new.snapshot, self.of(new)))
 
     def renames(self, new: SideFacts) -> Renames | None:
         """That no type was renamed, where none went or none came; else it is to be found out."""

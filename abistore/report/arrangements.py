@@ -53,12 +53,21 @@ class ChangedDeclaration(msgspec.Struct, frozen=True):
 
 
 def groups(report: Report) -> dict[ImpactLabel, dict[str, list[ReportedFinding]]]:
-    """The findings by impact, worst first, and by kind in report order."""
+    """The findings by impact, worst first, and by kind: what moved or renamed many exports, then in report order."""
     worst_first: list[ImpactLabel] = ["breaking", "api_break", "risk", "compatible", "notice"]
     found: dict[ImpactLabel, dict[str, list[ReportedFinding]]] = {impact: {} for impact in worst_first}
     for finding in report.changes:
         found.setdefault(finding.impact, {}).setdefault(finding.kind, []).append(finding)
-    return {impact: kinds for impact, kinds in found.items() if kinds}
+    return {impact: _roots_first(kinds) for impact, kinds in found.items() if kinds}
+
+
+def _roots_first(kinds: dict[str, list[ReportedFinding]]) -> dict[str, list[ReportedFinding]]:
+    return dict(sorted(kinds.items(), key=lambda item: not any(map(_breaks_many, item[1]))))
+
+
+def _breaks_many(finding: ReportedFinding) -> bool:
+    """Whether a finding says of many exports at once why programs break: a reader looks for it first."""
+    return finding.subject == "library" and bool(finding.affected) and finding.impact in ("breaking", "api_break")
 
 
 def declarations(report: Report) -> Declarations:
@@ -67,13 +76,17 @@ def declarations(report: Report) -> Declarations:
 
 
 def roots(report: Report) -> tuple[ChangedDeclaration, ...]:
-    """The declarations that changed: worst first; among equals types first, then in report order."""
+    """The declarations that changed: worst first; among equals what breaks many exports at once, then types."""
     by_name: dict[tuple[Kind, str], list[ReportedFinding]] = {}
     for finding in report.changes:
         by_name.setdefault((finding.subject, finding.symbol), []).append(finding)
     known = declarations(report)
     made = [_root(findings, known.get(key)) for key, findings in by_name.items()]
-    return tuple(sorted(made, key=lambda root: (-root.impact, root.subject not in TYPES)))
+    return tuple(sorted(made, key=_importance))
+
+
+def _importance(root: ChangedDeclaration) -> tuple[object, ...]:
+    return -root.impact, not any(map(_breaks_many, root.findings)), root.subject not in TYPES
 
 
 def _root(findings: list[ReportedFinding], declared: ComparedDeclaration | None) -> ChangedDeclaration:

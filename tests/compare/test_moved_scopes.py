@@ -8,6 +8,7 @@ from abistore.compare.comparison import compare
 from abistore.compare.differing import differing
 from abistore.compare.replacing import Replacing
 from abistore.compare.scopes.aligned import aligned
+from abistore.compare.scopes.found import moves_between
 from abistore.compare.scopes.moves import moved_scopes
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
@@ -150,3 +151,30 @@ def test_a_function_that_moved_and_returns_something_else_is_told() -> None:
     name = function("_ZN5lib_24openERNS_4ItemE")
     new[name] = Function("", INT, uses(to(record("lib_2::Item"))).parameters)
     assert "return_value_added" in kinds(snapshot(shapes("lib_1")), snapshot(new))
+
+
+def versioned(version: str, *fields: Primitive) -> dict[Name, AnyShape]:
+    item = record("item")
+    names = (function(f"u_{each}_{version}") for each in VERBS)
+    return {item: struct(*fields), **{name: uses(to(item)) for name in names}}
+
+
+def test_functions_of_which_the_version_in_the_name_went_up_are_compared() -> None:
+    assert kinds(snapshot(versioned("70", INT)), snapshot(versioned("71", INT))) == ["symbol_renamed_batch"]
+    grown_too = kinds(snapshot(versioned("70", INT)), snapshot(versioned("71", INT, INT)))
+    assert {"symbol_renamed_batch", "type_field_added"} <= set(grown_too)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["u_open_70", "u_close_70"], ["u_open_71", "u_close_71"]),
+        ([f"u_{each}_70" for each in VERBS], [f"u_{each}_70" for each in VERBS] + [f"u_{each}_71" for each in VERBS]),
+        ([f"u_{each}_70" for each in VERBS], [f"{each}_71" for each in VERBS]),
+        # which of two versions became the next is not known
+        ([f"{each}_{number}" for each in VERBS for number in (1, 2)], [f"{each}_3" for each in VERBS]),
+    ],
+)
+def test_what_has_no_other_version_in_its_name_is_no_move(before: list[str], after: list[str]) -> None:
+    old, new = exporting(*before), exporting(*after)
+    assert moves_between(old, new, differing(old, new)) == ()

@@ -19,7 +19,7 @@ from abistore.compare.judge.whole import aligned_context, compared
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers, Watched
 from abistore.compare.rule import RULES
-from abistore.compare.scopes.moves import moved_scopes
+from abistore.compare.scopes.found import moves_between
 from abistore.compare.side import Places, SideFacts
 from abistore.model.findings import Comparison, Side
 from abistore.model.names import FACETS, Facet, Name
@@ -64,7 +64,7 @@ class JudgedAgainst:
         ``differing`` those in which it differs from the old one.
         """
         refuse_strangers(self._old.snapshot, new.snapshot)
-        if moved_scopes(self._old.snapshot, new.snapshot, differing):
+        if moves_between(self._old.snapshot, new.snapshot, differing):
             self._missed.update(changed)
             return self._by_itself(new, differing, cards)
         changed = self._missed.union(changed)

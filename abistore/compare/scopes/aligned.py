@@ -9,7 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from abistore.compare.differing import Differing, differing
-from abistore.compare.scopes.moves import ScopeMove, moved_scopes
+from abistore.compare.scopes.found import moves_between
+from abistore.compare.scopes.moves import Move
 from abistore.compare.scopes.texts import Key, marker
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name
@@ -25,7 +26,7 @@ class Aligned(msgspec.Struct, frozen=True):
 
     old: Snapshot
     new: Snapshot
-    moves: tuple[ScopeMove, ...]
+    moves: tuple[Move, ...]
     differing: Differing
 
 
@@ -35,7 +36,7 @@ def aligned(old: Snapshot, new: Snapshot, known: Differing | None = None) -> Ali
     ``known`` are the names that differ, if that was found out already.
     """
     names = known or differing(old, new)
-    moves = moved_scopes(old, new, names)
+    moves = moves_between(old, new, names)
     if not moves:
         return Aligned(old, new, (), names)
     renamed = _Renamer(old, moves).snapshot(new)
@@ -45,11 +46,12 @@ def aligned(old: Snapshot, new: Snapshot, known: Differing | None = None) -> Ali
 class _Renamer:
     """Gives what moved its old name, wherever it is mentioned. What the old side lacks keeps the name that it has."""
 
-    def __init__(self, old: Snapshot, moves: Sequence[ScopeMove]) -> None:
+    def __init__(self, old: Snapshot, moves: Sequence[Move]) -> None:
         self._names = {after: before for move in moves for before, after in move.pairs}
-        self._ends = tuple({part for move in moves for part in move.after.split("::")[-1:]})
-        self._key = marker([move.after for move in moves])
-        self._texts = _texts(old, marker([move.before for move in moves]))
+        scopes = [move for move in moves if move.sort == "namespace"]
+        self._key = marker([move.after for move in scopes])
+        self._texts = _texts(old, marker([move.before for move in scopes])) if scopes else {}
+        self._spellings = {after.spelling: before.spelling for after, before in self._names.items()}
         self._nodes: dict[Node, Node] = {}
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
@@ -92,9 +94,8 @@ class _Renamer:
         return self._struct(value) if isinstance(value, msgspec.Struct) else value
 
     def _text(self, text: str) -> str:
-        if not any(end in text for end in self._ends):
-            return text
-        return self._texts.get(self._key(text), text)
+        known = self._spellings.get(text)
+        return self._texts.get(self._key(text), text) if known is None else known
 
 
 def _texts(old: Snapshot, key: Callable[[str], Key]) -> Mapping[Key, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -35,12 +35,14 @@ Scopes: TypeAlias = tuple[str, str]
 """A scope before and after."""
 
 
-class ScopeMove(msgspec.Struct, frozen=True):
-    """A scope of the old side, what it is called on the new side, and the names that moved with it, sorted.
+class Move(msgspec.Struct, frozen=True):
+    """What is called otherwise on the new side, and the names that are with it, sorted.
 
-    ``before`` and ``after`` are qualified: ``lib::v1`` and ``lib::v2``, or ``lib`` where ``v2`` is new.
+    Of a namespace ``before`` and ``after`` are qualified: ``lib::v1`` and ``lib::v2``, or ``lib`` where ``v2`` is new.
+    The suffix of C exports is ``_70`` and ``_71``.
     """
 
+    sort: Literal["namespace", "suffix"]
     before: str
     after: str
     pairs: tuple[tuple[Name, Name], ...]
@@ -56,10 +58,10 @@ class ScopeMove(msgspec.Struct, frozen=True):
     @property
     def versioned(self) -> bool:
         """Whether what differs is a version, which programs do not write: sources stay as they are."""
-        return _is_versioned(self.before, self.after)
+        return self.sort == "suffix" or _is_versioned(self.before, self.after)
 
 
-def moved_scopes(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[ScopeMove, ...]:
+def moved_scopes(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[Move, ...]:
     """The scopes that moved, those of most names first. Each name is in one move at most.
 
     ``differing`` are the names that the two sides show in different ways.
@@ -76,7 +78,7 @@ def _has(snapshot: Snapshot, name: Name) -> bool:
     return any(name in held for held in snapshot.entries.values())
 
 
-def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> Iterator[ScopeMove]:
+def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> Iterator[Move]:
     found = [move for move in _candidates(gone, come) if not _is_type(old, move[0]) and not _is_type(new, move[1])]
     scopes = _enough(old, new, gone, come, list(_once(move for move in found if _is_versioned(*move))))
     least = max(FEWEST, int(SHARE * sum(1 for name in gone if path(name.spelling))))
@@ -85,7 +87,7 @@ def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collectio
             scopes.append(move)
     for (before, after), pairs in zip(scopes, _pairs(gone, come, scopes), strict=True):
         if pairs:
-            yield ScopeMove(before, after, tuple(sorted(pairs)))
+            yield Move("namespace", before, after, tuple(sorted(pairs)))
 
 
 def _once(moves: Iterable[Scopes]) -> Iterator[Scopes]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 50
+ENGINE: Final = 51
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7ef40c0c3544cdc7"
+CORPUS: Final = "18c6fa262ea0c081"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

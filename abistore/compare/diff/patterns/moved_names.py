@@ -8,42 +8,46 @@ from typing import TypeAlias
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, NamespaceMove, Renaming
 from abistore.compare.diff.unseen import TYPES, comparable
-from abistore.compare.scopes.moves import ScopeMove
+from abistore.compare.scopes.moves import Move
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import EXPORTS, SELF, Facet, Name
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-Together: TypeAlias = dict[tuple[str, str, bool], list[tuple[Name, Name]]]
-"""What moved, by what it is called before and after, and whether that is a version."""
+Called: TypeAlias = tuple[str, str, str, bool]
+"""What is called otherwise, its names before and after, and whether these are versions that programs do not write."""
+
+Together: TypeAlias = dict[Called, list[tuple[Name, Name]]]
 
 
 def moved_exports(context: Context) -> Iterator[Changed[Batch]]:
     """One delta for each name that scopes changed, however many scopes it is a part of."""
-    for (before, after, versioned), pairs in sorted(_together(context.moves).items()):
+    for (what, before, after, versioned), pairs in sorted(_together(context.moves).items()):
         if asked := _asked_for(context, pairs):
-            yield _delta((NamespaceMove if versioned else Renaming)(asked, before, after))
+            shape = NamespaceMove if versioned and what == "namespace" else Renaming
+            yield _delta(what, shape(asked, before, after))
 
 
 def moved_declarations(context: Context) -> Iterator[tuple[Facet, Changed[Batch]]]:
     """The same of what programs write, each with the facet that shows it: exports of versions say it already."""
-    for (before, after, versioned), pairs in sorted(_together(context.moves).items()):
+    for (what, before, after, versioned), pairs in sorted(_together(context.moves).items()):
         exported = bool(_asked_for(context, pairs))
         for facet in () if versioned and exported else _showing(context, exported):
             if written := _written(context, facet, pairs):
-                yield facet, _delta((DeclaredMove if versioned else DeclaredRenaming)(written, before, after))
+                yield facet, _delta(what, (DeclaredMove if versioned else DeclaredRenaming)(written, before, after))
                 break
 
 
-def _together(moves: Iterable[ScopeMove]) -> Together:
+def _together(moves: Iterable[Move]) -> Together:
     found: Together = {}
     for move in moves:
-        before, after = move.differing if move.versioned else (move.before, move.after)
-        found.setdefault((before, after, move.versioned), []).extend(move.pairs)
+        shortened = move.versioned and move.sort == "namespace"
+        before, after = move.differing if shortened else (move.before, move.after)
+        found.setdefault((move.sort, before, after, move.versioned), []).extend(move.pairs)
     return found
 
 
-def _delta(batch: Batch) -> Changed[Batch]:
-    part = f"namespace {batch.before or '(none)'} -> {batch.after or '(none)'}"
+def _delta(what: str, batch: Batch) -> Changed[Batch]:
+    part = f"{what} {batch.before or '(none)'} -> {batch.after or '(none)'}"
     return Changed(Subject(SELF, part), batch, batch)
 
 
