@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 
 import msgspec
 
+import abistore
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.model.labels.sonames import library_name
 from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Evidence, HeadersRead, Location, Snapshot, Variants
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Provenance, Snapshot, Target, Variants
 
 
 class FacetReading(msgspec.Struct, frozen=True):
@@ -23,6 +28,42 @@ class FacetReading(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] = ()
     debug_files: tuple[str, ...] = ()
     headers: HeadersRead | None = None
+
+
+def unread(
+    file: InputFile,
+    options: ExtractOptions,
+    name: str | None,
+    target: Target,
+    *,
+    reader: str,
+    build_id: str | None = None,
+    product_version: str | None = None,
+) -> Snapshot:
+    """The snapshot of ``file`` before any facet is read. ``name`` is what the library calls itself."""
+    return Snapshot(
+        library=options.library or library_name(PurePath(name or file.path.name).name),
+        version=options.version,
+        target=target,
+        entries={},
+        provenance=Provenance(
+            file=file.path.name,
+            size=file.size,
+            build_id=build_id,
+            reader=reader,
+            abistore=abistore.__version__,
+            product_version=product_version or msgspec.UNSET,
+        ),
+    )
+
+
+def symbol_facet(
+    entries: Mapping[Name, Variants], exports: int, unrecorded: Iterable[str] | None = None
+) -> FacetReading:
+    """The symbols of a file that tells all of them; ``unrecorded`` are the facts that its format has no word for."""
+    unsaid = msgspec.UNSET if unrecorded is None else tuple(sorted(unrecorded))
+    evidence = Evidence("symbol", "full", source="file", described=exports, expected=exports, unrecorded=unsaid)
+    return FacetReading(evidence, entries)
 
 
 def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:

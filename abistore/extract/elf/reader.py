@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-import abistore
 from abistore.errors import ExtractError, UnknownFormat
 from abistore.extract.archives import ARCHIVES, refusal
 from abistore.extract.elf.class_tables import ClassTables
@@ -29,15 +28,14 @@ from abistore.extract.elf.machines import COPYING, target_of
 from abistore.extract.elf.symbols import copied_imports, exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import SymbolVersions, read_versions
 from abistore.extract.exports import Exports
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
-from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, ElfLibrary, Library
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import Snapshot, Target, Variants
 
 DEBIAN_PACKAGE = b"!<arch>\ndebian-binary"
 """An archive of this kind is no library: another reader looks into it."""
@@ -58,8 +56,8 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     """
     elf = open_library(file, options.max_bytes)
     tables = read_tables(elf, programs=options.programs)
-    binary = _binary(elf, tables, options)
-    readings = [_symbols(tables)]
+    binary = unread(elf.file, options, tables.soname, target_of(elf), reader="elf", build_id=elf.build_id)
+    readings = [symbol_facet(tables.entries, len(tables.exports.kinds))]
     if options.layout:
         readings.append(_layout(elf, tables, options, binary.target))
     yield identified(join(binary, readings), elf.file, options)
@@ -169,28 +167,6 @@ def _search_path(text: str | None) -> tuple[str, ...]:
 
 
 # --- the facets ---------------------------------------------------------------------------------------------------
-
-
-def _binary(elf: ElfFile, tables: SymbolTables, options: ExtractOptions) -> Snapshot:
-    """What file it is, before any facet is read."""
-    return Snapshot(
-        library=options.library or library_name(Path(tables.soname or elf.path.name).name),
-        version=options.version,
-        target=target_of(elf),
-        entries={},
-        provenance=Provenance(
-            file=elf.path.name,
-            size=elf.size,
-            build_id=elf.build_id,
-            reader="elf",
-            abistore=abistore.__version__,
-        ),
-    )
-
-
-def _symbols(tables: SymbolTables) -> FacetReading:
-    count = len(tables.exports.kinds)
-    return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
 def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target: Target) -> FacetReading:

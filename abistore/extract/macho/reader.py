@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-import abistore
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.input_file import InputFile
 from abistore.extract.macho.container import MachOFile
 from abistore.extract.macho.debug_files import find_debug
@@ -17,8 +16,7 @@ from abistore.extract.macho.tables import MachoTables, read_tables
 from abistore.extract.macho.universal import is_macho, parts_of
 from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
-from abistore.model.labels.sonames import library_name
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.model.snapshot import Snapshot, Target
 
 
 def accepts(head: bytes) -> bool:
@@ -37,35 +35,20 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
 
 def _read_part(macho: MachOFile, options: ExtractOptions) -> Snapshot:
     tables = read_tables(macho, programs=options.programs)
-    binary = _binary(macho, tables, options)
-    readings = [_symbols(tables)]
+    own = tables.own
+    binary = unread(
+        macho.file,
+        options,
+        own.name if own else None,
+        target_of(macho),
+        reader="macho",
+        build_id=macho.uuid,
+        product_version=own.current if own and own.current != "0.0" else None,
+    )
+    readings = [symbol_facet(tables.entries, len(tables.exports.kinds))]
     if options.layout:
         readings.append(_layout(macho, tables, options, binary.target))
     return identified(join(binary, readings), macho.file, options)
-
-
-def _binary(macho: MachOFile, tables: MachoTables, options: ExtractOptions) -> Snapshot:
-    """What file it is, before any facet is read."""
-    own = tables.own
-    return Snapshot(
-        library=options.library or library_name(Path(own.name if own else macho.path.name).name),
-        version=options.version,
-        target=target_of(macho),
-        entries={},
-        provenance=Provenance(
-            file=macho.path.name,
-            size=macho.file.size,
-            build_id=macho.uuid,
-            reader="macho",
-            abistore=abistore.__version__,
-            product_version=own.current if own and own.current != "0.0" else msgspec.UNSET,
-        ),
-    )
-
-
-def _symbols(tables: MachoTables) -> FacetReading:
-    count = len(tables.exports.kinds)
-    return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
 def _layout(macho: MachOFile, tables: MachoTables, options: ExtractOptions, target: Target) -> FacetReading:

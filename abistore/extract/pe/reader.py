@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
-import abistore
 from abistore.errors import ExtractError
 from abistore.extract.exports import Exports
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.input_file import InputFile
 from abistore.extract.pe.class_tables import filled
 from abistore.extract.pe.container import CLR, MAGIC, PeFile
@@ -25,10 +23,9 @@ from abistore.extract.reader import ExtractOptions, identified
 from abistore.extract.types.foreign import is_runtime
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
-from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, PeLibrary
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 
 IMAGE_FILE_DLL = 0x2000
 _OBJECT = struct.Struct("<HH12xH")
@@ -53,8 +50,16 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         raise ExtractError(f"{file.path}: is a COFF object file", "link it into a DLL first")
     pe = PeFile(file, options.max_bytes)
     tables = read_tables(pe, programs=options.programs)
-    binary = _binary(pe, tables, options)
-    readings = [_symbols(tables)]
+    binary = unread(
+        file,
+        options,
+        tables.dll,
+        target_of(pe.machine, pe.bits),
+        reader="pe",
+        build_id=build_id(pe),
+        product_version=product_version(pe),
+    )
+    readings = [symbol_facet(tables.entries, len(tables.exports.kinds))]
     if options.layout:
         readings.append(_layout(pe, tables, options, binary.target))
     yield identified(join(binary, readings), file, options)
@@ -110,29 +115,6 @@ def _library(pe: PeFile, dll: str | None, dlls: tuple[ImportedDll, ...], is_dll:
 
 
 # --- the facets ---------------------------------------------------------------------------------------------------
-
-
-def _binary(pe: PeFile, tables: DllTables, options: ExtractOptions) -> Snapshot:
-    """What file it is, before any facet is read."""
-    return Snapshot(
-        library=options.library or library_name(Path(tables.dll or pe.path.name).name),
-        version=options.version,
-        target=target_of(pe.machine, pe.bits),
-        entries={},
-        provenance=Provenance(
-            file=pe.path.name,
-            size=pe.size,
-            build_id=build_id(pe),
-            reader="pe",
-            abistore=abistore.__version__,
-            product_version=product_version(pe) or msgspec.UNSET,
-        ),
-    )
-
-
-def _symbols(tables: DllTables) -> FacetReading:
-    count = len(tables.exports.kinds)
-    return FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), tables.entries)
 
 
 def _layout(pe: PeFile, tables: DllTables, options: ExtractOptions, target: Target) -> FacetReading:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from inspect import cleandoc
 
 from abistore.mcp.call import Call
+from abistore.mcp.resources.text import document
 
 Read = Callable[..., str]
+Ask = Callable[..., object]
 
 JSON, MARKDOWN = "application/json", "text/markdown"
 
@@ -52,3 +55,17 @@ def resource(
 ) -> Callable[[Read], ReadableResource]:
     """Declare a function as a resource, whose docstring is what clients are told."""
     return lambda read: ReadableResource(read, uri, mime, priority, lasts)
+
+
+def answer(uri: str, word: str, *, priority: float = 0.5) -> Callable[[Ask], ReadableResource]:
+    """Declare a question to the store as a resource: the JSON of the command line, which has the answer at ``word``."""
+
+    def declared(ask: Ask) -> ReadableResource:
+        @wraps(ask)
+        def read(call: Call, **arguments: str) -> str:
+            with call.store() as store:
+                return document({word: ask(store, **arguments)})
+
+        return ReadableResource(read, uri, JSON, priority)
+
+    return declared

@@ -6,6 +6,7 @@ from abistore.interface import (
     History,
     HistoryRow,
     Judgement,
+    OpenStore,
     Style,
     approvals,
     baseline_history,
@@ -19,32 +20,28 @@ from abistore.mcp.answers.compared import headline
 from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
 from abistore.mcp.refusals import Refusal
-from abistore.mcp.resources.declaration import MARKDOWN, resource
-from abistore.mcp.resources.text import document
+from abistore.mcp.resources.declaration import MARKDOWN, answer, resource
 from abistore.model.words.characters import in_line
 
 HEAD = "| version | date | against previous | against baseline | not checked |\n|---|---|---|---|---|"
 
 
-@resource("abistore://libraries", priority=0.9)
-def libraries(call: Call) -> str:
+@answer("abistore://libraries", "lines", priority=0.9)
+def libraries(store: OpenStore) -> object:
     """All lines that are stored, as `abistore list --json`."""
-    with call.store() as store:
-        return document({"lines": store.lines()})
+    return store.lines()
 
 
-@resource("abistore://libraries/{library}")
-def releases(call: Call, *, library: str) -> str:
+@answer("abistore://libraries/{library}", "releases")
+def releases(store: OpenStore, *, library: str) -> object:
     """The releases of a library, as `abistore list LIBRARY --json`."""
-    with call.store() as store:
-        return document({"releases": store.releases(library)})
+    return store.releases(library)
 
 
-@resource("abistore://libraries/{library}/history")
-def history(call: Call, *, library: str) -> str:
+@answer("abistore://libraries/{library}/history", "histories")
+def history(store: OpenStore, *, library: str) -> object:
     """The releases of a library with the verdicts that were given, as `abistore history --json`."""
-    with call.store() as store:
-        return document({"histories": store.history(library, judge=False)})
+    return store.history(library, judge=False)
 
 
 @resource("abistore://libraries/{library}/history.md", MARKDOWN, priority=0.8)
@@ -54,39 +51,34 @@ def history_page(call: Call, *, library: str) -> str:
         return "\n\n".join(map(_timeline, store.history(library, judge=False)))
 
 
-@resource("abistore://libraries/{library}/baseline")
-def baseline(call: Call, *, library: str) -> str:
+@answer("abistore://libraries/{library}/baseline", "baselines")
+def baseline(store: OpenStore, *, library: str) -> object:
     """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
-    with call.store() as store:
-        return document({"baselines": baseline_history(library, database=store)})
+    return baseline_history(library, database=store)
 
 
-@resource("abistore://libraries/{library}/approvals")
-def library_approvals(call: Call, *, library: str) -> str:
+@answer("abistore://libraries/{library}/approvals", "approvals")
+def library_approvals(store: OpenStore, *, library: str) -> object:
     """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approvals list`."""
-    with call.store() as store:
-        return document({"approvals": approvals(library, database=store)})
+    return approvals(library, database=store)
 
 
-@resource("abistore://libraries/{library}/consumers")
-def library_consumers(call: Call, *, library: str) -> str:
+@answer("abistore://libraries/{library}/consumers", "consumers")
+def library_consumers(store: OpenStore, *, library: str) -> object:
     """The stored programs that use a library, as `abistore consumers list LIBRARY --json`."""
-    with call.store() as store:
-        return document({"consumers": consumers(library, database=store)})
+    return consumers(library, database=store)
 
 
-@resource("abistore://libraries/{library}/consumers/{name}")
-def using(call: Call, *, library: str, name: str) -> str:
+@answer("abistore://libraries/{library}/consumers/{name}", "use")
+def using(store: OpenStore, *, library: str, name: str) -> object:
     """The stored programs that use a symbol or a type of a library, as `abistore consumers using --json`."""
-    with call.store() as store:
-        return document({"use": consumers_using(library, name, database=store)})
+    return consumers_using(library, name, database=store)
 
 
-@resource("abistore://libraries/{library}/releases/{version}/consumers")
-def hurt(call: Call, *, library: str, version: str) -> str:
+@answer("abistore://libraries/{library}/releases/{version}/consumers", "release")
+def hurt(store: OpenStore, *, library: str, version: str) -> object:
     """The stored programs that a release breaks, and by what, as `abistore consumers broken --json`."""
-    with call.store() as store:
-        return document({"release": consumers_broken(f"{library}@{version}", database=store)})
+    return consumers_broken(f"{library}@{version}", database=store)
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")

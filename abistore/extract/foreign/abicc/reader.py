@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-import abistore
+from msgspec.structs import replace
+
 from abistore.errors import ExtractError
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.foreign.contents import beginning, contents
 from abistore.extract.input_file import InputFile
-from abistore.extract.reader import ExtractOptions
-from abistore.model.labels.sonames import library_name
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.model.names import by_name
-from abistore.model.snapshot import Evidence, Provenance, Snapshot
+from abistore.model.snapshot import Evidence, Snapshot
 
 if TYPE_CHECKING:
     from abistore.extract.foreign.abicc.offsets import Reading
@@ -92,25 +91,15 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     needed = tuple(sorted(each for each in hash_of(dump.get("Needed")) if each))
     width = target.target.bits // 8
     tables = read_tables(dump, needed, width)
-    name = PurePosixPath(text_of(dump.get("LibraryName")) or file.path.name).name
-    binary = Snapshot(
-        library=options.library or library_name(name),
-        version=options.version or text_of(dump.get("LibraryVersion")) or None,
-        target=target.target,
-        entries={},
-        provenance=Provenance(
-            file=file.path.name,
-            sha256=file.sha256(),
-            size=file.size,
-            reader=f"ABICC dump {text_of(dump.get('ABI_DUMP_VERSION'))}".strip(),
-            abistore=abistore.__version__,
-            compilers=_compilers(dump),
-        ),
+    name, version = text_of(dump.get("LibraryName")), text_of(dump.get("LibraryVersion"))
+    reader = f"ABICC dump {text_of(dump.get('ABI_DUMP_VERSION'))}".strip()
+    binary = replace(
+        unread(file, options, name, target.target, reader=reader), version=options.version or version or None
     )
     readings = [_symbols(dump, tables, target.unrecorded)]
     if options.layout:
         readings.append(_layout(dump, tables, width))
-    yield join(binary, readings)
+    yield identified(join(binary, readings), file, options)
 
 
 def _compilers(dump: Hash) -> tuple[str, ...]:
@@ -139,12 +128,9 @@ def _target(file: InputFile, dump: Hash, asked: str | None) -> DumpedTarget:
 def _symbols(dump: Hash, tables: Tables, untold: tuple[str, ...]) -> FacetReading:
     from abistore.extract.foreign.abicc.symbols import lacks_sizes
 
-    count = len(tables.kinds)
     unrecorded = (*UNRECORDED_SYMBOLS, *untold, *(("Symbol.size",) if lacks_sizes(dump) else ()))
-    evidence = Evidence(
-        "symbol", "full", source="file", described=count, expected=count, unrecorded=tuple(sorted(unrecorded))
-    )
-    return FacetReading(evidence, dict(sorted(tables.entries.items(), key=by_name)))
+    reading = symbol_facet(dict(sorted(tables.entries.items(), key=by_name)), len(tables.kinds), unrecorded)
+    return replace(reading, compilers=_compilers(dump))
 
 
 def _layout(dump: Hash, tables: Tables, width: int) -> FacetReading:

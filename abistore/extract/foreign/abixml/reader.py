@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-import abistore
 from abistore.errors import ExtractError
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.foreign.contents import beginning, contents
 from abistore.extract.input_file import InputFile
-from abistore.extract.reader import ExtractOptions
-from abistore.model.labels.sonames import library_name
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.model.names import by_name
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
+from abistore.model.snapshot import Evidence, Snapshot, Target
 
 if TYPE_CHECKING:
     from abistore.extract.foreign.abixml.document import Element
@@ -84,12 +81,11 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     if not corpora:
         raise ExtractError(f"{file.path}: holds no ABI corpus", "make it anew with abidw")
     group = root if root.tag == "abi-corpus-group" else None
-    digest = file.sha256()
     for corpus in corpora:
-        yield _snapshot(file, digest, corpus, group or corpus, options)
+        yield _snapshot(file, corpus, group or corpus, options)
 
 
-def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, options: ExtractOptions) -> Snapshot:
+def _snapshot(file: InputFile, corpus: Element, whole: Element, options: ExtractOptions) -> Snapshot:
     from abistore.extract.foreign.abixml.symbols import read_symbols
     from abistore.extract.foreign.targets import target_dumped
 
@@ -99,33 +95,19 @@ def _snapshot(file: InputFile, digest: str, corpus: Element, whole: Element, opt
         raise ExtractError(f"{file.path}: is for {architecture or 'no architecture'}, which is not known here")
     symbols = read_symbols(corpus)
     tables = symbols.tables
-    name = PurePosixPath(tables.soname or corpus.get("path") or file.path.name).name
-    binary = Snapshot(
-        library=options.library or library_name(name),
-        version=options.version,
-        target=target.target,
-        entries={},
-        provenance=Provenance(
-            file=file.path.name,
-            sha256=digest,
-            size=file.size,
-            reader=f"ABIXML {corpus.get('version') or whole.get('version')}".strip(),
-            abistore=abistore.__version__,
-        ),
+    binary = unread(
+        file,
+        options,
+        tables.soname or corpus.get("path"),
+        target.target,
+        reader=f"ABIXML {corpus.get('version') or whole.get('version')}".strip(),
     )
     told = "Import.version" if symbols.tells_imports else "Import"
-    evidence = Evidence(
-        "symbol",
-        "full",
-        source="file",
-        described=len(tables.kinds),
-        expected=len(tables.kinds),
-        unrecorded=tuple(sorted((*UNRECORDED_SYMBOLS, *target.unrecorded, told))),
-    )
-    readings = [FacetReading(evidence, dict(sorted(tables.entries.items(), key=by_name)))]
+    unrecorded = (*UNRECORDED_SYMBOLS, *target.unrecorded, told)
+    readings = [symbol_facet(dict(sorted(tables.entries.items(), key=by_name)), len(tables.kinds), unrecorded)]
     if options.layout:
         readings.append(_layout(corpus, whole, symbols, target.target))
-    return join(binary, readings)
+    return identified(join(binary, readings), file, options)
 
 
 def _layout(corpus: Element, whole: Element, symbols: ReadSymbols, target: Target) -> FacetReading:

@@ -6,19 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec.structs import replace
 
-import abistore
 from abistore.errors import ExtractError
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, unread
 from abistore.extract.foreign.contents import beginning, contents
 from abistore.extract.input_file import InputFile
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
-from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, by_name
 from abistore.model.shapes import Library
-from abistore.model.snapshot import ANY_MACHINE, Evidence, Provenance, Snapshot, Target
+from abistore.model.snapshot import ANY_MACHINE, Evidence, Snapshot, Target
 
 if TYPE_CHECKING:
     from abistore.extract.foreign.symbols.lines import SymbolsOfLibrary
@@ -54,7 +52,6 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     text = contents(file, options.max_bytes).decode("utf-8", "replace")
     found = read_lines(text, str(file.path), lambda name: _included(file, name, options.max_bytes))
     target = _target(file, options)
-    digest = file.sha256()
     for library in found:
         known = None if target.machine == ANY_MACHINE else target
         named: list[str | None] = [*labels(library.symbols)] if options.every_release else []
@@ -64,9 +61,9 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
             last = label == named[-1]
             # what is newer than the version that a caller gives is there all the same: the file is of that release
             release = release_at(library.symbols, None if last else label, known)
-            binary = _binary(file, digest, library, options)
-            binary = msgspec.structs.replace(binary, version=label, target=target)
-            yield join(binary, _readings(library, release, last=last))
+            binary = unread(file, options, library.soname, target, reader=f"symbols file of {library.package}")
+            snapshot = join(replace(binary, version=label), _readings(library, release, last=last))
+            yield identified(snapshot, file, options)
 
 
 def _included(file: InputFile, name: str, most: int) -> str:
@@ -89,22 +86,6 @@ def _target(file: InputFile, options: ExtractOptions) -> Target:
     if found is None:
         raise ExtractError(f"{file.path}: {asked} is no platform of ELF libraries that is known here")
     return found
-
-
-def _binary(file: InputFile, digest: str, library: SymbolsOfLibrary, options: ExtractOptions) -> Snapshot:
-    return Snapshot(
-        library=options.library or library_name(library.soname),
-        version=None,
-        target=Target("elf", ANY_MACHINE, 64, "little"),
-        entries={},
-        provenance=Provenance(
-            file=file.path.name,
-            sha256=digest,
-            size=file.size,
-            reader=f"symbols file of {library.package}",
-            abistore=abistore.__version__,
-        ),
-    )
 
 
 def _readings(library: SymbolsOfLibrary, release: PackageRelease, *, last: bool) -> list[FacetReading]:

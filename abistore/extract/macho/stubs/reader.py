@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
-import msgspec
-
-import abistore
 from abistore.errors import ExtractError
-from abistore.extract.facets import FacetReading, join
+from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.input_file import InputFile
 from abistore.extract.macho.exports import guessed_kind
 from abistore.extract.macho.stubs.document import PLATFORMS, StubDocument, StubNames, WrongStub
@@ -18,12 +14,11 @@ from abistore.extract.macho.stubs.heads import is_json_stub, is_stub
 from abistore.extract.macho.stubs.json_stub import read_json
 from abistore.extract.macho.stubs.yaml_stub import read_yaml
 from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, plain_name
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, identified
 from abistore.model.digest import sort_variants
-from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, MachoLibrary, Symbol
-from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target, Variants, usual_machine
+from abistore.model.snapshot import Evidence, Snapshot, Target, Variants, usual_machine
 
 MOST_TARGETS = 64
 _NARROW = ("i386", "armv", "arm64_32")
@@ -76,25 +71,12 @@ def _snapshot(file: InputFile, options: ExtractOptions, target: str, documents: 
     main, entries = documents[0], _exports(documents, target)
     count = len(entries)
     entries[SELF] = (_library(main, target, {each.name for each in documents}),)
-    binary = Snapshot(
-        library=options.library or library_name(Path(main.name).name),
-        version=options.version,
-        target=_target(target),
-        entries={},
-        provenance=Provenance(
-            file=file.path.name,
-            sha256=file.sha256(),
-            size=file.size,
-            reader="tbd",
-            abistore=abistore.__version__,
-            product_version=main.current if main.current else msgspec.UNSET,
-        ),
-    )
-    readings = [FacetReading(Evidence("symbol", "full", source="file", described=count, expected=count), entries)]
+    binary = unread(file, options, main.name, _target(target), reader="tbd", product_version=main.current)
+    readings = [symbol_facet(entries, count)]
     if options.layout:
         detail = "a text stub names symbols, and no types"
         readings.append(FacetReading(Evidence("layout", "missing", "no-debug-info", detail, _HINT, "", 0, count)))
-    return join(binary, readings)
+    return identified(join(binary, readings), file, options)
 
 
 def _exports(documents: Iterable[StubDocument], target: str) -> dict[Name, Variants]:
