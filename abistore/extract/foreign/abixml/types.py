@@ -15,7 +15,6 @@ from abistore.model.snapshot import Location
 
 RECORDS: Final = frozenset({"class-decl", "union-decl"})
 COMPOSITES: Final = RECORDS | {"enum-decl"}
-VARIADIC: Final = "variadic parameter type"
 DECLARATORS: Final[Mapping[str, Literal["*", "&", "&&"]]] = {"lvalue": "&", "rvalue": "&&"}
 QUALIFIERS: Final = ("const", "volatile", "restrict")
 MOST_DIMENSIONS: Final = 16
