@@ -30,7 +30,7 @@ Modules that compile a little, or draw few examples, say so themselves: ``pytest
 
 NEEDS = re.compile(
     r"tests\.(build|releases|cases|wild|torture|extract\.\w+|laws|endless|effort)|subprocess|examples|damage|postgres"
-    r"|address|old: Path|new: Path|stored: Call|hypothesis|threading|THOUSAND|generate"
+    r"|headers\.toolchain|address|old: Path|new: Path|stored: Call|hypothesis|threading|THOUSAND|generate"
 )
 """What makes a test module slow: compilers, processes, servers, sources of releases, drawn examples, large inputs."""
 

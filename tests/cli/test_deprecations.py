@@ -10,8 +10,6 @@ from tests.build import build_library
 from tests.cli.conftest import Call, Done
 from tests.statement_schema import STATEMENTS
 
-pytestmark = pytest.mark.fast
-
 KEPT = "int area(int x);\n"
 MARK = "__attribute__((deprecated)) "
 SOURCE = "int area(int x) { return x; }\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +12,6 @@ from abistore.model.digest import digest, encode, snapshot_digest, sort_variants
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.laws.strategies import shapes, snapshots
-
-pytestmark = pytest.mark.fast
 
 
 def shuffled(snapshot: Snapshot, seed: int) -> Snapshot:

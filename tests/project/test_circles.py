@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.project.trees import ROOT, SOURCES, nodes_of
+
 PACKAGES = sorted(path.parent for path in (ROOT / "abistore").glob("*/__init__.py"))
 
 MOST_MODULES = 16
@@ -23,7 +24,7 @@ def name_of(path: Path) -> str:
 
 def imported(path: Path, modules: frozenset[str]) -> Iterator[str]:
     """The modules that a file imports: at its head, in a function, or for the type checker only."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -65,5 +66,5 @@ def test_a_circle_is_found_through_others_and_what_hangs_on_it_is_none() -> None
 
 
 def test_a_folder_holds_no_more_modules_than_a_reader_keeps_in_mind() -> None:
-    counts = Counter(str(path.parent.relative_to(ROOT)) for path in (ROOT / "abistore").rglob("*.py"))
+    counts = Counter(str(path.parent.relative_to(ROOT)) for path in SOURCES)
     assert {folder for folder, count in counts.items() if count > MOST_MODULES} == CROWDED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "abistore"
+from tests.project.trees import PACKAGE, SOURCES, nodes_of
 
 BELOW: dict[str, set[str]] = {
     "patterns": set(),
@@ -29,7 +29,7 @@ BELOW: dict[str, set[str]] = {
 }
 """What each layer may import besides itself and the package's version."""
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem in BELOW)
+MODULES = [path for path in SOURCES if path.parent != PACKAGE or path.stem in BELOW]
 
 
 def layer(module: str) -> str:
@@ -38,7 +38,7 @@ def layer(module: str) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -47,12 +47,15 @@ def imported(path: Path) -> Iterator[str]:
                 yield from (f"abistore.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_only_from_the_layers_below_it(path: Path) -> None:
+def upward(path: Path) -> set[str]:
+    """What a module imports and should not."""
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     allowed = BELOW[own] | {own, "", "__version__", "patterns"}
-    wrong = {module for module in imported(path) if module.split(".")[0] == "abistore" and layer(module) not in allowed}
-    assert not wrong
+    return {each for each in imported(path) if each.split(".")[0] == "abistore" and layer(each) not in allowed}
+
+
+def test_a_module_imports_only_from_the_layers_below_it() -> None:
+    assert {path: wrong for path in MODULES if (wrong := upward(path))} == {}
 
 
 ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-KNOWING = ROOT / "abistore" / "model" / "mangling"
+from tests.project.trees import PACKAGE, ROOT, SOURCES, nodes_of
+
+KNOWING = PACKAGE / "model" / "mangling"
 
 
 def literals(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a module that are no docstrings, with their lines."""
-    tree = ast.parse(path.read_text())
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {id(node.value) for node in nodes_of(path) if isinstance(node, ast.Expr)}
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
@@ -22,7 +22,7 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
 def test_only_the_folder_about_mangling_spells_mangled_prefixes() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
-        for path in sorted((ROOT / "abistore").rglob("*.py"))
+        for path in SOURCES
         if KNOWING not in path.parents
         for line, text in literals(path)
         if "_Z" in text and "_ZLIB" not in text

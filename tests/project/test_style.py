@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.project.trees import ROOT, SOURCES, nodes_of, tree_of
 
-ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "abistore").rglob("*.py"))
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"}
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 60
 MOST_PARAMETERS = 5
 
 
-def relative(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Each function of the package, with its place."""
+    for path in SOURCES:
+        for node in nodes_of(path):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}", node
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_a_file_is_short_and_begins_with_a_sentence(path: Path) -> None:
-    text = path.read_text()
-    title = ast.get_docstring(ast.parse(text)) or ""
-    assert title.splitlines()[0].rstrip().endswith("."), "the first docstring line is one sentence"
-    assert len(text.splitlines()) <= LONGEST_FILE
-    assert path.stem not in VAGUE
+def begins_with_a_sentence(path: Path) -> bool:
+    lines = (ast.get_docstring(tree_of(path)) or "").splitlines()
+    return bool(lines) and lines[0].rstrip().endswith(".")
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_functions_fit_a_screen_and_take_few_positional_parameters(path: Path) -> None:
-    long, wide = [], []
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if (node.end_lineno or node.lineno) - node.lineno >= LONGEST_FUNCTION:
-                long.append(node.name)
-            positional = [argument.arg for argument in node.args.posonlyargs + node.args.args]
-            if len([name for name in positional if name not in {"self", "cls"}]) > MOST_PARAMETERS:
-                wide.append(node.name)
-    assert not long
-    assert not wide
+def test_a_module_begins_with_one_sentence() -> None:
+    assert [path for path in SOURCES if not begins_with_a_sentence(path)] == []
+
+
+def test_a_module_is_short_and_its_name_says_what_it_holds() -> None:
+    assert [path for path in SOURCES if len(path.read_text().splitlines()) > LONGEST_FILE] == []
+    assert [path for path in SOURCES if path.stem in VAGUE] == []
+
+
+def test_functions_fit_a_screen() -> None:
+    long = [place for place, one in functions() if (one.end_lineno or one.lineno) - one.lineno >= LONGEST_FUNCTION]
+    assert long == []
+
+
+def test_functions_take_few_positional_parameters() -> None:
+    wide = []
+    for place, one in functions():
+        names = {argument.arg for argument in one.args.posonlyargs + one.args.args} - {"self", "cls"}
+        if len(names) > MOST_PARAMETERS:
+            wide.append(place)
+    assert wide == []
