@@ -5,6 +5,7 @@
     AbistoreError            internal (70)
     ├── UsageError           the arguments are wrong (64)
     ├── InputError           the file or reference given cannot be used (65)
+    │   ├── PatchError       a patch of headers cannot be read, or does not apply
     │   ├── PathDenied       a file is not below the folders that may be read
     │   ├── ExtractError     a file was recognised and cannot be read
     │   │   ├── HeaderError    public headers cannot be parsed, or declare nothing
@@ -15,6 +16,9 @@
     ├── Incomparable         the sides are for two platforms (66)
     ├── StoreError           the database refuses (74)
     │   ├── SnapshotNotFound nothing is stored under this reference (67)
+    │   │   ├── AmbiguousReference  several releases are meant
+    │   │   ├── WrongTarget    stored for other platforms only
+    │   │   ├── WrongProfile   stored for other build profiles only
     │   │   └── BaselineLost   a line that had a baseline is gated as if it were new
     │   ├── VersionTaken     another binary is stored under this version (68)
     │   ├── StaleBaseline    a baseline, or a release, is not what the caller saw (69)
@@ -120,7 +124,7 @@ class UnknownFormat(InputError):
     """No reader knows this file."""
 
     code = "unknown-format"
-    usual_hint = "name an ELF shared library or a JSON snapshot"
+    usual_hint = "name an ELF shared library, a Windows DLL, a macOS dylib, a package of them, or a JSON snapshot"
 
 
 class SnapshotError(InputError):
@@ -253,4 +257,4 @@ class ConfigError(AbistoreError):
 
     code = "config"
     exit_code = 64
-    usual_hint = "docs/headers.md has an example of the file"
+    usual_hint = "docs/configuration.md says what the file may hold"

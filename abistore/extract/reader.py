@@ -122,7 +122,4 @@ def reader_for(head: bytes, path: Path) -> Reader:
         reader: Reader = import_module(module)
         if reader.accepts(head):
             return reader
-    raise UnknownFormat(
-        f"{path}: not a library of a known format",
-        "abistore reads ELF shared libraries, Windows DLLs and macOS dylibs, and packages of them",
-    )
+    raise UnknownFormat(f"{path}: not a library of a known format")

@@ -77,7 +77,7 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
         if file.head.startswith(ARCHIVES):
             raise refusal(file)
         if not is_linker_script(file.head) or path in seen:
-            raise UnknownFormat(f"{path}: not an ELF file", "abistore reads ELF shared libraries")
+            raise UnknownFormat(f"{path}: not an ELF file")
         seen.add(path)
         text = file.read_at(0, min(MOST_BYTES, file.size)).decode("utf-8", "replace")
         file = InputFile(find_library(path, text))

@@ -127,4 +127,4 @@ def _merge_file(path: Path, wish: MergeWish, database: Database) -> Merged:
         with path.open("rb") as opened, limits, using(database, write=True, create=True) as store:
             return store.merge(file.read(opened, str(path)), wish)
     except OSError as error:
-        raise BundleError(f"{path}: cannot be read ({error.strerror})") from error
+        raise BundleError(f"{path}: cannot be read ({error.strerror})", "name a file that can be read") from error

@@ -103,7 +103,7 @@ class Database(ABC):
     def transaction(self) -> Iterator[None]:
         """All or nothing; on SQLite the one writer from its first statement on. Within another one, a part of it."""
         if not self.writable:
-            raise StoreError(f"{self.where}: the database was opened for reading only")
+            raise StoreError(f"{self.where}: the database was opened for reading only", "open it for writing")
         if self.in_transaction:
             yield
             return

@@ -119,9 +119,8 @@ def _target(file: InputFile, dump: Hash, asked: str | None) -> DumpedTarget:
     machine, width = text_of(dump.get("Arch")), text_of(dump.get("WordSize"))
     target = target_dumped("x32" if machine == "x86_64" and width == "4" else machine, asked)
     if target is None or (width and str(target.target.bits // 8) != width):
-        raise ExtractError(
-            f"{file.path}: is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"
-        )
+        what = f"is for {machine or 'no machine'} with words of {width or '?'} bytes, which is not known here"
+        raise ExtractError(f"{file.path}: {what}", "ingest the library itself")
     return target
 
 

@@ -92,7 +92,10 @@ def _snapshot(file: InputFile, corpus: Element, whole: Element, options: Extract
     architecture = corpus.get("architecture") or whole.get("architecture")
     target = target_dumped(architecture, options.platform)
     if target is None:
-        raise ExtractError(f"{file.path}: is for {architecture or 'no architecture'}, which is not known here")
+        raise ExtractError(
+            f"{file.path}: is for {architecture or 'no architecture'}, which is not known here",
+            "ingest the library itself",
+        )
     symbols = read_symbols(corpus)
     tables = symbols.tables
     binary = unread(
