@@ -77,7 +77,8 @@ class Replacing:
     def _judged(self, new: SideFacts) -> Verdict:
         differs = self._differences.of(new)
         if self._against is None:
-            self._against = JudgedAgainst(self._old, self._by)
+            suppressing = self._by is not None and bool(self._by.suppressions.entries)
+            self._against = JudgedAgainst(self._old, self._by, folded=suppressing)
         found = self._against.judge(new, self._since, differs, (_named(self._old), _named(new)))
         self._since = set()
         if found.verdict is Verdict.BREAKING:

@@ -36,10 +36,12 @@ class JudgedAgainst:
     """One release, and what was found against it in the release that was judged last.
 
     The rules look at the new release through tables that note what is looked at. What they found about a declaration
-    is kept for as long as nothing of that differs, and so it equals what they would find.
+    is kept for as long as nothing of that differs, and so it equals what they would find. Without ``folded`` no finding
+    has consequences: that is enough for a verdict, unless suppressions take consequences with their cause.
     """
 
-    def __init__(self, old: SideFacts, by: Ruling | None = None) -> None:
+    def __init__(self, old: SideFacts, by: Ruling | None = None, *, folded: bool = True) -> None:
+        self._fold = folded
         self._by = self._meant = by
         self._old = old.placed(Places(old.files) if by else {})
         self._forget()
@@ -53,7 +55,7 @@ class JudgedAgainst:
         self._marked: dict[Name, Judged] = {}
         self._readers = Readers[Name]()
         self._missed = set[Name]()
-        self._groups = FindingGroups()
+        self._groups = FindingGroups(folded=self._fold)
 
     def judge(
         self, new: SideFacts, changed: Collection[Name], differing: Differing, cards: tuple[Side, Side] | None = None

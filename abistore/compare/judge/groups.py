@@ -43,10 +43,12 @@ Watching = Callable[[set[Key]], tuple[Context, AppliedRuling]]
 class FindingGroups:
     """The findings about all declarations, in groups. A group is kept until something that it depends on differs.
 
-    ``findings`` and ``suppressed`` are those of all groups.
+    ``findings`` and ``suppressed`` are those of all groups. Where nothing is ``folded``, each declaration is a group of
+    its own, and its findings stand side by side: the worst of all is the same, because no fold hides weight.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, folded: bool = True) -> None:
+        self._fold = folded
         self._numbers = count()
         self._groups: dict[int, FindingGroup] = {}
         self._of: dict[Name, int] = {}
@@ -66,7 +68,7 @@ class FindingGroups:
         watching: Watching,
     ) -> None:
         """Group anew what the findings of ``changed`` names, or something that was looked at by ``keys``, touch."""
-        for name in changed:
+        for name in changed if self._fold else ():
             self._note_families(name, name in judged)
         numbers = (
             self._asking.of(changed) | self._looking.of(keys) | {self._of[each] for each in changed if each in self._of}
@@ -123,6 +125,9 @@ class FindingGroups:
         self, members: set[Name], judged: Mapping[Name, Judged], context: Context, ruling: AppliedRuling
     ) -> FindingGroup:
         found = joined(judged[name] for name in sorted(members))
+        if not self._fold:
+            alone = tuple(ruling.judge(found))
+            return FindingGroup(frozenset(members), alone, (), frozenset(), worst_of(found), frozenset())
         asked = {each for name in members for each in self._related(name)}
         kept = ruling.judge(found)
         findings = fold(kept, RULES, context, asked)
