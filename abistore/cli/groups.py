@@ -16,7 +16,6 @@ OTHER_WORDS: Final = {
     "ls": "list",
     "remove": "db forget",
     "store": "ingest",
-    "verify": "db check",
 }
 """What other tools call a command."""
 

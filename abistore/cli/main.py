@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matrix": ("asking.matrix", "Show which release can replace which."),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
+    "prune": ("keeping.pruning", "Remove builds that are no releases; releases stay."),
     "provides": ("asking.inventory", "List the libraries that export a symbol."),
     "release": ("said.release", "Correct the day, revision or CI job of a stored release, and tag it."),
     "review": ("said.release", "Say what people think of findings. No verdict depends on it."),
@@ -77,6 +78,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "statement": ("asking.statement", "State whether a release may ship, and what that rests on."),
     "suppress": ("suppress", "Suggest, check and list suppressions."),
     "types": ("asking.inventory", "List the types of a release, with since when they are there."),
+    "verify": ("db", "Verify every row and digest of the database, and report damage."),
     "verdict": ("verdict", "Show the verdict about a stored release."),
     "whatif": ("verdict", "Judge an edit of headers before it is built."),
     "who-uses": ("asking.inventory", "List the exports that use a type."),
@@ -86,7 +88,7 @@ runs, and its line in the overview."""
 
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Store releases": ("ingest", "import", "export", "release", "baseline"),
+    "Store releases": ("ingest", "import", "export", "release", "baseline", "prune", "verify"),
     "Judge": (
         "compare",
         "gate",

