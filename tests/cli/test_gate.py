@@ -91,8 +91,19 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
     assert abistore("ingest", old, "--version", "1.0").code == 0
     done = abistore("gate", old, "--version", "1.1")
     assert (done.code, "no baseline" in done.err) == (67, True)
+    assert "for the first of its line: --bootstrap" in done.err
+    said = "libcase.so: passes as the first build of its line, not judged: no baseline came before it"
     first = abistore("gate", old, "--version", "1.1", "--bootstrap")
-    assert (first.code, "the first baseline" in first.out) == (0, True)
+    assert (first.code, said in first.out) == (0, True)
+    assert said in abistore("gate", old, "--version", "1.1", "--bootstrap", "--format", "markdown").out
+    sarif = abistore("gate", old, "--version", "1.1", "--bootstrap", "--format", "sarif")
+    assert (sarif.out, said in sarif.err) == ("", True)
+
+
+def test_a_label_that_declares_the_break_already_is_not_asked_for(gating: Gating, new: Path) -> None:
+    done = gating(new, "--version", "2.0")
+    assert done.code == 4
+    assert "  - bump the SONAME\n" in done.out
 
 
 def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Call, new: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,18 @@ def test_a_dump_is_told_in_numbers_and_whole_on_request(agent: Agent, libraries:
     whole = agent("abi_dump", library_path=str(libraries["2.0"]), inline=True)
     assert whole["snapshot"]["format"] == "abistore-snapshot"
     assert whole["digest"] == answer["digest"]
+
+
+def test_of_a_folder_with_several_libraries_one_is_dumped_by_its_name(
+    agent: Agent, libraries: dict[str, Path], tmp_path: Path
+) -> None:
+    for name in ("libone.so", "libtwo.so"):
+        shutil.copy(build_library(f"int {name[3:6]}(void) {{ return 1; }}", soname=f"{name}.1", name=name), tmp_path)
+    refused = agent.refused("abi_dump", library_path=str(tmp_path))
+    assert "holds 2 libraries" in refused["error"]
+    assert refused["hint"] == "choose one with only"
+    assert agent("abi_dump", library_path=str(tmp_path), only="libtwo*")["summary"]["library"] == "libtwo"
+    assert "--" not in agent.refused("abi_dump", library_path=str(tmp_path), only="libthree")["hint"]
 
 
 def test_a_dump_without_debug_information_says_what_is_missing(modern: Agent) -> None:

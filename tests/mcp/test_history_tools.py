@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
+from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, ingest, open_store, set_baseline
 from abistore.mcp.call import Call
 from abistore.mcp.handles import identity_of, report_of
 from abistore.mcp.refusals import Refusal
@@ -280,3 +280,23 @@ def test_a_comment_is_written_in_markdown_and_json(agent: Agent) -> None:
     assert markdown["content"].startswith("## libgeo 1.0")
     document = json.loads(agent("abi_pr_summary", comparison_id=comparison, format="json", max_items=1)["content"])
     assert [change["symbol"] for change in document["changes"]] == ["gone"]
+
+
+def test_a_gate_takes_a_deprecation_window(modern: Agent, tmp_path: Path) -> None:
+    address = str(tmp_path / "own.db")
+    for version, names in (("1.0", "fg"), ("2.0", "f")):
+        header = tmp_path / version / "api.h"
+        header.parent.mkdir()
+        header.write_text("".join(f"int {name}(void);\n" for name in names))
+        built = build_library("".join(f"int {name}(void) {{ return 1; }}\n" for name in names), soname=f"own.{version}")
+        options = ExtractOptions(library="libown", headers=HeaderOptions((header,)))
+        ingest(built, IngestPlan(version=version, options=options), database=address)
+    own = modern.set(database=address)
+    asked = {"library": "libown", "version": "2.0", "against": "1.0"}
+    assert not own("abi_gate", **asked, require_evidence="none")["would_fail"]
+    window = own("abi_gate", **asked, require_evidence="none", deprecation="2 minor")
+    assert window["would_fail"]
+    assert any("deprecated" in said for said in window["reasons"])
+    assert own.refused("abi_gate", **asked, deprecation="soon")["code"] == "INVALID_ARGUMENT"
+    refused = own.refused("abi_gate", comparison_id="123456", deprecation="2 minor")
+    assert refused["error"] == "deprecation needs library"

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from abistore.errors import InputError
 from abistore.interface import Dump, ExtractOptions, dump
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.compared import Gap, extent
@@ -16,7 +18,7 @@ from abistore.mcp.answers.written import MOST_UNITS
 from abistore.mcp.call import Call
 from abistore.mcp.operands import check_include_dirs, headers_of, library
 from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import Folders, Headers, Language, described
+from abistore.mcp.tools.parameters import Folders, Headers, Language, Only, described
 from abistore.model.digest import snapshot_digest
 from abistore.model.words.counting import counted
 
@@ -62,12 +64,14 @@ def abi_dump(
     version: Annotated[str, described("Label as a string")] = "unknown",
     language: Language = None,
     inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+    only: Only = "",
 ) -> DumpAnswer:
     """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
 
-    Nothing is written. To judge a file, give its path to abi_compare directly.
+    Writes nothing. To judge a file, give abi_compare its path.
     """
-    return dump_answer(read_library(call, library_path, headers, include_dirs, (version, language)), inline=inline)
+    read = read_library(call, library_path, headers, include_dirs, (version, language, only))
+    return dump_answer(read, inline=inline)
 
 
 class ReadLibrary(NamedTuple):
@@ -82,19 +86,30 @@ def read_library(
     library_path: str,
     headers: list[str] | None,
     include_dirs: list[str] | None,
-    said: tuple[str, str | None],
+    said: tuple[str, str | None, str],
 ) -> ReadLibrary:
-    """The snapshot of a library; ``said`` are its version and language. Raises :class:`Refusal`."""
-    version, language = said
+    """The snapshot of a library; ``said`` are its version and language, and which of several it is."""
+    version, language, chosen = said
     path = library(call.settings, library_path, "library_path")
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
     most = call.settings.max_file_size
     options = ExtractOptions(version=version, max_bytes=most, headers=named, progress=call.progress)
-    made = dump(path, options=options)
+    made = _dumped(path, options, chosen)
     if len(made.json) <= MOST_KEPT:
         call.keep = snapshot_digest(made.snapshot).hex(), made.json
     return ReadLibrary(made, path)
+
+
+def _dumped(path: Path, options: ExtractOptions, chosen: str) -> Dump:
+    """The library that is chosen of several by its name in a package, or by its target in a universal file."""
+    try:
+        return dump(path, options=replace(options, only=(chosen,) if chosen else ()))
+    except InputError as error:
+        if chosen and error.hint and "--target" in error.hint:
+            return dump(path, options=options, target=chosen)
+        error.hint = error.hint and error.hint.replace("--only or --target", "only").replace("--only", "only")
+        raise
 
 
 def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from abistore.interface import (
     AllowPlan,
@@ -26,6 +26,8 @@ from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import Allow, FailOn, Line, Policy, described
 from abistore.model.judging.bump import AllowRule
+from abistore.model.labels.windows import DeprecationWindow
+from abistore.model.labels.windows import window as read_window
 from abistore.report.heading import passing
 from abistore.report.model import VerdictName
 
@@ -61,10 +63,12 @@ def abi_gate(
     policy: Policy = "strict_abi",
     allow: Allow = "scheme",
     merge_base: Annotated[str, described("Revision")] = "",
+    deprecation: Annotated[str, described("Window: 2 minor")] = "",
 ) -> GateAnswer:
     """Tell whether CI would fail: give library, or comparison_id."""
-    if merge_base and library is None:
-        raise Refusal("INVALID_ARGUMENT", "merge_base needs library", "a comparison alone has no line of builds")
+    for name, value in (("merge_base", merge_base), ("deprecation", deprecation)):
+        if value and library is None:
+            raise Refusal("INVALID_ARGUMENT", f"{name} needs library", "a comparison alone has no line of builds")
     required, rule = requirement(require_evidence), allow_rule(allow)
     by = ruling_of(call.settings, policy, None, None)
     if (comparison_id is None) == (library is None):
@@ -75,7 +79,8 @@ def abi_gate(
             raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
         report = _gated(call, told_report(call, comparison_id), (fail_on, required, rule))
     else:
-        report = _stored(call, f"{library}@{version}", against, line, (fail_on, required, by, rule))
+        rules = _Rules(fail_on, required, by, rule, read_window(deprecation) if deprecation else None)
+        report = _stored(call, f"{library}@{version}", against, line, rules)
     since = _since(call, report, merge_base, (line, by)) if merge_base else ()
     return _answer(report, keep(call, report), since)
 
@@ -91,14 +96,17 @@ def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None,
     return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} stood before",)
 
 
-def _stored(
-    call: Call,
-    reference: str,
-    against: str,
-    line: str | None,
-    rules: tuple[FailOn, EvidenceRequirement | None, Ruling | None, AllowRule],
-) -> Report:
-    fail_on, required, by, allow = rules
+class _Rules(NamedTuple):
+    """What a stored release is judged by."""
+
+    fail_on: FailOn
+    required: EvidenceRequirement | None
+    by: Ruling | None
+    allow: AllowRule
+    deprecation: DeprecationWindow | None
+
+
+def _stored(call: Call, reference: str, against: str, line: str | None, rules: _Rules) -> Report:
     with call.store() as store:
         chosen = line_of(store, reference.partition("@")[0], line)
         judged = store.verdict(
@@ -106,10 +114,11 @@ def _stored(
             against=against,
             target=chosen.target,
             profile=chosen.profile,
-            fail_on=fail_on,
-            require=required,
-            by=by,
-            allow=allow,
+            fail_on=rules.fail_on,
+            require=rules.required,
+            by=rules.by,
+            allow=rules.allow,
+            deprecation=rules.deprecation,
         )
     return judged.report
 

@@ -90,7 +90,7 @@ def abi_history(
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> HistoryAnswer:
-    """Show every release of a library, oldest first, with its verdict against the release before and the baseline.
+    """Show every release of a library, oldest first, with its verdict against the one before and the baseline.
 
     Tells which release broke first. For one declaration use abi_symbol_history.
     """

@@ -75,9 +75,9 @@ def abi_list_changes(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> KindsAnswer:
-    """List the kinds of change that are detected. Without a filter: how many there are of each category and impact.
+    """List the kinds of change that are detected. Without a filter: how many of each category and impact.
 
-    abi_explain_change tells what one kind means and how to avoid it.
+    abi_explain_change tells what one means.
     """
     found = changes(impact=impact, element=category)
     headline = f"{counted(len(found), 'kind')} of change are detected"
@@ -136,7 +136,7 @@ def abi_explain_change(
     change_kind: Annotated[str, described("e.g. type_size_changed")],
     kinds: Annotated[list[str] | None, described("More, in short", json_schema_extra={"maxItems": MOST_KINDS})] = None,
 ) -> KindAnswer:
-    """Explain what a kind of change does to programs that are already built, and how to avoid it."""
+    """Explain what a kind of change does to built programs, and how to avoid it."""
     more = kinds or []
     if len(more) > MOST_KINDS:
         raise Refusal("INVALID_ARGUMENT", f"kinds has {len(more)} kinds, at most {MOST_KINDS}", "ask in several calls")

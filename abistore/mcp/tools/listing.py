@@ -60,7 +60,7 @@ def abi_list(
 ) -> Stored:
     """List what is stored: all libraries, or the releases of one library. Start here.
 
-    Does not judge: abi_history has the verdicts.
+    abi_history has the verdicts.
     """
     with call.store() as store:
         items = _releases(store, library) if library else _lines(store)
@@ -147,7 +147,7 @@ class StatsAnswer(Answer, frozen=True, kw_only=True):
 
 @tool()
 def abi_store_stats(call: Call) -> StatsAnswer:
-    """Tell how much the store holds (libraries, releases, verdicts, bytes), its schema, and the limits of each call."""
+    """Tell how much the store holds, its schema, and the limits of each call."""
     with call.store() as store:
         stats = db_stats(database=store)
     settings = call.settings

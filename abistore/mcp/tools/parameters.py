@@ -16,13 +16,14 @@ Library: TypeAlias = Annotated[str, described("As stored, e.g. libfoo")]
 Version: TypeAlias = Annotated[str, described("Label as a string")]
 Cursor: TypeAlias = Annotated[str | None, described("next_cursor given before")]
 Limit: TypeAlias = Annotated[int, described("At most", ge=1, le=200)]
-DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much is told")]
+DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much")]
 ComparisonId: TypeAlias = Annotated[str, described("Of an earlier answer")]
 
 Operand: TypeAlias = Annotated[str, described("libfoo@1.2.0, @baseline; or absolute path")]
 Headers: TypeAlias = Annotated[list[str] | None, described("Files or folders")]
 Folders: TypeAlias = Annotated[list[str] | None, described("Of what they include")]
 Language: TypeAlias = Annotated[str | None, described("Of the headers", json_schema_extra={"enum": ["c++", "c"]})]
+Only: TypeAlias = Annotated[str, described("Of several: library or target")]
 Policy: TypeAlias = Annotated[
     str,
     described("Built-in", json_schema_extra={"enum": ["strict_abi", "sdk_vendor", "plugin_abi"]}),

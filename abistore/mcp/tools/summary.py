@@ -73,8 +73,7 @@ def abi_summary(
 ) -> SummaryAnswer:
     """Tell the verdict about a release: by default the latest, against its baseline or else the one before.
 
-    The cheapest answer to "may this release ship?": the worst changes, whether the SONAME has to change, what was not
-    checked.
+    The cheapest answer to "may this release ship?": worst changes, needed SONAME, what was not checked.
     """
     with call.store() as store:
         chosen = line_of(store, library, line)

@@ -72,6 +72,9 @@ USUAL = GatePlan()
 
 JUDGED = "a gate judges only"
 
+FIRST_INGEST = ": --set-baseline-if-none"
+"""What an ingest hints at for the first build of a line; a gate sets no baseline."""
+
 
 def gate(
     paths: str | Path | Sequence[str | Path],
@@ -101,6 +104,8 @@ def gate(
 
 def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
     report = judged.verdict
+    if judged.code == SnapshotNotFound.code and FIRST_INGEST in judged.hint:
+        judged = msgspec.structs.replace(judged, hint=f"{judged.hint.partition(FIRST_INGEST)[0]}: --bootstrap")
     if report is None:
         return GateResult(judged, judged.exit_code, deciding(judged, plan.channel))
     since = _since(store, report, plan) if plan.merge_base is not None else SinceMergeBase()

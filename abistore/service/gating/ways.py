@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from abistore.model.judging.bump import Bump
 from abistore.model.words.counting import counted
 from abistore.report.heading import allowance, verdict
 from abistore.report.model import Report, ReportedFinding
@@ -21,7 +22,8 @@ def deciding(
     """
     report, (introduced, inherited) = judged.verdict, told
     if report is None:
-        return f"{judged.path}: {judged.error or f'not judged: {judged.unjudged}'}"
+        first = f"passes as the first build of its line, not judged: {judged.unjudged}"
+        return f"{judged.path}: {judged.error or first}"
     code = judged.exit_code if code is None else code
     word = "fails" if code else "passes"
     said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"
@@ -45,9 +47,15 @@ def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:
     more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
     yield f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
     bump = report.bump
-    if bump is not None and not bump.allowed and bump.rule != "never":
-        label = f"call it {bump.suggested}" if bump.suggested else "give it a label that declares the break"
-        both = " and bump the SONAME" if bump.soname_required else ""
-        yield f"{label}{both}"
+    if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
+        yield " and ".join(_bumps(bump)) or "give it a label that declares the break"
     ids = " ".join(dict.fromkeys(each.id for each in failing))
     yield f"accept it: abistore approve {ids} --library {report.new.library} --reason WHY"
+
+
+def _bumps(bump: Bump) -> Iterator[str]:
+    """What a release must be called, and whether its SONAME must be another; a label that says it already stays."""
+    if bump.suggested:
+        yield f"call it {bump.suggested}"
+    if bump.soname_required:
+        yield "bump the SONAME"

@@ -48,7 +48,7 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
         return Counterpart(found, "" if found else _first(store, line))
     if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
         if channel == (named or DEFAULT_CHANNEL):
-            return Counterpart(missing="the first baseline")
+            return Counterpart(missing="no baseline came before it")
         error = store.no_baseline(line, named or DEFAULT_CHANNEL)
         first = f"={named}" if named else ""
         error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"

@@ -105,7 +105,7 @@ def gate_command(
         results = gate(paths, _plan(words, extracting), database=settings.database, progress=advance)
     results = tuple(_filtered(each, shown) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
-    _platforms(settings, reports, github=github, gitlab=gitlab)
+    _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
     _show(settings, results, reports, rendering)
     return max(each.exit_code for each in results)
 
@@ -136,14 +136,21 @@ def _filtered(result: GateResult, shown: Filter) -> GateResult:
     return msgspec.structs.replace(result, judged=msgspec.structs.replace(judged, verdict=shown(judged.verdict)))
 
 
-def _platforms(settings: SharedSettings, reports: list[Report], *, github: bool, gitlab: Path | None) -> None:
+def _unreported(results: tuple[GateResult, ...]) -> list[str]:
+    """What is said of files about which there is no report: first builds, and what could not be judged."""
+    return [each.sentence for each in results if each.judged.verdict is None]
+
+
+def _platforms(
+    settings: SharedSettings, reports: list[Report], unreported: list[str], *, github: bool, gitlab: Path | None
+) -> None:
     """What the platform of the pipeline shows: annotations, a summary, a quality report."""
     if not (github or gitlab):
         return
     from abistore.cli.commands.gating.platforms import show_on_github, write_for_gitlab
 
     if github:
-        show_on_github(settings, reports)
+        show_on_github(settings, reports, unreported)
     if gitlab is not None:
         write_for_gitlab(gitlab, reports)
 
@@ -155,7 +162,9 @@ def _show(
         _document(settings, results)
     elif rendering.format == "text" and rendering.output is None:
         answer(settings, {}, lambda: "\n".join(line for each in results for line in _lines(settings, each, rendering)))
-    elif reports:
+    elif not reports:  # first builds, and what could not be judged: no format has a document of these
+        say("\n".join(_unreported(results)), err=rendering.format != "markdown" or rendering.output is not None)
+    else:
         show_together(settings, reports, rendering)
         if rendering.output is not None:  # the log of the job has what decides
             say("\n".join(line for each in results for line in (each.sentence, *_ways(each))))

@@ -17,6 +17,7 @@ from abistore.cli.rendering import style_of
 from abistore.errors import OutputError
 from abistore.model.words.characters import json_text
 from abistore.report import render
+from abistore.report.formats.markdown import plain
 
 if TYPE_CHECKING:
     from abistore.report.model import Report, ReportedFinding
@@ -25,8 +26,10 @@ SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
 
 
-def show_on_github(settings: SharedSettings, reports: Sequence[Report]) -> None:
+def show_on_github(settings: SharedSettings, reports: Sequence[Report], unreported: Sequence[str] = ()) -> None:
     """Print the annotations of all reports, and append their Markdown to the job's summary where there is one.
+
+    ``unreported`` are sentences about files that have no report.
 
     GitHub: workflow commands, "Setting an error message" and "Adding a job summary". Raises :class:`OutputError`.
     """
@@ -36,7 +39,7 @@ def show_on_github(settings: SharedSettings, reports: Sequence[Report]) -> None:
     where = os.environ.get("GITHUB_STEP_SUMMARY")
     if not where:
         return
-    text = "\n\n".join(render(each, "markdown", style) for each in reports)
+    text = "\n\n".join((*map(plain, unreported), *(render(each, "markdown", style) for each in reports)))
     try:
         with Path(where).open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{text}\n")

@@ -10,7 +10,7 @@ from abistore.mcp.call import Call
 from abistore.mcp.exports import check_export, write_new
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.dumping import DumpAnswer, dump_answer, read_library
-from abistore.mcp.tools.parameters import Folders, Headers, Language, described
+from abistore.mcp.tools.parameters import Folders, Headers, Language, Only, described
 
 
 @tool(writes=True)
@@ -23,6 +23,7 @@ def abi_dump(
     version: Annotated[str, described("Label as a string")] = "unknown",
     language: Language = None,
     inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+    only: Only = "",
     output_path: Annotated[str | None, described("Write it to this new .json file, below the export root")] = None,
 ) -> DumpAnswer:
     """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
@@ -31,7 +32,7 @@ def abi_dump(
     """
     if output_path is not None:
         check_export(call.settings, output_path)  # before the work
-    read = read_library(call, library_path, headers, include_dirs, (version, language))
+    read = read_library(call, library_path, headers, include_dirs, (version, language, only))
     answer = dump_answer(read, inline=inline and output_path is None)
     if output_path is None:
         return answer
