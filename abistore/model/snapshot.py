@@ -95,6 +95,10 @@ class Target(msgspec.Struct, frozen=True, omit_defaults=True):
         return word is not None and (word == str(self) or usual_machine(word) == usual_machine(self.machine))
 
 
+MOST_INLINE: Final = 32
+"""So many inline namespaces are noted: libraries have one or two, and a damaged file may have any number."""
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """How much one facet could see.
 
@@ -103,6 +107,8 @@ class Evidence(msgspec.Struct, frozen=True):
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
     people. ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
     ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.recorded.unrecorded`.
+    ``inline_namespaces`` are the library's own, qualified, sorted, :data:`MOST_INLINE` at most; unset where there are
+    none.
     """
 
     facet: Facet
@@ -114,10 +120,17 @@ class Evidence(msgspec.Struct, frozen=True):
     described: int = 0
     expected: int = 0
     unrecorded: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    inline_namespaces: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         """Hide the passwords of URLs, as in what older versions stored."""
         hide_secrets(self, "detail", "hint")
+
+
+def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:
+    """The evidence with the inline namespaces that it shows; as it is where there are none."""
+    found = tuple(sorted(set(namespaces)))[:MOST_INLINE]
+    return msgspec.structs.replace(evidence, inline_namespaces=found) if found else evidence
 
 
 def evidence_of(seen: Iterable[Evidence], facet: Facet) -> Evidence:

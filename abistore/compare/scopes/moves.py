@@ -39,13 +39,15 @@ class Move(msgspec.Struct, frozen=True):
     """What is called otherwise on the new side, and the names that are with it, sorted.
 
     Of a namespace ``before`` and ``after`` are qualified: ``lib::v1`` and ``lib::v2``, or ``lib`` where ``v2`` is new.
-    The suffix of C exports is ``_70`` and ``_71``.
+    The suffix of C exports is ``_70`` and ``_71``. What is ``versioned`` programs do not write: sources stay as they
+    are.
     """
 
     sort: Literal["namespace", "suffix"]
     before: str
     after: str
     pairs: tuple[tuple[Name, Name], ...]
+    versioned: bool
 
     @property
     def differing(self) -> tuple[str, str]:
@@ -54,11 +56,6 @@ class Move(msgspec.Struct, frozen=True):
         while old and new and old[0] == new[0]:
             del old[0], new[0]
         return "::".join(old), "::".join(new)
-
-    @property
-    def versioned(self) -> bool:
-        """Whether what differs is a version, which programs do not write: sources stay as they are."""
-        return self.sort == "suffix" or _is_versioned(self.before, self.after)
 
 
 def moved_scopes(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[Move, ...]:
@@ -80,14 +77,15 @@ def _has(snapshot: Snapshot, name: Name) -> bool:
 
 def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> Iterator[Move]:
     found = [move for move in _candidates(gone, come) if not _is_type(old, move[0]) and not _is_type(new, move[1])]
-    scopes = _enough(old, new, gone, come, list(_once(move for move in found if _is_versioned(*move))))
+    versions = [move for move in found if _is_versioned(old, new, move)]
+    scopes = _enough(old, new, gone, come, list(_once(versions)))
     least = max(FEWEST, int(SHARE * sum(1 for name in gone if path(name.spelling))))
-    for move in (each for each in found if not _is_versioned(*each)):
+    for move in (each for each in found if each not in versions):
         if _is_free(move, scopes) and len(_pairs(gone, come, [*scopes, move])[-1]) >= least:
             scopes.append(move)
-    for (before, after), pairs in zip(scopes, _pairs(gone, come, scopes), strict=True):
+    for move, pairs in zip(scopes, _pairs(gone, come, scopes), strict=True):
         if pairs:
-            yield Move("namespace", before, after, tuple(sorted(pairs)))
+            yield Move("namespace", *move, tuple(sorted(pairs)), versioned=move in versions)
 
 
 def _once(moves: Iterable[Scopes]) -> Iterator[Scopes]:
@@ -147,10 +145,22 @@ def _outer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, str]:
     return "::".join(before), "::".join(after)
 
 
-def _is_versioned(before: str, after: str) -> bool:
-    """Whether two scopes differ in components alone that look like versions, and are not the same."""
-    old, new = ([each for each in scope.split("::") if not VERSION_SPACE.fullmatch(each)] for scope in (before, after))
-    return old == new
+def _is_versioned(old: Snapshot, new: Snapshot, move: Scopes) -> bool:
+    """Whether two scopes differ in inline namespaces alone, or in what looks like a version."""
+    before, after = (_written(*side) for side in zip((old, new), move, strict=True))
+    return before == after
+
+
+def _written(snapshot: Snapshot, scope: str) -> list[str]:
+    """The components of a scope that programs write."""
+    inline = {each for evidence in snapshot.evidence for each in evidence.inline_namespaces or ()}
+    parts = scope.split("::")
+    enclosing = ("::".join(parts[: place + 1]) for place in range(len(parts)))
+    return [
+        part
+        for part, whole in zip(parts, enclosing, strict=True)
+        if not (whole in inline or VERSION_SPACE.fullmatch(part))
+    ]
 
 
 def _is_type(snapshot: Snapshot, scope: str) -> bool:

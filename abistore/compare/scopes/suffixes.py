@@ -32,7 +32,7 @@ def moved_suffixes(old: Snapshot, new: Snapshot, differing: Differing) -> Iterat
             found.setdefault((first, second), []).append((one, other))
     for (first, second), pairs in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(pairs) >= max(FEWEST, int(SHARE * len(gone))):
-            yield Move("suffix", first, second, tuple(sorted(pairs)))
+            yield Move("suffix", first, second, tuple(sorted(pairs)), versioned=True)
 
 
 def _versioned(names: Iterable[Name]) -> Versions:

@@ -18,6 +18,7 @@ from abistore.extract.dwarf.coverage import (
     unrecorded,
 )
 from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf.entries.scopes import inline_namespaces
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.shapes.declared import locate_declarations
 from abistore.extract.dwarf.shapes.destructors import place_destructors
@@ -28,13 +29,14 @@ from abistore.extract.dwarf.shapes.nested import NestedTypes
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.facets import FacetReading
-from abistore.extract.types.foreign import is_runtime
+from abistore.extract.types.foreign import is_foreign, is_runtime
 from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import CLASS_DATA, is_declared
 from abistore.model.names import Name, by_name
+from abistore.model.snapshot import with_inline
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.debug_file import DebugFile
@@ -83,6 +85,8 @@ def read_layout(
         evidence = types_coverage(len(entries), info) if options.programs else coverage(exports, described, info)
         if facts := unrecorded(info.units):
             evidence = replace(evidence, unrecorded=facts)
+        inline = (each for each in inline_namespaces(info.units) if not is_foreign(f"{each}::", types.runtime))
+        evidence = with_inline(evidence, inline)
         refuse_useless(debug.path.name, evidence)
         layout = FacetReading(
             entries={name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},

@@ -21,11 +21,11 @@ from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.clang.cursors import libclang
-from abistore.extract.headers.walk.declared import declarations, occupied
+from abistore.extract.headers.walk.declared import Walked, declarations, occupied
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Declared
-from abistore.model.snapshot import Evidence, HeadersRead, Location, Variants
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Variants, with_inline
 from abistore.model.words.counting import counted
 
 MOST_TEXT = 1 << 20
@@ -47,16 +47,16 @@ def work(request: HeaderRequest) -> HeaderReading:
         files = with_declarations(parser, parsed, request.edits)
         parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
     _widen_early(parser, parsed)
-    entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
-    if parser.widen(_with_included(parser, parsed, {place.file for place in locations.values()})):
-        entries, locations, refused = _walked(parser, parsed, runtime=request.runtime)
+    walked = _walked(parser, parsed, runtime=request.runtime)
+    if parser.widen(_with_included(parser, parsed, {place.file for place in walked.locations.values()})):
+        walked = _walked(parser, parsed, runtime=request.runtime)
     given, invocation = parser.given, parser.invocation
-    if not any(isinstance(shape, Declared) for shapes in entries.values() for shape in shapes):
+    if not any(isinstance(shape, Declared) for shapes in walked.entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
     return HeaderReading(
-        tuple(sorted(entries.items(), key=by_name)),
-        tuple(sorted(locations.items(), key=by_name)),
-        weakened(_evidence(given, parsed), refused),
+        tuple(sorted(walked.entries.items(), key=by_name)),
+        tuple(sorted(walked.locations.items(), key=by_name)),
+        weakened(with_inline(_evidence(given, parsed), walked.inline_namespaces), walked.refused),
         _read(given, parsed, invocation),
     )
 
@@ -109,22 +109,21 @@ def _text_if_readable(path: Path) -> str:
         return ""
 
 
-def _walked(
-    parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool
-) -> tuple[dict[Name, Variants], dict[Name, Location], int]:
+def _walked(parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool) -> Walked:
     """What all units declare; of a name in several, what the unit says for which it is public."""
-    refused = 0
+    refused, inline = 0, frozenset[str]()
     entries: dict[Name, Variants] = {}
     locations: dict[Name, Location] = {}
     for each in parsed.units:
         walked = declarations(each.unit, parser, cpp=parsed.reading.language == "c++", runtime=runtime)
         refused += walked.refused
+        inline |= walked.inline_namespaces
         for name, shapes in walked.entries.items():
             if name not in entries or (_is_declared(shapes) and not _is_declared(entries[name])):
                 entries[name] = shapes
                 if place := walked.locations.get(name):
                     locations[name] = place
-    return entries, locations, refused
+    return Walked(entries, locations, refused, inline)
 
 
 def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:

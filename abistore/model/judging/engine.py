@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 51
+ENGINE: Final = 52
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "18c6fa262ea0c081"
+CORPUS: Final = "dba42855d9351496"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -297,7 +297,7 @@ class DebugInfo:
         unit.is_scanned = True
         unit.starts, unit.scopes = [unit.position], [None]
         unit.classes, unit.containers, unit.constants = [], [], []
-        unit.declared, unit.nameable, unit.unplaced = [], [], []
+        unit.declared, unit.nameable, unit.unplaced, unit.inline = [], [], [], []
         with self._noting(unit):
             unit.load()
             scan_namespaces(unit, self._addresses, self._tls_offsets, self.found)

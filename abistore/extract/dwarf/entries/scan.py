@@ -84,7 +84,7 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             position, values = abbreviation.decode(data, position, unit)
             if abbreviation.has_children:
                 stack.append(scope)
-                scope = _begin(unit, position, _namespace(values, scope, len(stack)))
+                scope = _enter(abbreviation, position, unit, _namespace(values, scope, len(stack)))
             continue
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
@@ -104,6 +104,13 @@ def _begin(unit: Unit, position: int, scope: Any) -> Any:
     unit.starts.append(position)
     unit.scopes.append(scope)
     return scope
+
+
+def _enter(abbreviation: Abbreviation, position: int, unit: Unit, scope: Any) -> Any:
+    """Notes that the namespace ``scope`` holds from ``position`` on, and whether it is inline."""
+    if dw.AT_EXPORT_SYMBOLS in abbreviation.attributes:
+        unit.inline.append(scope)
+    return _begin(unit, position, scope)
 
 
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:

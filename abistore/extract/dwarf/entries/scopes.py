@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -68,6 +69,12 @@ class Scopes:
                 [place - unit.base for place, child, _ in inside if child.has_children],
             )
         return found
+
+
+def inline_namespaces(units: Iterable[Unit]) -> set[str]:
+    """The inline namespaces in scanned units, qualified, without those in namespaces that no other file names."""
+    scopes = (_flatten(scope) for unit in units if unit.is_scanned for scope in unit.inline)
+    return {"::".join(map(str, scope)) for scope in scopes if "(anonymous namespace)" not in scope}
 
 
 def _flatten(link: Any) -> Scope:

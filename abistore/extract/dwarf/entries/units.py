@@ -77,6 +77,7 @@ class Unit:
         "handle",
         "high_pc",
         "indexed_strings",
+        "inline",
         "is_loaded",
         "is_scanned",
         "kind",
@@ -121,6 +122,7 @@ class Unit:
     declared: list[int]
     nameable: list[int]
     unplaced: list[int]
+    inline: list[Any]
 
     def __init__(self, sections: DebugSections, data: bytes, base: int, context: UnitContext) -> None:
         self._context = context

@@ -14,6 +14,7 @@ class Collected:
         self.shapes: dict[Name, list[AnyShape]] = {}
         self.declared: dict[Name, Declared] = {}
         self.locations: dict[Name, Location] = {}
+        self.inline_namespaces: set[str] = set()
 
     def add(self, name: Name, shape: AnyShape | None) -> None:
         """Notes a shape of a name; equal ones are kept once."""

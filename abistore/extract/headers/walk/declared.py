@@ -40,6 +40,7 @@ class Walked(msgspec.Struct, frozen=True):
     entries: Mapping[Name, Variants]
     locations: Mapping[Name, Location]
     refused: int = 0
+    inline_namespaces: frozenset[str] = frozenset()
 
 
 def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = False) -> Walked:
@@ -57,6 +58,7 @@ def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = Fa
             {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
             collected.locations,
             refused + walk.types.references.budget.refused,
+            frozenset(collected.inline_namespaces),
         )
 
 

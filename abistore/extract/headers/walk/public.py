@@ -16,6 +16,7 @@ from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.templated import TemplateWalk
 from abistore.extract.headers.walk.written.descriptions import Descriptions
+from abistore.extract.types.foreign import is_foreign
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Declared, Named
 from abistore.model.snapshot import Location
@@ -92,6 +93,10 @@ class PublicWalk:
         self._depth -= 1
 
     def _scope(self, cursor: Cursor, _: Location) -> None:
+        if cursor.kind == kinds.NAMESPACE and self._lib.Cursor_isInlineNamespace(cursor):
+            name = self._types.names.qualify(cursor, self._lib.spelling(cursor))
+            if not is_foreign(f"{name}::", self._types.runtime):
+                self.collected.inline_namespaces.add(name)
         self.visit(self._lib.children(cursor))
 
     def _unexposed(self, cursor: Cursor, location: Location) -> None:
