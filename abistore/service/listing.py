@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import LineKey, Release
+from abistore.model.labels.promises import is_unreleased
 from abistore.service.database import Database, line_target, using
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ def releases_of_digest(digits: str, *, database: Database = None) -> tuple[Relea
     """The releases of all lines whose digest begins with hexadecimal ``digits``, in the order of ingestion."""
     with using(database) as store:
         return store.of_digest(digits)
+
+
+def promised(releases: Sequence[Release]) -> Sequence[Release]:
+    """Those that were released: without builds between releases, unless all are such."""
+    return [each for each in releases if not is_unreleased(each.version)] or releases
 
 
 def lines_of(store: Store, library: str, target: str | None, profile: str | None) -> tuple[LineKey, ...]:

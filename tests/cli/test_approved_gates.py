@@ -313,3 +313,17 @@ def test_a_release_that_may_break_names_who_accepted_its_breaks_too(released: Ca
     assert (done.code, "libcase.so.2" in said) == (0, True)
     assert "by ana (LIB-7): nobody calls it" in said
     assert "fails the gate" not in said
+
+
+def test_history_and_statement_call_no_release_refused_that_ships_by_approval(
+    released: Call, failing: Ids, new: Path
+) -> None:
+    ids = failing(new)
+    assert released("baseline", "set", "libcase", "--clear", "--channel", "main").code == 0
+    assert released("ingest", new, "--version", "1.1").code == 0
+    assert "! not allowed in this line: `abistore verdict libcase@1.1`" in released("history", "libcase").out
+    assert released("approve", *ids, "--library", "libcase", *WHY, "--scope", "branch:release").code == 0
+    assert "not allowed in this line" not in released("history", "libcase").out
+    statement = released("statement", "libcase").out
+    assert "libcase 1.1: BREAKING, allowed" in statement
+    assert "by approval, else no: soname-kept" in statement

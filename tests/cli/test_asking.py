@@ -112,6 +112,13 @@ def test_a_matrix_marks_what_was_checked_in_part(abistore: Call, database: Path)
     assert "checked in part 1.1" in abistore("compatible-range", "libgeo@1.0").out
 
 
+def test_a_range_tells_the_releases_beyond_a_break_that_fit_again(abistore: Call, database: Path) -> None:
+    ingested(database, [release(0, "a"), release(1), release(2, "a"), release(3, "a")])
+    told = abistore("compatible-range", "libgeo@1.0").out.splitlines()
+    assert told[-3:] == ["  runs up to      1.0", "  not on          1.1", "  also on         1.2, 1.3"]
+    assert abistore("compatible-range", "libgeo@1.2").out.splitlines()[-1] == "  also on         1.0"
+
+
 def test_versions_are_escaped_in_a_page(abistore: Call, database: Path) -> None:
     with Store.open(database, write=True) as store:
         for number, each in enumerate(("<script>", "2")):

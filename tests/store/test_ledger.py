@@ -289,3 +289,24 @@ def test_programs_of_another_soname_between_are_not_left_behind(address: str) ->
         assert ledger.remarks[-1] == (
             "1.3 lacks g, which came with 1.1 and went with 1.3: programs built against 1.1 may need it"
         )
+
+
+def test_builds_between_releases_measure_no_release(address: str) -> None:
+    """What came and went between two releases broke nobody, and a release is no step from the last commit."""
+    steps = (
+        ("1.0", release("f")),
+        ("1.0-3-gabc1234", release("f", "g")),
+        ("1.0-5-gabc1235", release("f", "h")),
+        ("1.1", release("f", "h")),
+    )
+    with Store.open(address, write=True) as store:
+        for version, made in steps:
+            store.ingest(made, IngestRequest(version))
+        latest = ledger_of(store, store.resolve("libgeo@1.1"))
+        assert told(latest) == [("previous, soname", "1.0", "COMPATIBLE")]
+        assert latest.remarks == ()
+        build = ledger_of(store, store.resolve("libgeo@1.0-5-gabc1235"))
+        assert [row[:2] for row in told(build)] == [("previous", "1.0-3-gabc1234"), ("soname", "1.0")]
+        store.set_baseline(LINE, "main", "1.0-3-gabc1234")
+        gated = ledger_of(store, store.resolve("libgeo@1.1"))
+        assert told(gated)[-1] == ("main", "1.0-3-gabc1234", "BREAKING")

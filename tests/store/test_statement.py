@@ -84,7 +84,7 @@ def test_a_missing_line_is_said_in_the_sentence_and_the_release_is_not_known_to_
             store.ingest(plain_release(*exports), IngestRequest(version))
         store.ingest(plain_release("f", "g", target=ARM), IngestRequest("1.0"))
     found = statement("libgeo@1.1", database=address)
-    assert "1 line of 2 missing (elf-aarch64-64-little default)" in found.sentence
+    assert "1 of 2 lines is missing (elf-aarch64-64-little default)" in found.sentence
     assert (found.verdict, found.allowed) == (None, None)
     assert "MISSING" in told(found)
 

@@ -183,14 +183,15 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    told = (*history.said, *_legend(history.rows), *_accepted(history), *_unjudged(history), *kept)
+    told = (*history.said, *_legend(history), *_accepted(history), *_unjudged(history), *kept)
     return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 
-def _legend(rows: tuple[HistoryRow, ...]) -> Iterator[str]:
+def _legend(history: History) -> Iterator[str]:
+    rows = history.rows
     if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
-    if refused := [row.release for row in rows if row.bump is not None and not row.bump.allowed]:
+    if refused := [row.release for row in rows if _is_refused(row, history.baseline)]:
         several = f": {_some(refused)}; the last" if len(refused) > 1 else ""
         yield f"{REFUSED} not allowed in this line{several}: `abistore verdict {refused[-1].reference}` says why"
 
@@ -209,6 +210,12 @@ def _accepted(history: History) -> Iterator[str]:
             if count:
                 said = f"approved: {passed_by}" if passed_by else f"{counted(count, 'finding')} approved, and not all"
                 yield f"{row.release.version} against {other}: {said}"
+
+
+def _is_refused(row: HistoryRow, baseline: str | None) -> bool:
+    """Whether a release may not break what it breaks, and nobody accepted that."""
+    approved = row.passed_by or (row.passed_by_baseline and row.previous == baseline)
+    return row.bump is not None and not row.bump.allowed and not approved
 
 
 def _unjudged(history: History) -> Iterator[str]:

@@ -62,7 +62,9 @@ def _bump(line: StatedLine) -> tuple[str, str, str, str]:
     if bump is None:
         return "", "", "", ""
     soname = SONAMES.get(bump.soname, bump.soname)
-    return bump.required, bump.declared or "promises nothing", soname, "yes" if bump.allowed else f"no: {bump.reason}"
+    approved = line.passed_by and line.decided_by == line.previous
+    allowed = "yes" if bump.allowed else f"by approval, else no: {bump.reason}" if approved else f"no: {bump.reason}"
+    return bump.required, bump.declared or "promises nothing", soname, allowed
 
 
 def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:

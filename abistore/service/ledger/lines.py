@@ -12,7 +12,7 @@ from abistore.model.history import LineKey, Release
 from abistore.model.labels.versions import position
 from abistore.model.snapshot import PackageRead
 from abistore.model.standing import FoldedRelease, LineOfRelease, worst_of
-from abistore.model.words.counting import counted
+from abistore.model.words.counting import of_all
 from abistore.service.database import line_target
 from abistore.service.ledger.line_differences import differences
 from abistore.service.ledger.standings import Keep, ledger_of
@@ -129,7 +129,7 @@ def _remarks(rows: Sequence[LineOfRelease], holes: int) -> Iterator[str]:
         parts = ", ".join(f"{verdict.name} on {_line(line, rows)}" for line, verdict in known.items())
         yield f"the lines differ: {parts}"
     if holes:
-        yield f"{counted(holes, 'line')} of {len(rows)} missing: nothing is known to be compatible there"
+        yield f"{of_all(holes, len(rows), 'line')} missing: nothing is known to be compatible there"
 
 
 def _line(line: LineKey, rows: Sequence[LineOfRelease]) -> str:

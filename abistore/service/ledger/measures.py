@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.model.history import BaselineMove, Release
+from abistore.model.labels.promises import is_unreleased
 from abistore.model.standing import BaselineRole, is_supported
-from abistore.service.listing import releases_of
+from abistore.service.listing import promised, releases_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -29,7 +30,8 @@ def measures_of(release: Release, earlier: Sequence[Release], moves: Sequence[Ba
     """What a release is measured by, each baseline once: the previous one, the SONAME's first, then channels by name.
 
     ``earlier`` are the releases before it, ``moves`` those of its line's channels. Where the previous one or the first
-    is not supported any more, the nearest supported one stands before it. A channel that stands at the release itself,
+    is not supported any more, the nearest supported one stands before it. Builds between releases are measured by the
+    build before, and measure no release. A channel that stands at the release itself,
     or at a later one, measures it by where it stood before. One that was cleared measures nothing.
     """
     found: dict[str, Measure] = {}
@@ -59,10 +61,11 @@ def before(store: Store, release: Release) -> Sequence[Release]:
 def _roles(
     release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
 ) -> Iterator[tuple[BaselineRole, str]]:
-    yield from ((BaselineRole("previous"), each.version) for each in _nearest(earlier[::-1]))
+    before = earlier if is_unreleased(release.version) else promised(earlier)
+    yield from ((BaselineRole("previous"), each.version) for each in _nearest(before[::-1]))
     same = [each for each in earlier if release.recorded_name and each.recorded_name == release.recorded_name]
     named = BaselineRole("soname" if release.soname else "file_name")
-    yield from ((named, each.version) for each in _nearest(same))
+    yield from ((named, each.version) for each in _nearest(promised(same)))
     there = {each.version for each in earlier}
     for channel, versions in _channels(moves):
         stood = next((version for version in reversed(versions) if version in there), None)

@@ -13,6 +13,7 @@ from abistore.model.standing import is_supported
 from abistore.model.words.counting import counted
 from abistore.report.wording import named
 from abistore.service.history.several import listed
+from abistore.service.listing import promised
 from abistore.service.since.stepping import Broken, LineStep, StepBreaks, broken_by, steps_of
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class DepartureFinder:
     def before(self, asked: AskedRelease, start: Release | None = None) -> Departures:
         """What departed since ``start``: by default since the first supported release of the same name.
 
-        Programs record the SONAME, or the name of the file where there is none. Releases of another name, and those
-        that nobody supports, are left out.
+        Programs record the SONAME, or the name of the file where there is none. Releases of another name, those that
+        nobody supports, and builds between releases are left out.
         """
         among = self._loading(asked.release, start)
         if len(among) < 3 and not (len(among) == 2 and among[0] not in asked.covered):
@@ -91,7 +92,7 @@ class DepartureFinder:
         begin = self._places[start.sequence] + 1 if start else 0
         between = self._releases[begin : self._places[release.sequence]]
         loading = [each for each in between if each.recorded_name == release.recorded_name and is_supported(each)]
-        return [*([start] if start else []), *loading, release]
+        return [*([start] if start else []), *promised(loading), release]
 
     def _exports(self, among: Sequence[Release], asked: AskedRelease) -> list[Departed]:
         """The exports that came after the first release and went: from entries alone."""

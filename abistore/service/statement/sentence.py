@@ -8,7 +8,7 @@ from typing import NamedTuple
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
 from abistore.model.standing import FoldedRelease, Ledger, Standing
-from abistore.model.words.counting import counted
+from abistore.model.words.counting import of_all
 
 
 class Decisive(NamedTuple):
@@ -88,4 +88,4 @@ def _line(line: LineKey, asked: Sequence[Decisive]) -> str:
 def _holes(found: FoldedRelease) -> Iterator[str]:
     if found.holes:
         missing = sorted(f"{row.line.target} {row.line.profile}" for row in found.rows if row.ledger is None)
-        yield f"{counted(found.holes, 'line')} of {len(found.rows)} missing ({', '.join(missing)})"
+        yield f"{of_all(found.holes, len(found.rows), 'line')} missing ({', '.join(missing)})"

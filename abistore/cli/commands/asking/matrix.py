@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,11 +103,24 @@ def _range(found: CompatibleRange) -> str:
     told = [f"  needs at least  {found.needs_at_least}", f"  runs up to      {found.runs_up_to}"]
     if broken := [each for each in found.releases if each.verdict is Verdict.BREAKING]:
         told.append(f"  not on          {', '.join(each.version for each in broken)}")
+    if again := _beyond(found):
+        told.append(f"  also on         {', '.join(again)}")
     told += [f"  not judged      {each.version}: {each.reason}" for each in found.releases if each.verdict is None]
     if partly := [each for each in found.releases if _partly(each)]:
         versions = ", ".join(each.version for each in partly)
         told.append(f"  checked in part {versions}: one side shows less than the other")
     return "\n".join((head, *told))
+
+
+def _beyond(found: CompatibleRange) -> list[str]:
+    """The releases that the program runs on beyond its range: one between breaks it, or was not judged."""
+    runs = [list(group) for fits, group in groupby(found.releases, _fits) if fits]
+    ends = {found.needs_at_least, found.runs_up_to}
+    return [each.version for run in runs if ends.isdisjoint(one.version for one in run) for each in run]
+
+
+def _fits(each: RunsOn) -> bool:
+    return each.verdict is not None and each.verdict is not Verdict.BREAKING
 
 
 def _partly(each: RunsOn) -> bool:

@@ -71,8 +71,8 @@ def _blame(found: Blame) -> Iterator[str]:
     for gone in found.restored:
         yield f"restored in {_told(gone.restored)}: {_change(gone.change)}, broken since {_told(gone.introduced)}"
     if found.reverted and not found.all_restored:
-        some = counted(found.reverted, "declaration")
-        yield f"{some} differed between and are as in {found.base.version} again; --restored judges what that broke"
+        some = f"{counted(found.reverted, 'declaration')} differed between and {'is' if found.reverted == 1 else 'are'}"
+        yield f"{some} as in {found.base.version} again; --restored judges what that broke"
 
 
 def _short_lived(found: Blame) -> Iterator[str]:
