@@ -28,6 +28,7 @@ from abistore.report.wording import (
     affects,
     by_itself,
     consequences,
+    differing,
     location_of,
     overridden,
     said_of,
@@ -241,7 +242,9 @@ class _Differences:
         if declared is None or not worth_drawing(declared, self._style):
             return replace(finding_block(finding), shown_at=self._shown.get(key, ""))
         self._shown[key] = finding.id
-        return replace(finding_block(finding, drawn=True), declared=declared)
+        block = finding_block(finding, drawn=True)
+        drawn = tuple(line[2:] for line in differing(declared))
+        return replace(block, declared=declared, values=() if block.values == drawn else block.values)
 
 
 def worth_drawing(declared: ComparedDeclaration, style: Style) -> bool:
