@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from abistore.compare.context import Renames
 from abistore.compare.differing import Differing, differing, renewed
 from abistore.compare.scopes.found import moves_between
+from abistore.compare.scopes.moves import Move
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -42,9 +43,9 @@ class Differences:
         self._pending = set()
         return self._differing
 
-    def have_moved(self, new: SideFacts) -> bool:
-        """Whether a scope, or a version in names, is another one in a release."""
-        return bool(moves_between(self._old.snapshot, new.snapshot, self.of(new)))
+    def moves(self, new: SideFacts) -> Sequence[Move]:
+        """The scopes, and the versions in names, that are others in a release."""
+        return moves_between(self._old.snapshot, new.snapshot, self.of(new))
 
     def renames(self, new: SideFacts) -> Renames | None:
         """That no type was renamed, where none went or none came; else it is to be found out."""

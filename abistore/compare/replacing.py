@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from abistore.compare.comparison import compare
 from abistore.compare.context import Context
+from abistore.compare.diff.patterns.moved_names import surely_moved_exports
 from abistore.compare.differences import Differences
 from abistore.compare.judge.against import JudgedAgainst
 from abistore.compare.judge.alone import JudgedAlone
@@ -17,6 +18,7 @@ from abistore.model.recorded.unrecorded import unlike
 
 if TYPE_CHECKING:
     from abistore.compare.policies.ruling import Ruling
+    from abistore.compare.scopes.moves import Move
     from abistore.compare.side import SideFacts
 
 WITNESSES = 3
@@ -50,14 +52,23 @@ class Replacing:
         """
         old = self._old.snapshot
         refuse_strangers(old, new.snapshot)
-        if unlike(old.evidence, new.snapshot.evidence) or self._differences.have_moved(new):
+        if unlike(old.evidence, new.snapshot.evidence):
             return compare(old, new.snapshot, self._by).verdict
+        if moves := self._differences.moves(new):
+            return self._moved(new, moves)
         context = Context(self._old, new, renames=self._differences.renames(new))
         broken = self._broken_again(context, new, dict.fromkeys((*self.witnesses, *hints)))
         if broken is None:
             return self._judged(new)
         self.witnesses = tuple(dict.fromkeys((broken, *self.witnesses)))[:WITNESSES]
         return Verdict.BREAKING
+
+    def _moved(self, new: SideFacts, moves: Sequence[Move]) -> Verdict:
+        """The verdict about a release of which names are others: without a look at the rest where that breaks it."""
+        context = Context(self._old, new, differing=self._differences.of(new), moves=moves)
+        if _breaks(JudgedAlone(context, self._by).judged(surely_moved_exports(context))):
+            return Verdict.BREAKING
+        return compare(self._old.snapshot, new.snapshot, self._by).verdict
 
     def _broken_again(self, context: Context, new: SideFacts, names: Collection[Name]) -> Name | None:
         """The first of ``names`` that breaks this pair."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
+
 import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.differing import differing
+from abistore.compare.policies.formats.policy_file import read_policy
+from abistore.compare.policies.ruling import Ruling
 from abistore.compare.replacing import Replacing
 from abistore.compare.scopes.aligned import aligned
 from abistore.compare.scopes.found import moves_between
 from abistore.compare.scopes.moves import moved_scopes
 from abistore.compare.side import SideFacts
+from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Named, Primitive, Record, Symbol
 from abistore.model.snapshot import Snapshot
@@ -178,3 +184,13 @@ def test_functions_of_which_the_version_in_the_name_went_up_are_compared() -> No
 def test_what_has_no_other_version_in_its_name_is_no_move(before: list[str], after: list[str]) -> None:
     old, new = exporting(*before), exporting(*after)
     assert moves_between(old, new, differing(old, new)) == ()
+
+
+def test_a_policy_that_takes_the_move_for_a_risk_leaves_the_rest_to_be_judged(tmp_path: Path) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text("kinds: {inline_namespace_moved: {impact: risk, reason: planned}}\n")
+    ruling = Ruling(read_policy(path, date(2026, 6, 1)))
+    base, moved, other = (snapshot(each) for each in (shapes("lib_1"), shapes("lib_2"), grown(shapes("lib_2"))))
+    verdicts = [Replacing(SideFacts(base), ruling).verdict(SideFacts(new)) for new in (moved, other)]
+    assert verdicts == [compare(base, new, ruling).verdict for new in (moved, other)]
+    assert verdicts == [Verdict.COMPATIBLE_WITH_RISK, Verdict.BREAKING]

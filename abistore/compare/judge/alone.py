@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from abistore.compare.context import Context
 from abistore.compare.judge.judged import DeclarationJudge, LibraryDeltas, judge_library, library_deltas
 from abistore.compare.policies.applied import AppliedRuling
+from abistore.model.deltas import Delta
 from abistore.model.findings import Finding
 from abistore.model.names import SELF, Facet, Name
 
@@ -43,6 +44,10 @@ class JudgedAlone:
         if name == SELF:
             return self._ruled(judge_library(self._context, self.deltas.own).findings)
         return self._ruled(self._declared.judge(name, self.deltas.exports.get(name, ())).findings)
+
+    def judged(self, exports: Iterable[Delta[Any]]) -> Sequence[Finding]:
+        """The findings about the library itself that such differences of its exports make."""
+        return self._ruled(judge_library(self._context, [("symbol", delta) for delta in exports]).findings)
 
     def declared(self, name: Name) -> Sequence[Finding]:
         """The findings about the declaration of ``name``; the export tables are not looked at."""

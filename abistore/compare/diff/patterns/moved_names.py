@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, NamespaceMove, Renaming
 from abistore.compare.diff.unseen import TYPES, comparable
@@ -17,12 +18,22 @@ Called: TypeAlias = tuple[str, str, str, bool]
 """What is called otherwise, its names before and after, and whether these are versions that programs do not write."""
 
 Together: TypeAlias = dict[Called, list[tuple[Name, Name]]]
+Asked: TypeAlias = Mapping[Called, Pairs]
 
 
 def moved_exports(context: Context) -> Iterator[Changed[Batch]]:
     """One delta for each name that scopes changed, however many scopes it is a part of."""
-    for (what, before, after, versioned), pairs in sorted(_together(context.moves).items()):
-        if asked := _asked_for(context, pairs):
+    yield from _exports(context, context.once(_asked_for))
+
+
+def surely_moved_exports(context: Context) -> Iterator[Changed[Batch]]:
+    """Those of them of which the old release tells enough: nothing need be known under the old names."""
+    return _exports(context, _asked(context, frozenset({"own"})))
+
+
+def _exports(context: Context, asked_for: Asked) -> Iterator[Changed[Batch]]:
+    for what, before, after, versioned in sorted(_together(context.moves)):
+        if asked := asked_for[what, before, after, versioned]:
             shape = NamespaceMove if versioned and what == "namespace" else Renaming
             yield _delta(what, shape(asked, before, after))
 
@@ -30,7 +41,7 @@ def moved_exports(context: Context) -> Iterator[Changed[Batch]]:
 def moved_declarations(context: Context) -> Iterator[tuple[Facet, Changed[Batch]]]:
     """The same of what programs write, each with the facet that shows it: exports of versions say it already."""
     for (what, before, after, versioned), pairs in sorted(_together(context.moves).items()):
-        exported = bool(_asked_for(context, pairs))
+        exported = bool(context.once(_asked_for)[what, before, after, versioned])
         for facet in () if versioned and exported else _showing(context, exported):
             if written := _written(context, facet, pairs):
                 yield facet, _delta(what, (DeclaredMove if versioned else DeclaredRenaming)(written, before, after))
@@ -51,16 +62,27 @@ def _delta(what: str, batch: Batch) -> Changed[Batch]:
     return Changed(Subject(SELF, part), batch, batch)
 
 
-def _asked_for(context: Context, moved: Iterable[tuple[Name, Name]]) -> Pairs:
-    """The exports that programs ask this library for. None where they have copies of all that moved."""
-    consumers, found, own = context.old.consumers, [], False
-    for old, new in moved:
-        if old.kind in EXPORTS and context.exported(old) and consumers.can_name(old):
-            owner = consumers.owner(old, context.new.exporting, gone=True)
-            if owner != "foreign":
-                found.append((old.spelling, new.spelling))
-                own = own or owner != "inline"
-    return tuple(sorted(found)) if own else ()
+def _asked_for(context: Context) -> Asked:
+    """The exports that programs ask this library for. None where they have copies of all that moved together."""
+    return _asked(context, frozenset({"own", "instantiation"}))
+
+
+def _asked(context: Context, found_here: Container[Owner]) -> Asked:
+    found: dict[Called, Pairs] = {}
+    for called, moved in _together(context.moves).items():
+        exported = [pair for pair in moved if _is_exported(context, *pair)]
+        owners = [context.old.consumers.owner(old, context.new.exporting, gone=True) for old, _ in exported]
+        pairs = zip(exported, owners, strict=True)
+        asked = tuple(sorted((old.spelling, new.spelling) for (old, new), owner in pairs if owner != "foreign"))
+        found[called] = asked if any(owner in found_here for owner in owners) else ()
+    return found
+
+
+def _is_exported(context: Context, old: Name, new: Name) -> bool:
+    """Whether programs can ask for an export that moved, before and after."""
+    after = any(context.new.variants("symbol", each) for each in (old, new))
+    before = old.kind in EXPORTS and bool(context.old.variants("symbol", old))
+    return before and after and context.old.consumers.can_name(old)
 
 
 def _showing(context: Context, exported: bool) -> Iterator[Facet]:
