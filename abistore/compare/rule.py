@@ -142,7 +142,10 @@ def _named_subjects(module: str, annotation: str) -> tuple[tuple[type, type], ..
     """
     known = vars(sys.modules[module])
     parts = (part.removesuffix("]").partition("[") for part in annotation.split("] | "))
-    return tuple((known[delta], known[shape]) for delta, _, shapes in parts for shape in shapes.split(" | "))
+    try:
+        return tuple((known[delta], known[shape]) for delta, _, shapes in parts for shape in shapes.split(" | "))
+    except KeyError as error:
+        raise ValueError(f"{module}: the parameter of a rule is {annotation}, and {error} is not imported") from error
 
 
 @cache

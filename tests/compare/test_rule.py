@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.rule import load, rules_for, subscriptions
+from abistore.compare.rule import Note, load, rule, rules_for, subscriptions
 from abistore.compare.types.fields import InnerField
 from abistore.model.deltas import Added
+from abistore.model.findings import Impact
 from abistore.model.shapes import Field
 
 ADDED = load()["union_field_added"]
@@ -15,10 +18,10 @@ ADDED = load()["union_field_added"]
 
 @pytest.mark.parametrize("kind", load())
 def test_a_kind_says_what_happened_why_it_matters_and_how_to_avoid_it(kind: str) -> None:
-    rule = load()[kind]
-    assert rule.title
-    assert rule.why
-    assert rule.fix
+    one = load()[kind]
+    assert one.title
+    assert one.why
+    assert one.fix
 
 
 def test_a_docstring_without_a_remedy_is_refused() -> None:
@@ -34,10 +37,23 @@ def test_a_rule_looks_at_each_delta_that_its_annotation_names() -> None:
 
 
 def test_each_delta_that_rules_look_at_has_a_name_of_its_own() -> None:
-    assert len(subscriptions()) == len({subject for rule in load().values() for subject in rule.subjects})
+    assert len(subscriptions()) == len({subject for each in load().values() for subject in each.subjects})
 
 
 def test_rules_for_what_headers_show_are_not_asked_about_debug_information() -> None:
     headers = set(rules_for("source", (Added, Field)))
-    assert set(rules_for("layout", (Added, Field))) == {rule for rule in headers if rule.evidence != "source"}
-    assert {rule.kind for rule in headers} == {rule.kind for rule in load().values() if (Added, Field) in rule.subjects}
+    assert set(rules_for("layout", (Added, Field))) == {each for each in headers if each.evidence != "source"}
+    assert {each.kind for each in headers} == {each.kind for each in load().values() if (Added, Field) in each.subjects}
+
+
+def test_a_rule_whose_parameter_is_of_a_type_that_is_not_imported_is_refused_by_its_module() -> None:
+    with pytest.raises(ValueError, match=r"test_rule: the parameter of a rule is Added\[Vtable\], and 'Vtable' is not"):
+
+        @rule(Impact.NOTICE, evidence="layout", element="types", action="added")
+        def unimported(field: Added[Vtable]) -> Iterator[Note]:  # type: ignore[name-defined]  # noqa: F821
+            """A title.
+
+            Why.
+
+            Fix: nothing.
+            """
