@@ -37,7 +37,7 @@ class SuggestingGroup(click.Group):
 
 
 def _elsewhere(root: click.Context, word: str) -> Iterator[str]:
-    """The commands of this name in other groups, and the one that other tools call so, as they are written."""
+    """Commands that may be meant: those of this name in other groups, and what other tools call by it."""
     program = root.command_path
     if word in OTHER_WORDS:
         yield f"{program} {OTHER_WORDS[word]}"

@@ -1,4 +1,4 @@
-"""What addresses say now, in a few digits each: subscribers are told of those that say something else."""
+"""A short digest of what each address says now: subscribers hear of addresses whose digest changed."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def order(finding: Finding) -> tuple[object, ...]:
-    """Worst first, then by name, part and kind. Findings that are told apart by anything have one order.
+    """Worst first, then by name, part and kind, then by everything else: different findings never tie.
 
     A kind that is called otherwise now stays where it was: what is folded under what depends on this order.
     """

@@ -136,7 +136,7 @@ class ReleaseFacts(msgspec.Struct, frozen=True):
 
 
 class Amendment(msgspec.Struct, frozen=True):
-    """What became of the wish to say something about a stored release; ``before`` is what was said until then.
+    """The outcome of correcting the facts of a stored release; ``before`` are the facts until then.
 
     ``changed`` names the facts that say something else now, ``kept`` those that were said otherwise and stay.
     """

@@ -40,7 +40,7 @@ class StatedApproval(msgspec.Struct, frozen=True):
 
 
 class StatedGap(msgspec.Struct, frozen=True):
-    """What was not compared with a baseline: of which side, why, and what would make it checkable.
+    """A facet that was not compared with a baseline: which side lacks it, why, and how to provide it.
 
     ``count`` is of ``names``; it is 0 where all of the facet is meant. ``against`` is ``any`` where the release
     does not show the facet, so that no baseline can be compared in it.

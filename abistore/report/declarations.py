@@ -20,7 +20,7 @@ DRAWN = 2_000
 
 
 def declared(comparison: Comparison, old: Snapshot, new: Snapshot) -> tuple[ComparedDeclaration, ...]:
-    """The declarations with findings, sorted; without those that say no more than their findings."""
+    """The declarations with findings, sorted. One whose text repeats its findings is left out."""
     return _declared(every(comparison.findings), old, new)
 
 

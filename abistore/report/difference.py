@@ -57,7 +57,7 @@ def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
 
 
 def _keys(lines: list[str]) -> list[tuple[str, int]]:
-    """What lines are matched by: the text without its place; padding and ``public:`` belong to what follows them.
+    """Keys to match lines by: the text without its offset. Padding and ``public:`` go with the line after them.
 
     Equal ones are numbered, because matching many equal lines takes cubic time.
     """

@@ -72,7 +72,7 @@ def _lack(evidence: Evidence) -> str:
 
 
 def guessed(comparison: Comparison) -> str:
-    """What a verdict of ``BREAKING`` rests on where no header tells what programs can name; else empty.
+    """That a verdict of ``BREAKING`` rests on a guess: no header says which declarations programs can name. Else empty.
 
     What the library says of itself, such as its SONAME, needs no header, and neither does a library that is gone.
     """

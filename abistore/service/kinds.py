@@ -1,4 +1,4 @@
-"""The kinds of change as data, so that what is remembered can be told without loading what judges."""
+"""The kinds of change as data, so that stored verdicts are shown without importing the rules."""
 
 from __future__ import annotations
 

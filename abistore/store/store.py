@@ -217,7 +217,7 @@ class Store:
             return stored.types(self.database, self._memory)
 
     def walk(self) -> LineWalk:
-        """What goes through the releases of one line, each at the cost of what differs from the one before."""
+        """A walk through the releases of one line. Each costs what differs from the one before."""
         return LineWalk(self.database)
 
     def logs(self, spellings: Sequence[str], library: str | None = None) -> dict[LineKey, tuple[LogEvent, ...]]:

@@ -1,4 +1,4 @@
-"""Which classes bring in a vtable pointer, where a dump does not say it: those that share no base's."""
+"""Which classes have a vtable pointer of their own, where a dump does not say: those that share that of no base."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class HeaderProjects:
         return tuple(sorted(name for each in found for name in self._names[each]))
 
     def _mentioning(self, words: frozenset[str]) -> Iterator[str]:
-        """For each word a project that mentions it: the one that mentions the most, which is rarely another's."""
+        """For each word the project that mentions it; of several, the one that mentions the most words."""
         self._read()
         left = set(words)
         for project in sorted(self._files, key=lambda each: (-len(words & self._words[each]), each)):

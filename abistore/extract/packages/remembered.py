@@ -15,7 +15,7 @@ def digest_of(file: InputFile) -> str:
 
 
 def digest_of_libraries(digests: Iterable[str]) -> str:
-    """What a folder is told from others by: the SHA-256 over those of its libraries, in any order.
+    """The digest of a folder: SHA-256 over the sorted digests of its libraries.
 
     It says which libraries came together, and not that a folder was read before.
     """

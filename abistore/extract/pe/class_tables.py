@@ -142,7 +142,7 @@ class _Tables:
     # --- type information of Visual C++ ---------------------------------------------------------------------------
 
     def _bases(self, locator: int | None) -> Iterator[str]:
-        """The class itself and its bases, each as the symbol of its type descriptor; nothing where none is told."""
+        """The class and its bases, each as the symbol of its type descriptor; nothing without type information."""
         if locator is None or self._is_code(locator):
             return
         try:

@@ -51,7 +51,7 @@ def shapes(dlls: tuple[ImportedDll, ...]) -> Iterator[tuple[Name, Import]]:
 
 
 def bound_places(pe: PeFile) -> Mapping[int, str]:
-    """Where the loader writes the address of each symbol of other DLLs, of those that are bound when it is loaded."""
+    """Where the loader writes the addresses of symbols of other DLLs, without those bound at the first call."""
     budget, found = _Budget(pe), dict[int, str]()
     for _, names, addresses in _rows(pe):
         for number, symbol in enumerate(_symbols(pe, names, budget)):

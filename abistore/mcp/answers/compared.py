@@ -93,7 +93,7 @@ def extent(evidence: Evidence) -> str:
 
 
 def gaps(report: Report) -> tuple[Gap, ...]:
-    """What was not checked, of which the first few are told; first that what breaks is guessed to be public."""
+    """The first few things that were not checked. Ahead of them: that it is guessed which declarations are public."""
     found = [Gap(facet="source", side="both", reason="guessed", detail=report.guessed)] if report.guessed else []
     found += [
         Gap(

@@ -122,7 +122,7 @@ class ReadingServer(MCPServer[Any]):
         return decode_seen(done.answer)
 
     def kept_of(self, resource: ReadableResource, arguments: Mapping[str, Any]) -> bytes | None:
-        """What the server keeps of what a resource tells. Raises :class:`Refusal`."""
+        """The answer that the server has kept for a resource. Raises :class:`Refusal`."""
         if resource.name == "latest_gates":
             return self.gate
         return self.dumps.get(arguments["digest"]) if resource.name == "dumped" else self.kept_for(arguments)

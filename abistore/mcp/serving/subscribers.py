@@ -1,4 +1,4 @@
-"""Who is told when an address says something else: sessions that subscribed, and streams that listen."""
+"""Who hears of changed resources: sessions that subscribed, and streams that listen."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ConsumerDetails(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> ConsumerKey:
-        """What the consumer is told apart by."""
+        """What identifies the consumer."""
         return self.name, self.target
 
 

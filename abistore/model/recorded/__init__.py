@@ -1,1 +1,1 @@
-"""What inputs record and what they do not, so that two of them are compared in what both can say."""
+"""Facts that a kind of input never records, so that two inputs are compared in what both record."""

@@ -1,1 +1,1 @@
-"""What becomes of stores: what one brings into another, and what one gives up."""
+"""Merging and pruning of stores: what was brought in, and why something may go."""

@@ -111,7 +111,7 @@ def corners(mark: Mark, x: float, y: float, radius: float) -> str:
 
 
 def _range(counts: Sequence[int]) -> tuple[int, int]:
-    """What the chart spans: from nought where the counts differ much, else just what is there."""
+    """The range of the chart: from 0 if the counts differ much, else from the least to the most."""
     low, high = min(counts), max(counts)
     return (0 if 2 * low < high else low), high
 

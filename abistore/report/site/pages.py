@@ -35,7 +35,7 @@ RECENT = 24
 
 
 class Searched(NamedTuple):
-    """What search finds: its name, what it is, and its page from the folder of the index it stands in."""
+    """A hit of the search: its name, its sort, and the path of its page from the folder of the index."""
 
     text: str
     about: str

@@ -28,7 +28,7 @@ HEAD = """\
 
 
 class WhatIsApproved(StrictDocument):
-    """What the finding says, so that a person can review it; it must be what the identity stands for."""
+    """The finding in words, so that a person can review the file. It must match the identity."""
 
     kind: str = Field(description="The kind of change.")
     subject: Kind = Field(description="What is changed: a function, a record ...")

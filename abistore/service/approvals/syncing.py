@@ -22,7 +22,7 @@ class ExportedLedger(msgspec.Struct, frozen=True):
 
 
 class SyncedLedger(msgspec.Struct, frozen=True):
-    """What a file says otherwise than the ledger: what is ``added`` to it or replaced, and what is ``withdrawn``.
+    """How a file differs from the ledger: approvals that are ``added`` or replaced, and those that are ``withdrawn``.
 
     ``done`` tells that it was written; else it is only looked at.
     """

@@ -20,7 +20,7 @@ DEPRECATED = "deprecated"
 
 
 class DeclaredLife(NamedTuple):
-    """A public declaration: since which place it is deprecated, and at which it was removed; ``None`` if not."""
+    """A public declaration: where in release order it was deprecated and removed, ``None`` if it was not."""
 
     display: str
     since: int | None = None

@@ -1,4 +1,4 @@
-"""Judging the builds of a pipeline without storing them: what stands against the channel, and what a change added."""
+"""Judging builds of a pipeline, which are not stored: against a channel, and against the merge base of a change."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class AgedLibrary(msgspec.Struct, frozen=True):
 
 
 def aged(store: Store, releases: Sequence[Release]) -> AgedLibrary:
-    """The exports of the last release; ages are counted from the first release of those that had its SONAME at last.
+    """The exports of the last release, each with the release since which it is there under this SONAME.
 
     Each release costs what differs from the one before.
     """

@@ -127,7 +127,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
 
 
 def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
-    """What the latest release lacks of what came, or was another, after the first release of its SONAME."""
+    """What other releases of its SONAME brought or changed, and the latest one lacks."""
     if not stored:
         return
     covered = [each.against for each in measures_of(stored[-1], stored[:-1], ())]

@@ -17,7 +17,7 @@ STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 
 
 class ReviewPlan(msgspec.Struct, frozen=True):
-    """What is said of a finding, and by whom. ``library`` is where it was found; else a stored verdict tells that."""
+    """A review of a finding, and its author. Without ``library`` it is taken from a stored verdict."""
 
     state: ReviewState = "seen"
     note: str = ""

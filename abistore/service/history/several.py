@@ -1,4 +1,4 @@
-"""What several releases of a line tell together: breaks that no single step shows, and what comes back."""
+"""Breaks that only several releases together show, and exports that come back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Run:
         self._since = ""
 
     def go(self, step: StepVerdicts, returned_from: Iterable[str]) -> Iterator[str]:
-        """What the next release adds to what is said."""
+        """Take the next release into account."""
         if self.base is None:
             return
         before, self._before = self._before, step

@@ -151,7 +151,7 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
 
 
 def _taking_over(arrival: Arrival, path: Path, plan: IngestPlan) -> Callable[[Store, str], tuple[str, ...]] | None:
-    """What takes over what a snapshot says of findings, which is sound; ``None`` where it says nothing."""
+    """A function that stores the reviews and approvals of a snapshot; ``None`` where it carries none."""
     carried = arrival.snapshot.exported if arrival.snapshot else None
     if not carried or not (carried.reviews or carried.approvals):
         return None
@@ -229,7 +229,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
 
 
 def _hint(notes: tuple[str, ...]) -> str:
-    """What to do about what is unusual."""
+    """The hint for an unusual file."""
     if NO_EXPORTS in notes:
         return NO_EXPORTS_HINT
     return STRANGERS_HINT if any(note.startswith(STRANGERS) for note in notes) else ""

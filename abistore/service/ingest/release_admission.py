@@ -123,7 +123,7 @@ class _ReleaseAdmission:
         return report
 
     def _own(self, report: Report, standings: Sequence[StoreState]) -> Report:
-        """The report about what stands between the libraries with what is approved of it."""
+        """The report about findings between the libraries of a release, with their approvals."""
         at = self.members[0].place(standings[0], report, judged_against=True)
         ledger = max((each.approvals for each in standings), key=len)  # empty where a library is judged against nothing
         return approved_between(report, ledger, at)

@@ -1,4 +1,4 @@
-"""What people said of findings, out of a store with a snapshot and into another one."""
+"""Reviews and approvals that travel with a snapshot from one store into another."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def check_said(path: Path, said: Exported) -> None:
 
 
 def take_over(store: Store, library: str, said: Exported, origin: tuple[Path, str], approvals: bool) -> tuple[str, ...]:
-    """Store what a snapshot carries, as far as nobody here has said anything of the same; what became of it.
+    """Store the reviews and approvals of a snapshot; remarks about it. What was said here of the same finding stays.
 
     ``origin`` is the file, and who imports it. Approvals open gates: they are left out unless ``approvals`` asks for
     them, and one that was withdrawn here stays withdrawn.

@@ -1,4 +1,4 @@
-"""What is said of packages: which library was not read, what may not belong together, and what lies elsewhere."""
+"""Remarks about packages: libraries that were not read, parts of two versions, and files that moved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+[^/]*")
 
 
 def said_of(library: str, version: str, old: Provenance, new: Provenance) -> tuple[str, ...]:
-    """What is to be said of the packages that two snapshots of a library are from; ``version`` is the new one."""
+    """Remarks about the packages of two snapshots of a library; ``version`` is that of the new one."""
     return (*in_doubt(f"{library} {version}".strip(), [new]), *moved(library, old, new))
 
 
@@ -25,7 +25,7 @@ def in_doubt(release: str, members: Iterable[Provenance]) -> Iterator[str]:
 
 
 def moved(library: str, old: Provenance, new: Provenance) -> Iterator[str]:
-    """What is to be said of a library that is in another folder than before, or in a file of another name.
+    """The remark that a library moved to another folder, or to a file of another name.
 
     A folder that differs in a version only is the same one: ``foo-1.0/lib`` and ``foo-1.1/lib``.
     """

@@ -1,4 +1,4 @@
-"""What of a report concerns programs that are built already, told by what they import."""
+"""The part of a report that concerns given programs, by what they import."""
 
 from __future__ import annotations
 

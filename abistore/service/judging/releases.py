@@ -71,7 +71,7 @@ def judge_releases(
 
 
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
-    """What is to be said of the packages of both sides."""
+    """Remarks about the packages of both sides."""
     for release in (old, new):
         yield from in_doubt(f"{release.name} {release.version}", [each.provenance for each in release.libraries])
     for before, after in pairs:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def differences(store: Store, releases: Sequence[Release]) -> tuple[LineDifference, ...]:
-    """What only some of the releases export, of those that are lines of one library; sorted.
+    """Exports that only some lines of a library have, sorted.
 
     Names are compared without parameters: ``size_t`` is spelled ``m`` in symbols on one machine and ``j`` on another.
     """

@@ -1,4 +1,4 @@
-"""What several releases tell together: a break that no single step shows, and what a release restores."""
+"""Remarks about several releases: breaks that no single step shows, and exports that a release restores."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Reports:
         self._last: tuple[Release, Snapshot] | None = None
 
     def key(self, previous: Release | None, row: HistoryRow) -> object:
-        """What a report depends on beside the releases and the engine: what it is judged by."""
+        """The ruling as a key: what a report depends on beside the releases and the engine."""
         return key_of(self._by, previous, row.release) if previous else None
 
     def of(self, previous: Release, row: HistoryRow) -> Report:

@@ -81,7 +81,7 @@ def _removals(facts: StatedFacts, previous: Standing | None, release: Release) -
 
 
 def _exports(store: Store, release: Release) -> Exports:
-    """What a release exports, of those names that are its own."""
+    """The exports of a release that are its own."""
     with limits_for(release.declarations << 10, f"reading the exports of {release.reference}"):
         snapshot = store.load(release)
         names = (each for each in snapshot.entries.get("symbol", {}) if each.kind in EXPORTS)

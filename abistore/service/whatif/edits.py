@@ -73,7 +73,7 @@ def _read(stored: Snapshot, headers: HeaderOptions, edits: HeaderEdits) -> Facet
 
 
 def _of_stored(stored: Snapshot, declarations: str) -> HeaderEdit:
-    """What declarations change in what is stored, read with stand-ins for the stored types that they name."""
+    """The stored declarations with an edit, which is parsed after stand-ins for the stored types that it names."""
     from abistore.compare.whatif.edited import HeaderEdit
 
     with _scratch() as folder:

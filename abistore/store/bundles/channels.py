@@ -1,4 +1,4 @@
-"""Baselines of another store: their moves with all that was said of them, and where both sides moved one."""
+"""Baseline moves of another store, with actor and reason, and conflicts where both sides moved one."""
 
 from __future__ import annotations
 

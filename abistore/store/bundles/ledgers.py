@@ -46,7 +46,7 @@ def _text(said: FindingReview | Approval) -> bytes:
 def _joined(
     here: Sequence[Said], new: Sequence[Said], key: Callable[[Said], Hashable], moment: Callable[[Said], datetime]
 ) -> list[Said]:
-    """What to write after ``here``: what is new, and again what holds here where that was said later."""
+    """What to append to ``here``: new entries, then again the entry that holds here if it is the later one."""
     last = {key(one): one for one in here}
     newest = {key(one): one for one in sorted(new, key=moment)}
     again: list[Said] = [

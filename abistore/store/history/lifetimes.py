@@ -16,7 +16,7 @@ from abistore.store.releases import cards
 
 
 class Lifetime(NamedTuple):
-    """The places, in release order, of the release since which a name is there, and of the one that changed it last."""
+    """Since which release a name is there, and which changed it last, as places in release order."""
 
     since: int
     changed: int

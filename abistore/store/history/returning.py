@@ -35,7 +35,7 @@ _SPANS = (
 
 
 class ReturnedExport(NamedTuple):
-    """An export that came back: the release from which on it was gone, and the one that has it again."""
+    """An export that came back: the first release without it, and the first that has it again."""
 
     name: Name
     gone: Release

@@ -1,4 +1,4 @@
-"""Pruning a store: what is chosen and what is removed are of one moment."""
+"""Pruning a store, in one transaction: what is chosen is what is removed."""
 
 from __future__ import annotations
 

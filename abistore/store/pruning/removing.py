@@ -94,7 +94,7 @@ def _remove_verdicts(database: Database, snapshots: Sequence[int]) -> None:
 
 
 def _first_others(database: Database, gone: Collection[int], wanted: Iterable[int]) -> dict[int, int]:
-    """The first judgement of those that stay that has each of the wanted findings."""
+    """For each wanted finding the first remaining judgement that has it."""
     missing, found = set(wanted), dict[int, int]()
     for (verdict,) in database.rows(_REMAINING):
         if not missing:

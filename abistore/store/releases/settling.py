@@ -25,7 +25,7 @@ _FOREIGN_TO_PEP440 = re.compile(r"\+|-\d|\d[A-Za-z]+$")
 
 
 def settle(database: Database) -> None:
-    """Give a scheme of its own to each line that today's ``auto`` would order otherwise than it was ordered."""
+    """Fix the scheme of each line whose order today's ``auto`` would change."""
     for line in lines(database):
         if scheme_of(database, line) == AUTO:
             _settle(database, line)

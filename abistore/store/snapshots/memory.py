@@ -1,4 +1,4 @@
-"""What a store has decoded, and what tells whether that is what was stored."""
+"""Rows that a store has decoded, with the checksums that prove that they are unchanged."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class MeantNames:
         return {**self.candidates, **self.demangled, **self.exact}
 
     def within(self, line: Collection[int], displayed: Collection[int]) -> set[int]:
-        """The names that are meant in a line which ever had those in ``line``, some of which its shapes display so."""
+        """The names in ``line`` that a spelling means, by their own spelling or by what their shapes display."""
         exact = self.exact.keys() & line
         meant = exact | (self.candidates.keys() & displayed)
         # overloads without debug information have no display name

@@ -137,7 +137,7 @@ def _filtered(result: GateResult, shown: Filter) -> GateResult:
 
 
 def _unreported(results: tuple[GateResult, ...]) -> list[str]:
-    """What is said of files about which there is no report: first builds, and what could not be judged."""
+    """Lines about files without a report: first builds, and builds that could not be judged."""
     return [each.sentence for each in results if each.judged.verdict is None]
 
 

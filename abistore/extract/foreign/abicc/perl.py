@@ -64,7 +64,7 @@ class _Reading:
         return kind, "=" if kind == "variable" else match[kind]
 
     def _value(self, kind: str, token: str) -> Value:
-        """A scalar, or all of a hash or list: those that are open are kept here, and not on Python's stack."""
+        """A scalar, or a whole hash or list. Open ones are kept here: nesting overflows Python's stack."""
         if kind != "mark":
             return self._scalar(kind, token)
         whole = self._opened(token)

@@ -110,7 +110,7 @@ def _word(text: str) -> str:
 
 
 def read_declarations(types: AbiccTypes, dump: Hash, kinds: Mapping[str, Name]) -> None:
-    """Enter what describes the exports; an alias and what it stands for are described by either."""
+    """Enter the declarations of the exports. One declaration describes a symbol and its aliases."""
     others: list[tuple[str, Hash]] = []
     for described in _described(dump):
         symbol = _symbol_of(described)

@@ -27,7 +27,7 @@ def read_record(types: AbixmlTypeSource, element: Element, sort: Literal["struct
 
 
 def read_enum(types: AbixmlTypeSource, element: Element) -> Enum:
-    """The shape of an enumeration: its size is that of the type that stands for its underlying one."""
+    """The shape of an enumeration. ABIXML gives its size by the underlying type."""
     underlying = next(element.children("underlying-type"), None)
     known = underlying is not None and types.elements.get(underlying.get("type-id"))
     size = known.size if known else 0

@@ -35,7 +35,7 @@ LARGEST: Final = 1 << 62
 
 
 class ReadSymbols(NamedTuple):
-    """The symbol facet, the symbol that stands for all at an address, and whether imports are told.
+    """The symbol facet; of symbols at one address, which stands for all; and whether the file has imports.
 
     Symbols of aliases are spelled with their versions.
     """

@@ -48,7 +48,7 @@ def labels(symbols: Sequence[SymbolLine]) -> list[str]:
 
 
 def release_at(symbols: Sequence[SymbolLine], label: str | None, target: Target | None) -> PackageRelease:
-    """What a release has; the one that the file is of without a ``label``."""
+    """The symbols of the release ``label``; without one, of the release that the file is for."""
     entries: dict[Name, list[AnyShape]] = {}
     unknown: set[str] = set()
     for line in symbols:
@@ -97,7 +97,7 @@ def _fits(line: SymbolLine, target: Target | None) -> Here:
 
 
 def _among(words: str, target: Target) -> Here:
-    """Whether a list of architectures, or of those that are not meant, has that of a target."""
+    """Whether a list of architectures (``amd64 arm64``, ``!i386``) allows that of a target."""
     from abistore.extract.foreign.targets import target_called
 
     listed, refused = words.split(), False

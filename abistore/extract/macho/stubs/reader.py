@@ -52,7 +52,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
 
 
 def _parts_of(document: StubDocument, target: str, inlined: dict[str, StubDocument]) -> Iterator[StubDocument]:
-    """The libraries in the same file that a library re-exports, and those that these do: linkers see one library."""
+    """The libraries of the file that a library re-exports, directly or through others: linkers see one library."""
     pending, seen = list(_of(document.reexports, target)), {document.name}
     while pending:
         name = pending.pop()

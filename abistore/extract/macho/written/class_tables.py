@@ -39,7 +39,7 @@ def _with_table(reader: TableReader, export: MachoExport) -> MachoExport:
 
 
 def _written(macho: MachOFile, pages: frozenset[int]) -> Fixups:
-    """What dyld writes; nothing where it would refuse what the file says, so that no table is known."""
+    """What dyld writes; nothing for a file that dyld would refuse, so that no table is known."""
     try:
         return fixups(macho, pages)
     except Malformed:

@@ -43,7 +43,7 @@ def _identities(found: list[Approval]) -> list[str]:
 
 
 def _exactly(found: list[Approval]) -> str:
-    """Which approvals are meant: those that were said then, and none that is said of the same finding later."""
+    """Digests of the approvals as they stand now: a later approval of the same finding is another one."""
     return "; ".join(f"{one.identity} {one.scope} {one.approved.isoformat()}" for one in found)
 
 
