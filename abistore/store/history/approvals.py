@@ -7,28 +7,15 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, insert, select, update
 
-from abistore.errors import SnapshotNotFound
 from abistore.model.judging.approvals import Approval, ApprovedFacts, in_words
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database
-from abistore.store.database.seals import checksum
-from abistore.store.history.sealed import sealed_rows
+from abistore.store.history.sealed import SealedLedger
 
-_APPROVAL, _LIBRARY, _ROOT = tables.approval.c, tables.library.c, tables.root.c
 _COLUMNS = ("identity", "facts", "scope", "until", "reason", "ticket", "approver", "actor", "approved", "origin")
-_SAID = (_LIBRARY.name, *(_APPROVAL[column] for column in _COLUMNS), _APPROVAL.withdrawn)
-_EVERY = (
-    select(_ROOT.approvals, _APPROVAL.id, *_SAID, _APPROVAL.checksum)
-    .select_from(tables.root.outerjoin(tables.approval.join(tables.library), _ROOT.id == 1))
-    .order_by(_APPROVAL.id)
-)
-_LIBRARY_ID = select(_LIBRARY.id).where(_LIBRARY.name == bindparam("library"))
-_INSERT = insert(tables.approval)
-_SEAL = update(tables.approval).where(_APPROVAL.id == bindparam("identifier"))
-_COUNT = update(tables.root).values(approvals=_ROOT.approvals + bindparam("seal"))
+_LEDGER = SealedLedger(tables.approval, "approvals", (*_COLUMNS, "withdrawn"))
 
 
 def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
@@ -52,16 +39,8 @@ def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
 
 def append(database: Database, one: Approval) -> None:
     """Write an approval, whatever was approved before. Raises :class:`SnapshotNotFound` for an unknown library."""
-    rows = database.rows(_LIBRARY_ID, {"library": one.library})
-    if not rows:
-        raise SnapshotNotFound(f"{one.library}: no such library in {database.where}")
-    library = rows[0][0]
     values = (*(_packed(one, column) for column in _COLUMNS), int(one.withdrawn))
-    columns = dict(zip((*_COLUMNS, "withdrawn"), values, strict=True))
-    identifier = database.insert(_INSERT, {"library_id": library, **columns, "checksum": 0})
-    seal = checksum(identifier, one.library, *values)
-    database.run(_SEAL.values(checksum=seal), {"identifier": identifier})
-    database.run(_COUNT, {"seal": seal})
+    _LEDGER.append(database, one.library, values)
 
 
 def _packed(one: Approval, column: str) -> str | None:
@@ -72,7 +51,7 @@ def _packed(one: Approval, column: str) -> str | None:
 
 def every(database: Database) -> tuple[Approval, ...]:
     """All that was approved and withdrawn, oldest first. Raises :class:`StoreError` where a row is not as written."""
-    return tuple(map(_read, sealed_rows(database, _EVERY, "an approval")))
+    return tuple(map(_read, _LEDGER.rows(database, "an approval")))
 
 
 def _read(values: Sequence[Any]) -> Approval:

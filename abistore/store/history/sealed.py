@@ -1,12 +1,14 @@
-"""Reading what is only ever added to: every row is sealed, and the root has the sum of the seals."""
+"""Tables that are only ever added to: every row is sealed, and the root has the sum of the seals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select
+from sqlalchemy import Select, Table, bindparam, insert, select, update
 
+from abistore.errors import SnapshotNotFound
+from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
 from abistore.store.database.seals import checksum
@@ -30,3 +32,38 @@ def sealed_rows(database: Database, statement: Select[Any], what: str) -> list[S
     if missing != 0:
         raise damaged(database.where, f"{what} is missing")
     return found
+
+
+class SealedLedger:
+    """What people said of findings, oldest first: rows of ``table``. ``total`` of the root is the sum of their seals.
+
+    ``columns`` are the values of a row, beside the library that it is about.
+    """
+
+    def __init__(self, table: Table, total: str, columns: Sequence[str]) -> None:
+        root, library = tables.root.c, tables.library.c
+        self._columns = columns
+        self._every = (
+            select(root[total], table.c.id, library.name, *(table.c[each] for each in columns), table.c.checksum)
+            .select_from(tables.root.outerjoin(table.join(tables.library), root.id == 1))
+            .order_by(table.c.id)
+        )
+        self._library = select(library.id).where(library.name == bindparam("library"))
+        self._insert = insert(table)
+        self._seal = update(table).where(table.c.id == bindparam("identifier"))
+        self._count = update(tables.root).values({total: root[total] + bindparam("seal")})
+
+    def rows(self, database: Database, what: str) -> list[Sequence[Any]]:
+        """The library and the values of all rows, as :func:`sealed_rows` says."""
+        return sealed_rows(database, self._every, what)
+
+    def append(self, database: Database, library: str, values: Sequence[Any]) -> None:
+        """Write a row. Raises :class:`SnapshotNotFound` for an unknown library."""
+        known = database.rows(self._library, {"library": library})
+        if not known:
+            raise SnapshotNotFound(f"{library}: no such library in {database.where}")
+        told = dict(zip(self._columns, values, strict=True))
+        identifier = database.insert(self._insert, {"library_id": known[0][0], **told, "checksum": 0})
+        seal = checksum(identifier, library, *values)
+        database.run(self._seal.values(checksum=seal), {"identifier": identifier})
+        database.run(self._count, {"seal": seal})
