@@ -40,6 +40,11 @@ class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
         return words.get(self.role) or f"channel {self.channel}"
 
 
+def channels_of_roles(roles: Iterable[BaselineRole]) -> tuple[str | None, ...]:
+    """The channels among the roles of a baseline, at each of which a gate may stand; ``None`` for no channel."""
+    return tuple(each.channel for each in roles if each.channel is not None) or (None,)
+
+
 class Standing(msgspec.Struct, frozen=True):
     """A release beside one of its baselines. A release that is a baseline for several reasons has all ``roles``.
 
@@ -68,6 +73,11 @@ class Standing(msgspec.Struct, frozen=True):
     def channel(self) -> str | None:
         """The first channel that it is measured by."""
         return next((each.channel for each in self.roles if each.channel is not None), None)
+
+    @property
+    def channels(self) -> tuple[str | None, ...]:
+        """All channels that it is measured by; none is ``None``."""
+        return channels_of_roles(self.roles)
 
     @property
     def verdict(self) -> Verdict | None:

@@ -319,11 +319,12 @@ def test_history_and_statement_call_no_release_refused_that_ships_by_approval(
     released: Call, failing: Ids, new: Path
 ) -> None:
     ids = failing(new)
-    assert released("baseline", "set", "libcase", "--clear", "--channel", "main").code == 0
     assert released("ingest", new, "--version", "1.1").code == 0
     assert "! not allowed in this line: `abistore verdict libcase@1.1`" in released("history", "libcase").out
     assert released("approve", *ids, "--library", "libcase", *WHY, "--scope", "branch:release").code == 0
     assert "not allowed in this line" not in released("history", "libcase").out
     statement = released("statement", "libcase").out
     assert "libcase 1.1: BREAKING, allowed" in statement
+    assert "for branch release" in statement.splitlines()[0]
+    assert "Accepted: 2 findings" in statement
     assert "by approval, else no: soname-kept" in statement

@@ -19,8 +19,11 @@ from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.resources.pages import PAGES
 from abistore.mcp.resources.text import MOST_BYTES, Part, paged
 from abistore.mcp.serving.reading import matched
+from abistore.model.history import IngestRequest
+from abistore.store.store import Store
 from tests.build import build_library
 from tests.mcp.conftest import Agent, fill
+from tests.store.builders import ARM, EXPORTED, X86, function, snapshot
 
 
 def read(agent: Agent, uri: str) -> str:
@@ -299,3 +302,16 @@ def test_a_statement_by_a_deprecation_window_is_that_of_the_command_line(agent: 
     assert given["deprecation"] == "2 minor"
     code, said = unread(agent, "abistore://libraries/libgeo/releases/2.0/statement/soon")
     assert "no deprecation window" in said, code
+
+
+def test_a_ledger_names_the_lines_that_lack_the_version(modern: Agent, tmp_path: Path) -> None:
+    address = str(tmp_path / "lines.db")
+    with Store.open(address, write=True) as store:
+        for version, target in (("1.0", X86), ("1.0", ARM), ("1.1", X86)):
+            made = snapshot(version, symbols={function("f"): EXPORTED}, target=target)
+            store.ingest(made, IngestRequest(version))
+    told = read(modern.set(database=address), "abistore://libraries/libgeo/releases/1.1/ledger")
+    (ledger,) = json.loads(told)["ledgers"]
+    assert [(each["line"]["target"], each["why"]) for each in ledger["missing"]] == [
+        (str(ARM), "no release 1.1: its only release is 1.0")
+    ]

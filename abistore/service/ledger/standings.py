@@ -15,7 +15,7 @@ from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import Name
-from abistore.model.standing import BaselineRole, Ledger, Standing, worst_of
+from abistore.model.standing import BaselineRole, Ledger, Standing, channels_of_roles, worst_of
 from abistore.model.words.counting import counted
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
@@ -146,8 +146,12 @@ def _standing(
     count, said = 0, ""
     if summary.verdict.exit_code:
         ledger = of_library(store.approvals(), release.line.library)
-        place = GatePlace(today, release.version, release.soname, _channel(measure.roles), scheme)
-        count, said = accepted_of(given, ledger, place)
+        places = (
+            GatePlace(today, release.version, release.soname, each, scheme) for each in channels_of_roles(measure.roles)
+        )
+        count, said = max(
+            (accepted_of(given, ledger, place) for place in places), key=lambda told: (told[1] > "", told)
+        )
     plan = allow_plan(store, old, release.soname)
     if deprecation is not None:
         plan = replace(plan, early=early_removals(store, outline(given.comparison), old, moment(release), deprecation))
@@ -161,7 +165,3 @@ def _standing(
         passed_by=said,
         bump=bump_beside(old, release, summary, plan),
     )
-
-
-def _channel(roles: tuple[BaselineRole, ...]) -> str | None:
-    return next((each.channel for each in roles if each.channel is not None), None)

@@ -62,7 +62,7 @@ class AskedRelease(NamedTuple):
 class DepartureFinder:
     """Finds what departed, for any release of one line, of which ``walk`` reads entries; ``releases`` are in order.
 
-    ``steps`` tells what a release breaks of an earlier one. The latest ``most`` breaks are looked at.
+    ``steps`` tells what a release breaks of an earlier one. The latest ``most`` of these are looked at.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class DepartureFinder:
         gone = self._exports(among, asked)
         changed, unread = self._changes(among, asked, {each.name for each in gone})
         order = sorted((*gone, *changed), key=lambda each: (self._places[each.last.sequence], each.changed, each.name))
-        latest = last_with(order)[-self._most :]
+        latest = last_with(order)[-max(self._most, MOST_MEASURED) :]
         beyond = (each.gone for each in order if each.last not in latest)
         return Departures(tuple(each for each in order if each.last in latest), frozenset((*unread, *beyond)))
 

@@ -68,9 +68,9 @@ def steps_of(releases: Sequence[Release]) -> list[LineStep]:
     return sorted(found)
 
 
-def steps_at_once(declarations: int, most: int) -> int:
+def steps_at_once(declarations: int, most: int, least: int = 2) -> int:
     """How many steps of a line are judged for one question: fewer of a large library, for ``most`` declarations."""
-    return max(2, most // max(declarations, 1))
+    return max(least, most // max(declarations, 1))
 
 
 class StepJudge:
@@ -116,15 +116,18 @@ class StepJudge:
         return self._given[pair]
 
     def about(self, old: Release, new: Release, names: Iterable[Name]) -> list[Finding]:
-        """What comparing them finds about some names, before anything is folded; nothing where they cannot be."""
+        """What comparing them finds about some names alone; nothing where they cannot be compared."""
         from abistore.compare.context import Context
         from abistore.compare.judge.alone import JudgedAlone
+        from abistore.compare.judge.consequences import fold
+        from abistore.compare.rule import RULES
 
         try:
             sides = self._judge.sides(old, new)
             with limits_for(old.declarations << 9, f"judging {new.reference}"), without_cycle_collection():
-                alone = JudgedAlone(Context(*sides, cards=(old.side, new.side)), self._by)
-                return [each for name in sorted(names) for each in alone.about(name)]
+                context = Context(*sides, cards=(old.side, new.side))
+                alone = JudgedAlone(context, self._by)
+                return fold([each for name in sorted(names) for each in alone.about(name)], RULES, context)
         except (InputError, Incomparable, DamagedStore):
             return []
 

@@ -103,9 +103,12 @@ def _approvals(facts: StatedFacts, standing: Standing, release: Release) -> Iter
     given = facts.given(old, release) if said else None
     if given is None:
         return
-    at = GatePlace(facts.today, release.version, release.soname, standing.channel, facts.store.scheme(library))
-    report = approved(outline(given.comparison), said, at)
-    yield from (each for finding in every(report.changes) if (each := _approval(old.version, finding)))
+    scheme, told = facts.store.scheme(library), list[list[StatedApproval]]()
+    for channel in standing.channels:
+        at = GatePlace(facts.today, release.version, release.soname, channel, scheme)
+        report = approved(outline(given.comparison), said, at)
+        told.append([each for finding in every(report.changes) if (each := _approval(old.version, finding))])
+    yield from max(told, key=lambda found: sum(each.state == "approved" for each in found))
 
 
 def _approval(against: str, finding: ReportedFinding) -> StatedApproval | None:

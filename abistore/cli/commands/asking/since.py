@@ -85,7 +85,7 @@ def _short_lived(found: Blame) -> Iterator[str]:
         yield f"since {_told(introduced)}, {counted(len(changes), 'break')} of programs built against {built}"
         yield from (f"  {_change(change)}" for change in changes)
     if found.unjudged:
-        yield f"{counted(found.unjudged, 'step')} between not judged; --restored judges what each broke"
+        yield f"{counted(found.unjudged, 'step')} between not looked at; --restored judges what each broke"
 
 
 @click.command("first-broken")
