@@ -9,7 +9,7 @@ import pytest
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import outermost_of
 from abistore.model.cpp_names.qualified import entity, outermost
-from abistore.model.mangling.symbols import NEW_AND_DELETE
+from abistore.model.mangling.symbols import NEW_AND_DELETE, plain_path
 from tests.model.test_mangled import LIBRARIES
 
 
@@ -47,3 +47,31 @@ def test_it_is_that_of_every_symbol_of_the_c_plus_plus_runtime() -> None:
     assert [each for each in symbols if outermost_of(each) != outermost(demangle(each))] == []
     operators = {each for each in symbols if entity(demangle(each)).startswith(("operator new", "operator delete"))}
     assert operators == {each for each in symbols if each.startswith(NEW_AND_DELETE)} != set()
+
+
+@pytest.mark.parametrize(
+    ("symbol", "path"),
+    [
+        ("_ZN3geo5Shape4areaEv", "geo::Shape::area"),
+        ("_ZNK3geo5ShapeIiE4areaEv", "geo::Shape"),
+        ("_ZN3geo5ShapeC2ERKS0_", "geo::Shape::Shape"),
+        ("_ZN3geo5ShapeD0Ev", "geo::Shape::~Shape"),
+        ("_ZTVN3geo5ShapeE", "geo::Shape"),
+        ("_ZN3geo5ShapeeqERKS0_", ""),
+        ("_ZN3geo12_GLOBAL__N_14areaEv", ""),
+        ("_ZN3geoB5cxx115Shape4areaEv", ""),
+        ("_ZN99geo", ""),
+        ("_Z4areaN3geo5ShapeE", ""),
+        ("area", ""),
+    ],
+)
+def test_the_letters_of_a_symbol_spell_its_path_or_tell_none(symbol: str, path: str) -> None:
+    assert "::".join(plain_path(symbol)) == path
+
+
+def test_a_path_of_plain_letters_is_that_of_the_demangled_name() -> None:
+    symbols = (
+        f"_ZN3lib{len(each)}{each}{end}" for each in ("a", "shape_v2") for end in ("Ev", "C1Ev", "D2Ev", "IiEEvT_")
+    )
+    for symbol in symbols:
+        assert "::".join(plain_path(symbol)) == entity(demangle(symbol)).partition("<")[0]

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import variant
 from abistore.model.cpp_names.qualified import entity
-from abistore.model.mangling.symbols import is_mangled
+from abistore.model.mangling.symbols import is_mangled, is_member_of_std, plain_path
 
-FOREIGN: Final = ("std::", "__gnu_cxx::", "__cxxabiv1::")
+FOREIGN: Final = frozenset({"std", "__gnu_cxx", "__cxxabiv1"})
 """Scopes of the runtime: that these are there tells nothing of the library's own."""
 
 
@@ -26,9 +26,15 @@ def path(spelling: str) -> tuple[str, ...]:
     """The components of a qualified name up to its first template arguments; none for what stands in no scope."""
     if not may_be_nested(spelling):
         return ()
-    text = entity(demangle(spelling)) if is_mangled(spelling) else spelling
-    parts = tuple(text.partition("<")[0].split("::"))
-    return parts if len(parts) > 1 and all(parts) and not text.startswith(FOREIGN) else ()
+    parts = plain_path(spelling) or tuple(_qualified(spelling).partition("<")[0].split("::"))
+    return parts if len(parts) > 1 and all(parts) and parts[0] not in FOREIGN else ()
+
+
+def _qualified(spelling: str) -> str:
+    """The qualified name that a spelling stands for; empty for what is linked in from the runtime."""
+    if not is_mangled(spelling):
+        return spelling
+    return "" if is_member_of_std(spelling) else entity(demangle(spelling))
 
 
 Key: TypeAlias = tuple[str, str]

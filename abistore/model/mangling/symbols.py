@@ -53,6 +53,7 @@ HEAD: Final = pattern(
 
 _MEMBER_OF_STD: Final = pattern(r"_Z(?:T[VTIS]|GV)?N[rVKRO]*S[tabsiod]")
 _COMPILER_MADE: Final = pattern(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+_NESTED: Final = pattern(r"_Z(?:T[VTIS]|GV)?N[rVK]*[RO]?(?=\d)")
 _SCOPED: Final = pattern(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
 _THIS: Final = pattern(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
 _REQUALIFIED: Final = pattern(r"_ZN[rVKRO]+(?=\d|St|S)")
@@ -167,6 +168,25 @@ def mangled_scope(symbol: str) -> tuple[str, bool]:
     end = match.end() + int(match[1])
     name, rest = symbol[match.end() : end], symbol[end:]
     return name, rest.startswith("I") or re.match(r"C[1-3]|D[0-2]", rest) is not None
+
+
+def plain_path(symbol: str) -> tuple[str, ...]:
+    """The components of a nested name up to its first template arguments, where its letters spell them; else none.
+
+    ``_ZN3geo5ShapeC1Ev`` is ``geo``, ``Shape``, ``Shape``. Operators, tags and unnamed namespaces are not spelled.
+    """
+    start = _NESTED.match(symbol)
+    place, parts = start.end() if start else len(symbol), list[str]()
+    while size := _SIZE.match(symbol, place):
+        place = size.end() + int(size[0])
+        parts.append(symbol[size.end() : place])
+    rest = symbol[place : place + 2]
+    if not parts or any(each.startswith("_GLOBAL__N") for each in parts):
+        return ()
+    if rest.startswith(("E", "I")):
+        return tuple(parts)
+    special = {"C": parts[-1], "D": f"~{parts[-1]}"}.get(rest[:1]) if rest[1:] in ("0", "1", "2", "3") else None
+    return (*parts, special) if special else ()
 
 
 def enclosing_functions(symbol: str) -> int:
