@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from abistore.compare.context import Renames
 from abistore.compare.differing import Differing, differing, renewed
-from abistore.compare.scopes.found import moves_between
+from abistore.compare.scopes.found import may_move, moves_of
 from abistore.compare.scopes.moves import Move
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
@@ -26,12 +26,16 @@ class Differences:
         self._uncompared: set[Name] | None = None
         self._gone: set[Name] = set()
         self._come: set[Name] = set()
+        self._unlooked: set[Name] | None = None
+        self._left: set[Name] = set()
+        self._arrived: set[Name] = set()
 
     def note(self, changed: Collection[Name]) -> None:
         """The next release differs from the last one in what these names are."""
         self._pending.update(changed)
-        if self._uncompared is not None:
-            self._uncompared.update(changed)
+        for names in (self._uncompared, self._unlooked):
+            if names is not None:
+                names.update(changed)
 
     def of(self, new: SideFacts) -> Differing:
         """The names in which a release differs."""
@@ -45,12 +49,24 @@ class Differences:
 
     def moves(self, new: SideFacts) -> Sequence[Move]:
         """The scopes, and the versions in names, that are others in a release."""
-        return moves_between(self._old.snapshot, new.snapshot, self.of(new))
+        self._compare_names(new)
+        return moves_of(self._old.snapshot, new.snapshot, self._left, self._arrived)
 
     def renames(self, new: SideFacts) -> Renames | None:
         """That no type was renamed, where none went or none came; else it is to be found out."""
         self._compare_types(new)
         return None if self._gone and self._come else Renames({}, {})
+
+    def _compare_names(self, new: SideFacts) -> None:
+        """Keep which names went and came that something may have moved: a release without any is asked no more."""
+        old = self._old.snapshot
+        names = self._unlooked if self._unlooked is not None else frozenset().union(*self.of(new).values())
+        for name in names:
+            if may_move(name):
+                before, after = old.has(name), new.snapshot.has(name)
+                (self._left.add if before and not after else self._left.discard)(name)
+                (self._arrived.add if after and not before else self._arrived.discard)(name)
+        self._unlooked = set()
 
     def _compare_types(self, new: SideFacts) -> None:
         names: Iterable[Name] = self._uncompared if self._uncompared is not None else self._declared(new)

@@ -313,6 +313,10 @@ class Snapshot(msgspec.Struct, frozen=True):
         """How many names of functions and variables the binary exports."""
         return sum(name.kind in {"function", "variable"} for name in self.entries.get("symbol", ()))
 
+    def has(self, name: Name) -> bool:
+        """Whether any facet has the name."""
+        return any(name in held for held in self.entries.values())
+
     def evidence_of(self, facet: Facet) -> Evidence:
         """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
         return evidence_of(self.evidence, facet)

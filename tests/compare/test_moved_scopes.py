@@ -14,7 +14,6 @@ from abistore.compare.policies.ruling import Ruling
 from abistore.compare.replacing import Replacing
 from abistore.compare.scopes.aligned import aligned
 from abistore.compare.scopes.found import moves_between
-from abistore.compare.scopes.moves import moved_scopes
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
@@ -31,7 +30,7 @@ def exporting(*symbols: str) -> Snapshot:
 
 
 def moves(old: Snapshot, new: Snapshot) -> list[tuple[str, str, bool, int]]:
-    found = moved_scopes(old, new, differing(old, new))
+    found = moves_between(old, new, differing(old, new))
     return [(each.before, each.after, each.versioned, len(each.pairs)) for each in found]
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from abistore.compare.differing import Differing
 from abistore.compare.scopes.moves import Move, moved_scopes
-from abistore.compare.scopes.suffixes import moved_suffixes
+from abistore.compare.scopes.suffixes import is_versioned, moved_suffixes
+from abistore.compare.scopes.texts import may_be_nested
+from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+
+
+def may_move(name: Name) -> bool:
+    """Whether a name is of those that moves are looked for among."""
+    return may_be_nested(name.spelling) or is_versioned(name)
 
 
 def moves_between(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[Move, ...]:
@@ -13,4 +22,14 @@ def moves_between(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[M
 
     ``differing`` are the names that the two sides show in different ways.
     """
-    return (*moved_scopes(old, new, differing), *moved_suffixes(old, new, differing))
+    names = {name for each in differing.values() for name in each if may_move(name)}
+    return moves_of(
+        old, new, {each for each in names if not new.has(each)}, {each for each in names if not old.has(each)}
+    )
+
+
+def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> tuple[Move, ...]:
+    """The same, where it is known which names that may move the old side alone has, and which the new one alone."""
+    if not gone or not come:
+        return ()
+    return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.compare.differing import Differing
 from abistore.compare.scopes.texts import first_turn, marker, may_be_nested, path
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
@@ -58,21 +57,14 @@ class Move(msgspec.Struct, frozen=True):
         return "::".join(old), "::".join(new)
 
 
-def moved_scopes(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[Move, ...]:
+def moved_scopes(old: Snapshot, new: Snapshot, gone: Iterable[Name], come: Iterable[Name]) -> Iterator[Move]:
     """The scopes that moved, those of most names first. Each name is in one move at most.
 
-    ``differing`` are the names that the two sides show in different ways.
+    ``gone`` are names that the old side alone has, ``come`` such that the new side alone has.
     """
-    names = {name for each in differing.values() for name in each if may_be_nested(name.spelling)}
-    gone = {name for name in names if not _has(new, name)}
-    come = {name for name in names if not _has(old, name)}
-    if not gone or not come:
-        return ()
-    return tuple(_moves(old, new, gone, come))
-
-
-def _has(snapshot: Snapshot, name: Name) -> bool:
-    return any(name in held for held in snapshot.entries.values())
+    left, arrived = ({name for name in names if may_be_nested(name.spelling)} for names in (gone, come))
+    if left and arrived:
+        yield from _moves(old, new, left, arrived)
 
 
 def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> Iterator[Move]:
@@ -165,7 +157,7 @@ def _written(snapshot: Snapshot, scope: str) -> list[str]:
 
 def _is_type(snapshot: Snapshot, scope: str) -> bool:
     """Whether a scope is a class or an enumeration: another name of it is that of a type."""
-    return any(_has(snapshot, Name(kind, scope)) for kind in ("record", "enum", "alias"))
+    return any(snapshot.has(Name(kind, scope)) for kind in ("record", "enum", "alias"))
 
 
 def _pairs(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from abistore.compare.differing import Differing
 from abistore.compare.scopes.moves import FEWEST, SHARE, Move
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import EXPORTS, Name
@@ -18,21 +17,30 @@ Versions = Mapping[str, Mapping[str, Name]]
 """By what comes before it, the exports with each version."""
 
 
-def moved_suffixes(old: Snapshot, new: Snapshot, differing: Differing) -> Iterator[Move]:
-    """The versions that became others, those of most names first."""
-    names = [name for name in differing["symbol"] if name.kind in EXPORTS and not is_mangled(name.spelling)]
-    before, after = (side.entries.get("symbol", {}) for side in (old, new))
-    gone = [name for name in names if name not in after]
-    come = _versioned(name for name in names if name not in before)
+def moved_suffixes(old: Snapshot, new: Snapshot, gone: Iterable[Name], come: Iterable[Name]) -> Iterator[Move]:
+    """The versions that became others, those of most names first.
+
+    ``gone`` are names that the old side alone has, ``come`` such that the new side alone has.
+    """
+    left, arrived = (
+        [name for name in names if is_versioned(name) and name in side.entries.get("symbol", {})]
+        for side, names in ((old, gone), (new, come))
+    )
+    before, after = _versioned(left), _versioned(arrived)
     found: dict[tuple[str, str], list[tuple[Name, Name]]] = {}
-    for stem, versions in _versioned(gone).items():
-        others = come.get(stem, {})
+    for stem in before.keys() & after.keys():
+        versions, others = before[stem], after[stem]
         if len(versions) == len(others) == 1:
             (first, one), (second, other) = *versions.items(), *others.items()
             found.setdefault((first, second), []).append((one, other))
     for (first, second), pairs in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
-        if len(pairs) >= max(FEWEST, int(SHARE * len(gone))):
+        if len(pairs) >= max(FEWEST, int(SHARE * len(left))):
             yield Move("suffix", first, second, tuple(sorted(pairs)), versioned=True)
+
+
+def is_versioned(name: Name) -> bool:
+    """Whether the name of a C export ends with a version."""
+    return name.kind in EXPORTS and name.spelling[-1:].isdigit() and not is_mangled(name.spelling)
 
 
 def _versioned(names: Iterable[Name]) -> Versions:
