@@ -104,7 +104,7 @@ def _library(macho: MachOFile, sort: Literal["dylib", "stub", "bundle", "executa
         file_type="dylib" if sort == "stub" else sort,  # a stub stands for the dylib that it was made of
         minimum_os=platform_of(macho).minimum,
         reexports=tuple(sorted({each.name for each in needed if "re-exported" in each.linkage})),
-        linkage=tuple(sorted({(each.name, word) for each in needed for word in each.linkage} - _reexported(needed))),
+        linkage=tuple(sorted({(each.name, word) for each in needed for word in each.linkage if word != "re-exported"})),
         requirements=tuple(sorted({(each.name, each.compatibility) for each in needed})),
         clients=clients(macho),
     )
@@ -119,10 +119,6 @@ def _library(macho: MachOFile, sort: Literal["dylib", "stub", "bundle", "executa
         features=tuple(sorted(_features(macho))),
         macho=facts,
     )
-
-
-def _reexported(needed: tuple[Dylib, ...]) -> set[tuple[str, str]]:
-    return {(each.name, "re-exported") for each in needed}
 
 
 def _features(macho: MachOFile) -> Iterator[str]:

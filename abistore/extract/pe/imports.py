@@ -33,7 +33,8 @@ def read_imports(pe: PeFile) -> tuple[ImportedDll, ...]:
     """The DLLs in load order, then those that are loaded at the first call. Raises :class:`ExtractError`."""
     budget = _Budget(pe)
     found: list[ImportedDll] = []
-    for name, thunks, delayed in (*_ordinary(pe), *_delayed(pe)):
+    loaded = ((name, thunks, False) for name, thunks, _ in _rows(pe))
+    for name, thunks, delayed in (*loaded, *_delayed(pe)):
         dll = pe.text_at(name).lower()
         budget.spend(len(dll))
         found.append(ImportedDll(dll, tuple(filter(None, _symbols(pe, thunks, budget))), delayed))
@@ -72,10 +73,6 @@ class _Budget:
         self._symbols -= 1
         if self._left < 0 or self._symbols < 0:
             raise ExtractError(f"{self._pe.path}: its import directory is corrupt: the names would fill the memory")
-
-
-def _ordinary(pe: PeFile) -> Iterator[tuple[int, int, bool]]:
-    return ((dll, names, False) for dll, names, _ in _rows(pe))
 
 
 def _rows(pe: PeFile) -> Iterator[tuple[int, int, int]]:

@@ -67,29 +67,13 @@ class ReadingServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """Those with an address of their own, and a page for each library that is stored: the first hundred."""
-        fixed = [
-            Resource(
-                uri=each.uri,
-                name=each.name,
-                description=each.description,
-                mime_type=each.mime,
-                annotations=annotated(each),
-            )
-            for each in RESOURCES.values()
-            if not each.is_template
-        ]
+        fixed = [Resource(uri=each.uri, **_described(each)) for each in RESOURCES.values() if not each.is_template]
         return [*fixed, *(_page_of(library) for library in await self._words("library"))]
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Those whose address has variables."""
         return [
-            ResourceTemplate(
-                uri_template=each.uri,
-                name=each.name,
-                description=each.description,
-                mime_type=each.mime,
-                annotations=annotated(each),
-            )
+            ResourceTemplate(uri_template=each.uri, **_described(each))
             for each in RESOURCES.values()
             if each.is_template
         ]
@@ -219,6 +203,15 @@ def matched(uri: str) -> tuple[ReadableResource, dict[str, Any], Part] | None:
         if found is not None:
             return resource, dict(found), part
     return None
+
+
+def _described(resource: ReadableResource) -> dict[str, Any]:
+    return {
+        "name": resource.name,
+        "description": resource.description,
+        "mime_type": resource.mime,
+        "annotations": annotated(resource),
+    }
 
 
 def annotated(resource: ReadableResource) -> Annotations:

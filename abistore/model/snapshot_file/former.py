@@ -129,7 +129,10 @@ def read(file: FormerFile) -> tuple[document.File, Mapping[Facet, int]]:
     entries: dict[Facet, Mapping[Name, Sequence[shapes.AnyShape]]] = {}
     refused: dict[Facet, int] = {}
     for facet, rows in file.entries.items():
-        found = {_resolve(file.names, row[0]): _shapes_of(row, shapes_) for row in map(_checked, rows)}
+        found = {
+            _resolve(file.names, name): tuple(_resolve(shapes_, number) for number in numbers)
+            for name, *numbers in map(_checked, rows)
+        }
         entries[facet], more = (found, 0) if facet == "symbol" else fitted(found)
         refused[facet] = reader.budget.refused + more if facet != "symbol" else 0
     places = {
@@ -178,10 +181,6 @@ def _checked(row: list[int]) -> list[int]:
     if len(row) < 2:
         raise SnapshotError(f"malformed snapshot: an entry without a shape: {row}")
     return row
-
-
-def _shapes_of(row: list[int], table: Sequence[shapes.AnyShape]) -> tuple[shapes.AnyShape, ...]:
-    return tuple(_resolve(table, number) for number in row[1:])
 
 
 def _resolve(table: Sequence[Any], number: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +74,8 @@ def build_site(
 
 def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made]) -> None:
     cards = tuple(one.card for one in made)
-    found = [*(each for one in made for each in one.found), *_kinds_searched()]
+    kinds = (pages.Searched(one.kind, "kind of change", f"{KINDS}/{one.kind}.html") for one in changes())
+    found = [*(each for one in made for each in one.found), *kinds]
     top.put("index.html", key(plan, cards), lambda: pages.overview(plan.title, cards))
     top.put("search.js", key(found), lambda: pages.search_index(found))
     for name in pages.ASSETS:
@@ -97,7 +98,3 @@ def _remove_former(libraries: SiteFolder, now: set[str]) -> None:
     for name in sorted(set(libraries.former) - now):
         libraries.inside(name).clear()
     libraries.finish()
-
-
-def _kinds_searched() -> Iterator[pages.Searched]:
-    return (pages.Searched(one.kind, "kind of change", f"{KINDS}/{one.kind}.html") for one in changes())

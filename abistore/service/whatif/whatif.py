@@ -13,7 +13,7 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.limits import limits_for
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.findings import FailOn, Verdict
-from abistore.model.history import LineKey, Release
+from abistore.model.history import LineKey
 from abistore.model.shapes import Declared
 from abistore.model.snapshot import Snapshot, Target
 from abistore.report.model import Report, VerdictName, verdict_of
@@ -154,7 +154,7 @@ def _against(reader: Operands, operand: str | Path, selection: Selection) -> Ite
         )
     for (line, version), channels in sorted(standing.items()):
         release = reader.store.resolve(f"{library}@{version}", target=line.target, profile=line.profile)
-        yield _of_release(reader, release, tuple(sorted(channels)))
+        yield _Against(reader.store.load(release), release.reference, line, tuple(sorted(channels)))
 
 
 def _library(operand: str | Path) -> str | None:
@@ -165,10 +165,6 @@ def _library(operand: str | Path) -> str | None:
     if version == "baseline" or not (version or is_reference(operand) or "/" in operand):
         return name
     return None
-
-
-def _of_release(reader: Operands, release: Release, channels: tuple[str, ...]) -> _Against:
-    return _Against(reader.store.load(release), release.reference, release.line, channels)
 
 
 # --- judging ------------------------------------------------------------------------------------------------------

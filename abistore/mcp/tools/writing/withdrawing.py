@@ -23,7 +23,8 @@ def withdrawal_question(call: Call, digits: list[str], reason: str, scope: str, 
         f"Take back {counted(len(found), 'approval')} of {named}, so that gates fail for the findings again? "
         f"{'; '.join(map(_told, found))}. Reason given: {in_line(reason, LONG)!r}"
     )
-    return Question(text, {"library": named, "ids": " ".join(_identities(found)), "approvals": _exactly(found)})
+    ids = " ".join(dict.fromkeys(one.identity for one in found))
+    return Question(text, {"library": named, "ids": ids, "approvals": _exactly(found)})
 
 
 def withdrawn(call: Call, question: Question, reason: str, scope: str) -> tuple[Approval, ...]:
@@ -38,12 +39,8 @@ def withdrawn(call: Call, question: Question, reason: str, scope: str) -> tuple[
     return tuple(one.approval for one in done)
 
 
-def _identities(found: list[Approval]) -> list[str]:
-    return list(dict.fromkeys(one.identity for one in found))
-
-
 def _exactly(found: list[Approval]) -> str:
-    """Digests of the approvals as they stand now: a later approval of the same finding is another one."""
+    """The approvals as they stand now. Their time is told too: a later approval of the same finding is another one."""
     return "; ".join(f"{one.identity} {one.scope} {one.approved.isoformat()}" for one in found)
 
 
