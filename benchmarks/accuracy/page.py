@@ -112,6 +112,11 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   Headers tell; without them, a class with other members in the library is taken for one with a key function.
 - Exports that differ in a tag, a namespace or an affix are one change only where programs ask for one of them: copies
   of inline functions they have themselves (`glibcxx_dual_abi_flip_detected`).
+- A namespace has another name where most of what it holds is there under that name. Everything is compared under the
+  old names then: what only moved is no change beyond the move, and a field that came with it is told. Inline
+  namespaces, and names that look like versions (`v1`, `Imf_3_2`, `lts_2023`), are written by no program
+  (`inline_namespace_moved`, `namespace_version_changed`); others are (`namespace_renamed`).
+- A deleted function that is not declared any more was never called (`declaration_removed`).
 - Only private members take a type: programs do not allocate it (`type_handle_size_changed`).
 - An export that stands in no version node but a private one, by the node's name, is for the other libraries of the
   project (`symbol_private_version_changed`). Namespaces tell nothing: installed headers declare `detail` and
@@ -144,6 +149,20 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - A version of the C library that every system of the machine has raises no floor: glibc's own `shlib-versions` say
   which it began with (riscv64 2.27, riscv32 2.32, loongarch64 2.36, aarch64 and ppc64le 2.17), and the tests read the
   lowest of the C libraries that cross compilers bring.
+- A macro is compared by what programs get: where all that it names comes to a number or a string, by that (`INT8_MIN`
+  is `(-128)`), and with the constant that it names it changes too (`constant_changed`). What the system's headers
+  define counts where the text differs, and not where only two machines do. Compilers' own macros (`__INT_MAX__`) are
+  not read.
+- A macro that comes to an attribute, a calling convention or nothing by way of others is no constant.
+- A constant whose name and value the headers still have is not gone: an enumerator that became a macro
+  (`enum_member_constant_added`), a constant of an enumeration that got a name (`constant_enum_added`).
+- What a result points to decides what sources can keep it as: `const` that comes breaks them, and so does `const` that
+  goes two pointers deep. Where an inline function's parameters point to `const` now, all that callers pass converts
+  (`declaration_inline_widened`).
+- A callback that returned nothing and returns a value is a break where programs supply it: an old one leaves the
+  register as it is, and whether the library looks at it, no declaration tells (`typedef_base_changed`). Where
+  functions of the library only return the pointer, programs call what is behind, and ignore the value
+  (`typedef_base_widened`).
 - Compilers record options that the ABI depends on: exceptions, type information, packing, sizes of enumerations,
   the C++ standard and the like are one risk each for the library where both builds record them
   (`exceptions_mode_changed` and its neighbours in `abistore changes`), and a notice where one does not

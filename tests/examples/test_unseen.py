@@ -10,11 +10,12 @@ import pytest
 
 from benchmarks.accuracy import truth
 from benchmarks.accuracy.asking import Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, libraries, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, UnseenPair, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import half
-from benchmarks.accuracy.unseen.answers import answers, keep, key
+from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
 from benchmarks.accuracy.unseen.building import public_headers
-from benchmarks.accuracy.unseen.page import counts
+from benchmarks.accuracy.unseen.milder import spared
+from benchmarks.accuracy.unseen.page import causes, counts
 
 pytestmark = pytest.mark.fast
 
@@ -72,3 +73,25 @@ def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_p
         (tmp_path / name).touch()
     told = {"public": ["include/*.h", "include/*/*.h"], "private": ["detail.h", "include/private/*.h"]}
     assert list(public_headers(told, tmp_path)) == [tmp_path / "include" / "lib.h"]
+
+
+def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one() -> None:
+    found = answers()
+    asked = [key(pair, "abistore", evidence) for pair in half(False, ()) for evidence in ("files", "headers")]
+    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in half(False, ())}
+    wrong = {place for place in asked if place in found and found[place].breaks != truth[place[:3]]}
+    assert {place for place in causes() if place[:3] in truth} == wrong
+
+
+def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break() -> None:
+    told = {
+        ("1", True): Said("BREAKING", True, ("func_removed f", "var_removed v")),
+        ("2", False): Said("BREAKING", True, ("func_removed f",)),
+        ("3", True): Said("BREAKING", True, ("func_removed f", "vtable_slot_count_changed s")),
+        ("4", False): Said("COMPATIBLE_WITH_RISK", False, ("func_removed f",)),
+        ("5", True): Said("BREAKING", True, ("func_removed f",)),
+    }
+    chosen = [UnseenPair("lib", old, "9", breaks, breaks, "") for old, breaks in told]
+    known = {("lib", each.old, "9"): Binaries(same_soname=True, stripped=each.old != "5") for each in chosen}
+    found = {key(each, "abistore", "files"): told[each.old, each.breaks] for each in chosen}
+    assert spared(chosen, known, found) == (1, 1)

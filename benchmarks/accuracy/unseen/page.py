@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, UnseenPair, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, UnseenPair, milder, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
 from examples.obtain import PROJECT
 
@@ -77,7 +77,7 @@ def write(date: str, versions: str) -> None:
     parts = [introduction]
     for title, half in (("The open half", [each for each in judged if not each.kept]), ("The kept half", kept)):
         if half:
-            parts += [f"## {title}\n", *_tables(half, known, found)]
+            parts += [f"## {title}\n", *_tables(half, known, found), *milder.told(half, known, found)]
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
