@@ -162,8 +162,10 @@ def _show(
         _document(settings, results)
     elif rendering.format == "text" and rendering.output is None:
         answer(settings, {}, lambda: "\n".join(line for each in results for line in _lines(settings, each, rendering)))
-    elif not reports:  # first builds, and what could not be judged: no format has a document of these
-        say("\n".join(_unreported(results)), err=rendering.format != "markdown" or rendering.output is not None)
+    elif not reports:  # no format has a document of first builds; errors follow
+        for each in results:
+            if not each.judged.code:
+                say(each.sentence, err=rendering.format != "markdown" or rendering.output is not None)
     else:
         show_together(settings, reports, rendering)
         if rendering.output is not None:  # the log of the job has what decides
