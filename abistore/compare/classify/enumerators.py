@@ -17,6 +17,7 @@ BOUND = (
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
     r"|(?:^|_)(?:max|last)_?(?:code|value|id|index|type|kind|entry)$"
+    r"|(?:^|_)(?:max|last)(?:msg|message|err|error|status|token|event|op|opcode|cmd|command)_?(?:code|id|index|type|kind)$"
     r"|(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
     r"|(?:^|_)(?:dummy|never_?used|do_?not_?use)(?:_|$)"
     r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 52
+ENGINE: Final = 53
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "dba42855d9351496"
+CORPUS: Final = "52f1b13467143929"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

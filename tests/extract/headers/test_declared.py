@@ -402,3 +402,45 @@ def test_signatures_have_the_names_of_their_own_template_whatever_was_declared_b
     names = [{name.spelling for name in cpp(text + second, folder).found.entries} for text in (first, alone)]
     assert names[1] <= names[0]
     assert {"f<typename, unsigned long>(row<#0, #1> &, #0 (&)[#1])", "part<row<#0, N>>"} <= names[0]
+
+
+def test_each_of_several_declarators_has_its_own_initializer(folder: Path) -> None:
+    read = cpp(
+        """
+        struct P {
+            int width = 1, height = 2, depth, first{3}, last{4};
+            char end = ';', *name = nullptr;
+            int (*call)(int, int) = nullptr, plain, list[2] = {5, 6};
+        };
+        struct Q { int width = (1, 2), height; };
+        inline const char *const one[] = {"a"}, *const two[] = {"b"};
+        """,
+        folder,
+    )
+    assert read.declared("record", "P").expressions == (
+        *(("width", "1"), ("height", "2"), ("first", "{3}"), ("last", "{4}"), ("end", "';'"), ("name", "nullptr")),
+        *(("call", "nullptr"), ("list", "{5, 6}")),
+    )
+    assert read.declared("record", "Q").expressions == (("width", "(1, 2)"),)
+    assert (read.declared("variable", "one").value, read.declared("variable", "two").value) == ('{"a"}', '{"b"}')
+
+
+def test_macros_for_the_place_of_a_declaration_are_no_constants(folder: Path) -> None:
+    read = c(
+        """
+        #define VISIBLE __attribute__((visibility("default")))
+        #define EMPTY
+        #define OTHER_API EMPTY
+        #define SHOWN_API VISIBLE
+        #define BOTH_API EMPTY VISIBLE
+        #define FOREIGN_API foreign_attribute
+        #define HIDING_API PASTED(VISI, BLE)
+        #define PASTED(a, b) a##b
+        #define LIMIT NUMBER
+        #define NUMBER 4
+        SHOWN_API int f(void);
+        FOREIGN_API_USED
+        """.replace("FOREIGN_API_USED", ""),
+        folder,
+    )
+    assert read.names("variable") == {"FOREIGN_API", "LIMIT", "NUMBER"}

@@ -57,7 +57,7 @@ class Constants:
             lib.EvalResult_dispose(result)
 
     def _written(self, variable: Cursor) -> str | None:
-        text = self._text.of(variable)
+        text = self._text.declarator(variable)
         found = spelled(after(text, "=")) or spelled(text[text.find(b"{") :] if b"{" in text else b"")
         return found or None
 

@@ -137,9 +137,9 @@ class Descriptions:
         for each in members:
             if each.kind != kinds.FIELD:
                 continue
-            text = self.text.of(each)
+            text = self.text.declarator(each)
             braces = text.rstrip().endswith(b"}")
-            if b";" not in text and (b"=" in text or braces):
+            if b"=" in text or braces:
                 written = spelled(after(text, "=")) or (spelled(text[text.find(b"{") :]) if braces else "")
                 if written:
                     yield self._lib.spelling(each), written

@@ -77,7 +77,10 @@ def _apart(before: str, token: str, gap: bool) -> bool:
 
 
 def after(text: bytes, mark: str) -> bytes:
-    """What stands behind the first token ``mark`` that is in no brackets; empty where there is none."""
+    """What stands behind the first token ``mark`` that is in no brackets; empty where there is none.
+
+    Brackets may have opened before the text, as in ``call)(int) = nullptr``.
+    """
     depth = 0
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -85,7 +88,7 @@ def after(text: bytes, mark: str) -> bytes:
             depth += 1
         elif token in b")]}":
             depth -= 1
-        elif not depth and token == mark.encode():
+        elif depth <= 0 and token == mark.encode():
             return text[match.end() :]
     return b""
 
@@ -101,6 +104,14 @@ class SourceText:
     def of(self, cursor: Cursor) -> bytes:
         """The text of a declaration or expression; empty where no file holds it."""
         return self.between(*self.extent(cursor))
+
+    def declarator(self, cursor: Cursor) -> bytes:
+        """The text of a declaration from its name on: of ``int a = 1, b = 2``, only ``b = 2`` for the second."""
+        file, begin, end = self.extent(cursor)
+        if file is None:
+            return b""
+        named, _, name = self._lib.place(self._lib.getCursorLocation(cursor))
+        return self.between(file, name if named == file and begin <= name <= end else begin, end)
 
     def extent(self, cursor: Cursor) -> tuple[int | None, int, int]:
         """The file of a declaration, and where in it its text begins and ends."""
