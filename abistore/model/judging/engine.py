@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 53
+ENGINE: Final = 54
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "52f1b13467143929"
+CORPUS: Final = "aa8f4779ebdc2fa4"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
