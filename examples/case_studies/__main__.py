@@ -9,6 +9,7 @@
     python -m examples.case_studies restore           # the same database from it, without network and compiler
     python -m examples.case_studies depict            # the site, and docs/images/case-CASE.png, a picture of it
     python -m examples.case_studies document          # what each command of docs/case-studies/ prints
+    python -m examples.case_studies remake            # bundle, picture and page, from the recipe alone
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from examples.case_studies.case import Case, case, names
 from examples.case_studies.obtaining import unpacked
 from examples.case_studies.pages import document
 from examples.case_studies.picturing import depict
-from examples.case_studies.storing import ingest, keep, restore
+from examples.case_studies.storing import database, ingest, keep, restore
 from examples.obtain import Missing
 
 
@@ -39,6 +40,13 @@ def build(case: Case) -> None:
             print(f"{case.name} {release.version} {line}: {built(case, release, line)}", flush=True)
 
 
+def remake(case: Case) -> None:
+    """The bundle, the picture and the page, from an empty database."""
+    database(case).unlink(missing_ok=True)
+    for step in (ingest, keep, depict, document):
+        step(case)
+
+
 STEPS: dict[str, Callable[[Case], None]] = {
     "obtain": obtain,
     "build": build,
@@ -47,6 +55,7 @@ STEPS: dict[str, Callable[[Case], None]] = {
     "restore": restore,
     "depict": depict,
     "document": document,
+    "remake": remake,
 }
 
 

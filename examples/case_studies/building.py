@@ -15,10 +15,13 @@ GENERATED = PROJECT / "examples" / "generated"
 
 
 def built(case: Case, release: Release, line: str) -> Path:
-    """The folder with the shared libraries of a release, built once with debug information."""
+    """The folder with the shared libraries of a release, built once with debug information.
+
+    How it was optimised is part of its name, so that one build is never taken for the other.
+    """
     if case.cmake:
         return installed(case, release, line) / "lib"
-    folder = CACHE / "cases" / case.name / line / release.version
+    folder = CACHE / "cases" / case.name / f"{line}{case.optimised}" / release.version
     folder.mkdir(parents=True, exist_ok=True)
     root = unpacked(case, release)
     for library in case.libraries:
@@ -64,7 +67,7 @@ def _link(case: Case, release: Release, library: Shared, line: str, made: Path) 
         "-shared",
         "-fPIC",
         "-g",
-        "-O0",
+        case.optimised,
         "-w",
         f"-ffile-prefix-map={root}=.",
         f"-Wl,-soname,{soname}",

@@ -47,7 +47,7 @@ class Case:
     ``root`` is the library's folder in the unpacked package, ``headers`` are globs of its public headers, and
     ``include`` are folders that headers and sources are found in. With ``cmake``, options for the library's own CMake
     files, these build and install it; headers are those of the installation then. ``lent`` are packages with sources
-    that it would download, found below ``{sources}``.
+    that it would download, found below ``{sources}``. ``optimised`` is what the compiler is told without CMake.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Case:
     releases: tuple[Release, ...]
     cmake: tuple[str, ...] = ()
     lent: tuple[Release, ...] = ()
+    optimised: str = "-O0"
 
 
 def case(name: str) -> Case:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def test_a_page_shows_what_its_commands_print(
     storing.restore(case(name))
     page = (PAGES / f"{name}.md").read_text()
     assert filled(page, database(case(name))) == page
+
+
+@pytest.mark.parametrize("name", [name for name in names() if not case(name).cmake])
+def test_a_bundle_of_what_the_compiler_alone_builds_names_no_folder_of_a_machine(name: str) -> None:
+    kept = gzip.decompress(storing.bundle(case(name)).read_bytes()).decode()
+    assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|work)/[^\"]*", kept)
 
 
 def test_every_case_has_its_page_and_its_row() -> None:
