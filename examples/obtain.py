@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -15,6 +16,10 @@ CACHE = Path(os.environ.get("ABISTORE_EXAMPLES") or PROJECT / ".cache" / "exampl
 
 BUILD_BACKENDS = ("setuptools<81", "wheel", "setuptools_scm", "pkgconfig", "cython")
 """What sdists need to say their own name: ``pip download`` runs a package's metadata step, and no other."""
+
+
+ENVIRONMENT = threading.Lock()
+"""Held while pip's own environment is made: making it clears what another thread has begun."""
 
 
 class Missing(RuntimeError):
@@ -51,17 +56,36 @@ def source(
 
     ``backends`` and environment ``variables`` are what the metadata step of an sdist needs.
     """
-    folder = CACHE / "sources" / f"{origin}-{package}-{version}"
+
+    def unpacked(work: Path) -> Path:
+        if origin == "npm":
+            return _npm(package, version, work)
+        return _pypi(f"{package}=={version}", work, backends, variables)
+
+    return once(CACHE / "sources" / f"{origin}-{package}-{version}", unpacked)
+
+
+def once(folder: Path, obtain: Callable[[Path], Path]) -> Path:
+    """``folder``, which ``obtain`` makes within a folder of its own; where several do at a time, the first one's stays.
+
+    Neighbouring pairs share a release, so that threads meet here.
+    """
     if not folder.exists():
-        work = folder.with_name(f"{folder.name}.{os.getpid()}")
+        work = folder.with_name(f"{folder.name}.{os.getpid()}.{threading.get_ident()}")
         work.mkdir(parents=True, exist_ok=True)
         try:
-            pinned = f"{package}=={version}"
-            unpacked = _npm(package, version, work) if origin == "npm" else _pypi(pinned, work, backends, variables)
-            unpacked.rename(folder)
+            _place(obtain(work), folder)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return folder
+
+
+def _place(made: Path, folder: Path) -> None:
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
 
 
 def _pypi(pinned: str, work: Path, backends: Sequence[str], variables: Mapping[str, str] | None) -> Path:
@@ -75,10 +99,11 @@ def _pypi(pinned: str, work: Path, backends: Sequence[str], variables: Mapping[s
 def _pip_environment(backends: Sequence[str]) -> Path:
     folder = CACHE / ("pip" if backends == BUILD_BACKENDS else f"pip-{len(backends)}")
     python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        venv.create(folder, with_pip=True, clear=True)
-        run([python, "-m", "pip", "install", "-q", *backends], CACHE)
-        (folder / "ready").touch()
+    with ENVIRONMENT:
+        if not (folder / "ready").exists():
+            venv.create(folder, with_pip=True, clear=True)
+            run([python, "-m", "pip", "install", "-q", *backends], CACHE)
+            (folder / "ready").touch()
     return python
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 from examples.obtain import BUILD_BACKENDS as FEW
-from examples.obtain import CACHE, require, run, source
+from examples.obtain import CACHE, once, require, run, source
 
 BACKENDS = (
     *(*FEW, "cffi", "cmake", "distro", "hatchling", "meson", "meson-python", "ninja", "numpy", "poetry-core"),
@@ -33,16 +31,12 @@ def unpacked(told: Mapping[str, Any], version: str) -> Path:
 
 def wheel(package: str, version: str, python: str | None = None) -> Path:
     """The shared libraries and headers of a wheel, made for ``python`` where one fits no other."""
-    folder = CACHE / "sources" / f"wheel-{package}-{version}"
-    if not folder.exists():
-        work = folder.with_name(f"{folder.name}.{os.getpid()}")
-        work.mkdir(parents=True, exist_ok=True)
-        try:
-            _unpack(_downloaded(package, version, python, work), work / "kept")
-            (work / "kept").rename(folder)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-    return folder
+
+    def kept(work: Path) -> Path:
+        _unpack(_downloaded(package, version, python, work), work / "kept")
+        return work / "kept"
+
+    return once(CACHE / "sources" / f"wheel-{package}-{version}", kept)
 
 
 def _downloaded(package: str, version: str, python: str | None, work: Path) -> Path:
