@@ -496,7 +496,7 @@ def test_all_of_a_call_is_one_json_object(based: Call, new: Path, stripped: Path
 
 def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 0.3)
-    monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
     done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--keep-failed", "--json")
     assert (done.code, done.json["code"], file_of(done)["status"]) == (65, "limit", "failed")
     assert versions(based) == ["1.0"]

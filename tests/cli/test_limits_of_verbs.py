@@ -56,13 +56,13 @@ def stored(database: Path) -> Path:
 
 
 def test_judging_ends_in_bounded_time_and_names_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo.so.1 against libgeo.so.1 took more than"):
         judge(release("a"), release("a", "b"))
 
 
 def test_judging_stored_releases_ends_and_names_them(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("abistore.compare.comparison"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.1 took more than"):
         compare("libgeo@1.1", "libgeo@1.3", database=stored)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.2 took more than"):
@@ -77,7 +77,7 @@ def test_one_pair_that_cannot_be_judged_leaves_a_history_the_others(
     def sometimes(context: Context, by: Ruling | None) -> Comparison:
         return endless() if context.new.snapshot.version == "1.2" else real(context, by)
 
-    monkeypatch.setattr(import_module("abistore.compare.comparison"), "compared", sometimes)
+    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "compared", sometimes)
     (line,) = history("libgeo", database=stored)
     assert [row.verdict is not None for row in line.rows] == [False, True, False, True]
     assert "judging libgeo 1.2 against libgeo 1.1 took more than" in line.rows[2].unjudged
