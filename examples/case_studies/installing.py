@@ -42,6 +42,7 @@ def _install(case: Case, line: str, work: Path) -> None:
         "CMAKE_C_FLAGS": flags,
         "CMAKE_CXX_FLAGS": flags,
         "CMAKE_INSTALL_PREFIX": work / "installed",
+        "CMAKE_SKIP_INSTALL_RPATH": "ON",  # it would name this folder
         "BUILD_SHARED_LIBS": "ON",
     }
     options = [f"-D{each}" for each in (*(f"{key}={value}" for key, value in told.items()), *map(_filled, case.cmake))]

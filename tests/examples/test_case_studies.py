@@ -54,8 +54,8 @@ def test_a_page_shows_what_its_commands_print(
     assert filled(page, database(case(name))) == page
 
 
-@pytest.mark.parametrize("name", [name for name in names() if not case(name).cmake])
-def test_a_bundle_of_what_the_compiler_alone_builds_names_no_folder_of_a_machine(name: str) -> None:
+@pytest.mark.parametrize("name", names())
+def test_a_bundle_names_no_folder_of_a_machine(name: str) -> None:
     kept = gzip.decompress(storing.bundle(case(name)).read_bytes()).decode()
     assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|work)/[^\"]*", kept)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
     return error.exit_code if error else 0
 
 
-verify_command = check_command
+verify_command = copy(check_command)
+verify_command.name = "verify"
 
 
 @db_command.command("stats")

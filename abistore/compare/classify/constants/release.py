@@ -23,8 +23,10 @@ _NO_RELEASE: Final = frozenset(
 def tells_release(name: Name) -> bool:
     """Whether a constant is called the version of the library, or a part of it: ``GEO_VERSION_MAJOR``, ``GeoVersion``.
 
-    Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant.
+    Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant. The package's
+    name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT).
     """
     words = [word.lower() for word in re.findall(_WORD, last_component(name.spelling))]
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
+    told = told or words[-2:] == ["package", "string"]
     return told and not any(word in _NO_RELEASE for word in words)
