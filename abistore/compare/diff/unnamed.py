@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from abistore.compare.consumers.consumers import Consumers
@@ -24,7 +25,14 @@ def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) ->
 
 def _alike(old: Symbol, new: Symbol) -> bool:
     """Whether programs that use the symbol notice no difference: only how it is bound differs."""
-    return (old.type, old.size) == (new.type, new.size)
+    return (old.type, old.size) == (new.type, new.size) and not any(refilled(old, new))
+
+
+def refilled(old: Symbol, new: Symbol) -> Iterator[tuple[str, str]]:
+    """The words of a vtable or of type information that point to another symbol, as far as both sides know them."""
+    for before, after in zip(old.table, new.table, strict=False):
+        if before and after and before != after:
+            yield before, after
 
 
 def unused(export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:

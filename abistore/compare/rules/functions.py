@@ -10,7 +10,9 @@ from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, Result, UndeclaredExport
+from abistore.compare.diff.unnamed import refilled
 from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration, declare, signature, spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -426,7 +428,7 @@ def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[No
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
-    old, new = _declared(export.old), _declared(export.new)
+    old, new = _both(export)
     if old != new:
         yield Note("the internal member differs", old, new)
 
@@ -443,7 +445,7 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
     Fix: nothing, where no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of
     the export table.
     """
-    old, new = _declared(export.old), _declared(export.new)
+    old, new = _both(export)
     if old != new:
         where = f" in {export.old.header}" if export.old.header else ", which no public header holds,"
         yield Note(f"the declaration{where} differs", old, new)
@@ -459,11 +461,23 @@ def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> It
 
     Fix: nothing, if no inline function in a header uses it; else keep it until the SONAME is bumped.
     """
-    old, new = _declared(export.old), _declared(export.new)
+    old, new = _both(export)
     if old == new:
         old, new = (declaration(export.subject.name, each.shape) for each in (export.old, export.new))
     if old != new:
         yield Note("the private member differs", old, new)
+
+
+def _both(
+    export: Changed[InternalExport] | Changed[PrivateMemberExport] | Changed[UndeclaredExport],
+) -> tuple[str, str]:
+    """What both sides say; of tables that differ in their words alone, the first word that does."""
+    old, new = export.old.shape, export.new.shape
+    texts = _declared(export.old), _declared(export.new)
+    if texts[0] == texts[1] and isinstance(old, Symbol) and isinstance(new, Symbol):
+        for before, after in refilled(old, new):
+            return demangle(before), demangle(after)
+    return texts
 
 
 def _declared(export: InternalExport | PrivateMemberExport | UndeclaredExport) -> str:
