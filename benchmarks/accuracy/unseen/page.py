@@ -49,6 +49,9 @@ have not been asked about all of them.
 the open half led to (`before.csv`); the other rows are from {date}.
 """
 
+JUDGED = """They were judged on 2026-11-23, when all rules were made. What mends one of these answers later
+counts in no figure here: a vtable of a class that no header declares has been a risk since."""
+
 GROUPS: Mapping[str, Callable[[UnseenPair, Binaries], bool]] = {
     "All pairs": lambda pair, told: True,
     "Pairs of one SONAME": lambda pair, told: told.same_soname,
@@ -68,7 +71,7 @@ def write(date: str, versions: str) -> None:
     judged = [pair for pair in pairs() if (pair.library, pair.old, pair.new) in known]
     missing = [pair for pair in pairs() if pair not in judged]
     kept = [pair for pair in judged if pair.kept]
-    said = "They have been judged." if kept else "They have not been judged."
+    said = JUDGED if kept else "They have not been judged."
     every = list(pairs())
     introduction = INTRODUCTION.format(
         pairs=len(every), libraries=len({each.library for each in every}), kept=said, date=date, versions=versions,
