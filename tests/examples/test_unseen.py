@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.accuracy import truth
 from benchmarks.accuracy.asking import Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, UnseenPair, libraries, pairs, recipe
-from benchmarks.accuracy.unseen.__main__ import half
+from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, libraries, pairs, recipe
+from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
 from benchmarks.accuracy.unseen.building import public_headers
 from benchmarks.accuracy.unseen.milder import spared
@@ -34,16 +34,15 @@ def test_none_of_the_libraries_was_judged_before() -> None:
     assert not set(libraries()) & {pair.library for pair in truth.pairs()}
 
 
-def test_about_half_of_the_pairs_are_kept_for_the_end() -> None:
-    kept = [pair for pair in pairs() if pair.kept]
-    assert 0.35 < len(kept) / len(list(pairs())) < 0.65
+def test_about_half_of_the_pairs_that_were_chosen_first_are_kept_for_the_end() -> None:
+    first = [pair.part for pair in pairs() if pair.part is not Part.LATER]
+    assert 0.35 < first.count(Part.KEPT) / len(first) < 0.65
 
 
-def test_no_pair_is_kept_that_is_judged_without_asking_for_the_kept_half() -> None:
-    open_half, kept = list(half(False, ())), list(half(True, ()))
-    assert not any(pair.kept for pair in open_half)
-    assert all(pair.kept for pair in kept)
-    assert len(open_half) + len(kept) == len(list(pairs()))
+def test_a_part_is_judged_when_it_is_asked_for_and_with_no_other() -> None:
+    asked = {part: list(pairs_of(part, ())) for part in Part}
+    assert all(pair.part is part for part, chosen in asked.items() for pair in chosen)
+    assert sum(map(len, asked.values())) == len(list(pairs()))
 
 
 def test_a_tool_that_gives_no_answer_is_neither_right_nor_wrong_and_has_not_found_the_break() -> None:
@@ -77,8 +76,8 @@ def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_p
 
 def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one() -> None:
     found = answers()
-    asked = [key(pair, "abistore", evidence) for pair in half(False, ()) for evidence in ("files", "headers")]
-    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in half(False, ())}
+    asked = [key(pair, "abistore", evidence) for pair in pairs_of(Part.OPEN, ()) for evidence in ("files", "headers")]
+    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs_of(Part.OPEN, ())}
     wrong = {place for place in asked if place in found and found[place].breaks != truth[place[:3]]}
     assert {place for place in causes() if place[:3] in truth} == wrong
 
@@ -91,7 +90,7 @@ def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break()
         ("4", False): Said("COMPATIBLE_WITH_RISK", False, ("func_removed f",)),
         ("5", True): Said("BREAKING", True, ("func_removed f",)),
     }
-    chosen = [UnseenPair("lib", old, "9", breaks, breaks, "") for old, breaks in told]
+    chosen = [UnseenPair("lib", old, "9", breaks, breaks, "", Part.OPEN) for old, breaks in told]
     known = {("lib", each.old, "9"): Binaries(same_soname=True, stripped=each.old != "5") for each in chosen}
     found = {key(each, "abistore", "files"): told[each.old, each.breaks] for each in chosen}
     assert spared(chosen, known, found) == (1, 1)

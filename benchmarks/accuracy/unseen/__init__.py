@@ -6,7 +6,8 @@ one's headers (``break``), whether one still compiles with the new one's (``sour
 from headers, sources and clients, and committed before any comparing tool saw a pair. All consecutive releases of the
 stated range are there; none was chosen for its answer.
 
-Half of them are kept for the end, and judged once, when all rules are made: see :attr:`UnseenPair.kept`.
+Pairs belong to three parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and two that
+are judged once each, when all rules are made.
 """
 
 from __future__ import annotations
@@ -15,11 +16,25 @@ import csv
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
+
+
+class Part(StrEnum):
+    """What a pair serves for."""
+
+    OPEN = "open"
+    """Causes of wrong answers are looked for here."""
+
+    KEPT = "kept"
+    """Judged once, on 2026-11-23. A digest of the pair's name decided, so that nobody did."""
+
+    LATER = "later"
+    """Of libraries chosen after that, and judged once: their recipes say ``part = "later"``."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +47,7 @@ class UnseenPair:
     breaks: bool
     breaks_source: bool
     reason: str
-
-    @property
-    def kept(self) -> bool:
-        """Whether the pair is kept for the end; a digest of its name decides, so that nobody does."""
-        return blake2b(f"{self.library} {self.old} {self.new}".encode(), digest_size=1).digest()[0] % 2 == 1
+    part: Part
 
 
 def libraries() -> list[str]:
@@ -52,7 +63,15 @@ def recipe(library: str) -> dict[str, Any]:
 def pairs() -> Iterator[UnseenPair]:
     """All pairs, library by library, oldest first."""
     for library in libraries():
+        later = recipe(library).get("part") == Part.LATER
         with (FOLDER / f"{library}.csv").open(newline="") as table:
             for row in csv.DictReader(table):
                 answers = (row["break"] == "yes", row["source_break"] == "yes")
-                yield UnseenPair(library, row["old"], row["new"], *answers, row["reason"])
+                old, new = row["old"], row["new"]
+                part = Part.LATER if later else _half(library, old, new)
+                yield UnseenPair(library, old, new, *answers, row["reason"], part)
+
+
+def _half(library: str, old: str, new: str) -> Part:
+    odd = blake2b(f"{library} {old} {new}".encode(), digest_size=1).digest()[0] % 2
+    return Part.KEPT if odd else Part.OPEN

@@ -2,11 +2,11 @@
 
 ::
 
-    python -m benchmarks.accuracy.unseen --build [LIBRARY...]    # obtain and build the open half
+    python -m benchmarks.accuracy.unseen --build [LIBRARY...]    # obtain and build the open part
     python -m benchmarks.accuracy.unseen [LIBRARY...]            # ask the tools, fill answers.csv (--tool: some only)
     python -m benchmarks.accuracy.unseen --document              # write the page from answers.csv
 
-Half of the pairs are kept for the end and judged once, when no rule will change any more: only ``--kept`` takes them.
+Two parts are judged once each, when no rule will change any more: only ``--part kept`` and ``--part later`` take them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from threading import Lock
 
 from benchmarks.accuracy.asking import TOOLS, Said, ask, has_debug, soname
 from benchmarks.accuracy.release import Release
-from benchmarks.accuracy.unseen import UnseenPair, pairs
+from benchmarks.accuracy.unseen import Part, UnseenPair, pairs
 from benchmarks.accuracy.unseen.answers import (
     ANSWERS,
     Binaries,
@@ -39,10 +39,10 @@ from benchmarks.against_peers import install_abicheck
 from examples.obtain import CACHE, PROJECT, Missing, run
 
 
-def half(kept: bool, libraries: Sequence[str]) -> Iterator[UnseenPair]:
-    """The pairs of one half, of all libraries or of those named."""
+def pairs_of(part: Part, libraries: Sequence[str]) -> Iterator[UnseenPair]:
+    """The pairs of one part, of all libraries or of those named."""
     for pair in pairs():
-        if pair.kept == kept and (not libraries or pair.library in libraries):
+        if pair.part == part and (not libraries or pair.library in libraries):
             yield pair
 
 
@@ -118,7 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="*", metavar="LIBRARY")
     parser.add_argument("--build", action="store_true", help="obtain and build only")
-    parser.add_argument("--kept", action="store_true", help="the half that is kept for the end, and judged once")
+    parser.add_argument("--part", choices=list(Part), default=Part.OPEN, help="all but the open one are judged once")
     parser.add_argument("--tool", action="append", default=[], metavar="TOOL[+files|+headers]", help="only this one")
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="keep the answers in this file")
     parser.add_argument("--missing", action="store_true", help="ask only what has no answer yet")
@@ -130,7 +130,7 @@ def main() -> None:
 
         write(date.today().isoformat(), ", ".join(versions()))
         return
-    chosen = list(half(asked.kept, asked.library))
+    chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:
         sys.exit(not build(chosen))
     known = answers(asked.answers) if asked.missing else {}

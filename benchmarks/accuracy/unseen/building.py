@@ -42,7 +42,9 @@ def release(library: str, version: str) -> Release:
 
 def _digest(told: Mapping[str, Any], version: str) -> str:
     """A short digest of all that decides what is built."""
-    content = {key: value for key, value in told.items() if key not in ("releases", "range", "headers", "beside")}
+    content = {
+        key: value for key, value in told.items() if key not in ("releases", "range", "part", "headers", "beside")
+    }
     needed = told["headers"].get("package"), told.get("beside", {}).get(version)
     text = json.dumps([content, needed, told["releases"][version]], sort_keys=True)
     return blake2b(text.encode(), digest_size=6).hexdigest()

@@ -39,5 +39,5 @@ def told(
     yield "### What a milder verdict would cost\n"
     yield "Where a library without debug information loses exports, and headers are not given, nothing tells whether"
     yield "a header declared them. abistore says BREAKING. A risk instead (`COMPATIBLE_WITH_RISK`) would spare"
-    yield f"{false} false alarms of this half and miss {true} more breaks, of {sum(pair.breaks for pair in pairs)}:"
+    yield f"{false} false alarms of this part and miss {true} more breaks, of {sum(pair.breaks for pair in pairs)}:"
     yield "a break that is missed costs more than one that is told in vain.\n"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, UnseenPair, milder, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, milder, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
 from examples.obtain import PROJECT
 
@@ -34,8 +34,10 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**Half of the pairs are kept** for the end and judged once; a digest of a pair's name decides which.
-{kept}
+**There are three parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
+on 2026-11-23; a digest of a pair's name decided which belong to it. What mended one of its answers later counts in no
+figure here: a vtable of a class that no header declares has been a risk since. The later one is of libraries that were
+chosen after that. {later}
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
@@ -49,8 +51,7 @@ have not been asked about all of them.
 the open half led to (`before.csv`); the other rows are from {date}.
 """
 
-JUDGED = """They were judged on 2026-11-23, when all rules were made. What mends one of these answers later
-counts in no figure here: a vtable of a class that no header declares has been a risk since."""
+PARTS = {Part.OPEN: "The open part", Part.KEPT: "The kept part", Part.LATER: "The later part"}
 
 GROUPS: Mapping[str, Callable[[UnseenPair, Binaries], bool]] = {
     "All pairs": lambda pair, told: True,
@@ -70,28 +71,27 @@ def write(date: str, versions: str) -> None:
     found, known = answers(), binaries()
     judged = [pair for pair in pairs() if (pair.library, pair.old, pair.new) in known]
     missing = [pair for pair in pairs() if pair not in judged]
-    kept = [pair for pair in judged if pair.kept]
-    said = JUDGED if kept else "They have not been judged."
+    said = "It was judged once, too." if any(each.part is Part.LATER for each in judged) else "It has not been judged."
     every = list(pairs())
     introduction = INTRODUCTION.format(
-        pairs=len(every), libraries=len({each.library for each in every}), kept=said, date=date, versions=versions,
+        pairs=len(every), libraries=len({each.library for each in every}), later=said, date=date, versions=versions,
         seconds=SECONDS,
     )  # fmt: skip
     parts = [introduction]
-    for title, half in (("The open half", [each for each in judged if not each.kept]), ("The kept half", kept)):
-        if half:
-            parts += [f"## {title}\n", *_tables(half, known, found), *milder.told(half, known, found)]
+    for part, title in PARTS.items():
+        if chosen := [each for each in judged if each.part is part]:
+            parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
 
 
-def _tables(half: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Binaries], found: Mapping[Key, Said]) -> (
+def _tables(part: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Binaries], found: Mapping[Key, Said]) -> (
     Iterator[str]
 ):  # fmt: skip
     before = answers(BEFORE)
     for title, belongs in GROUPS.items():
-        chosen = [each for each in half if belongs(each, known[each.library, each.old, each.new])]
+        chosen = [each for each in part if belongs(each, known[each.library, each.old, each.new])]
         if not chosen:
             continue
         breaking = sum(each.breaks for each in chosen)
@@ -132,8 +132,8 @@ def _old_count() -> int:
 
 
 def _left_out(missing: Sequence[UnseenPair]) -> Iterator[str]:
-    """The pairs of the open half without an answer of any tool yet."""
-    absent = [each for each in missing if not each.kept]
+    """The pairs of the open part without an answer of any tool yet."""
+    absent = [each for each in missing if each.part is Part.OPEN]
     if absent:
         yield "## Not judged yet\n"
         yield "Their builds had not ended when the tools were asked:\n"
