@@ -37,14 +37,28 @@ SMART = "std::unique_ptr<"
 """How the names of types begin that delete what they hold."""
 
 
+class TypeClues(msgspec.Struct, frozen=True):
+    """What one shape of a type tells without a look at its members.
+
+    ``arguments`` are the types that an instance of a template has for arguments; ``first`` is the first of a standard
+    template's. ``closed`` types are private to the class around them.
+    """
+
+    foreign: bool = False
+    first: Name | None = None
+    arguments: tuple[Name, ...] = ()
+    closed: bool = False
+
+
+PLAIN = TypeClues()
+
+
 class ShapeClues(msgspec.Struct, frozen=True):
-    """One shape of a declaration.
+    """One shape of a declaration, and whom it mentions.
 
     ``stands_for`` is what an alias embeds, ``holds`` the smart pointers in a record. A function takes some records by
-    address, hands out others, and may be a destructor of the class that it ``destroys``. ``arguments`` are the types
-    that an instance of a template has for arguments; ``first`` is the first of a standard template's. ``closed`` types
-    are private to the class around them; ``shows`` is what programs get at that have an object of a record with
-    private members, and ``None`` for what shows all that it mentions.
+    address, hands out others, and may be a destructor of the class that it ``destroys``. ``shows`` is what programs
+    get at that have an object of a record with private members, and ``None`` for what shows all that it mentions.
     """
 
     mentions: Sequence[Reference]
@@ -53,10 +67,6 @@ class ShapeClues(msgspec.Struct, frozen=True):
     takes: tuple[Name, ...] = ()
     hands_out: tuple[Name, ...] = ()
     destroys: Name | None = None
-    foreign: bool = False
-    first: Name | None = None
-    arguments: tuple[Name, ...] = ()
-    closed: bool = False
     shows: tuple[Name, ...] | None = None
 
 
@@ -84,11 +94,13 @@ class HeaderClues:
         self.files = files
         made = _Summariser(snapshot, files, reach)
         self.names = Summaries(made.layout, made.standing)
+        self.types = Summaries(made.layout, made.types)
         self.parts = Summaries(made.layout, made.parts)
 
     def take_on(self, before: HeaderClues, changed: Collection[Name]) -> bool:
         """Take what is known of the release before, but for the ``changed`` names; whether those are equal too."""
-        return self.names.take_on(before.names, changed) & self.parts.take_on(before.parts, changed)
+        names, types = self.names.take_on(before.names, changed), self.types.take_on(before.types, changed)
+        return names & types & self.parts.take_on(before.parts, changed)
 
     def mentioned(self, name: Name) -> Iterator[Name]:
         """The declarations that ``name`` mentions, in any of its variants."""
@@ -118,6 +130,9 @@ class _Summariser:
             inline=bool(symbols) and not strong and any(map(_is_written, members)) and not _is_foreign(name),
             node=_private_node(symbols),
         )
+
+    def types(self, name: Name) -> tuple[TypeClues, ...]:
+        return tuple(map(_type, self.layout.get(name, ())))
 
     def parts(self, name: Name) -> tuple[ShapeClues, ...]:
         pairs = zip(self.layout.get(name, ()), self._reach().mentions(name), strict=True)
@@ -168,6 +183,19 @@ def _private_node(symbols: Variants) -> str:
     return node
 
 
+def _type(shape: AnyShape) -> TypeClues:
+    match shape:
+        case Record():
+            return TypeClues(arguments=_arguments(shape), closed=shape.access != "public")
+        case Enum():
+            return TypeClues(closed=shape.access != "public")
+        case Foreign():
+            first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
+            return TypeClues(foreign=True, first=first, arguments=_arguments(shape))
+        case _:
+            return PLAIN
+
+
 def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
     match shape:
         case Alias():
@@ -175,13 +203,7 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
         case Record():
             held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
             smart = tuple(each for each in held if each.spelling.startswith(SMART))
-            closed = shape.access != "public"
-            return ShapeClues(mentions, holds=smart, arguments=_arguments(shape), closed=closed, shows=_shows(shape))
-        case Enum():
-            return ShapeClues(mentions, closed=shape.access != "public")
-        case Foreign():
-            first = next((each.name for each in shape.arguments[:1] if isinstance(each, Named)), None)
-            return ShapeClues(mentions, foreign=True, first=first, arguments=_arguments(shape))
+            return ShapeClues(mentions, holds=smart, shows=_shows(shape))
         case Function():
             destroys = shape.method is not None and last_component(shape.display).startswith("~")
             return ShapeClues(

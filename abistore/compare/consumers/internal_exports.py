@@ -61,9 +61,9 @@ class InternalDeclarations:
         """``classes`` and the instances of templates with one of them for an argument, which nobody else can have."""
         instances = [
             (name, argument)
-            for name, parts in (self._clues.parts.items() if classes else ())
-            for part in parts
-            for argument in part.arguments
+            for name, types in (self._clues.types.items() if classes else ())
+            for type in types
+            for argument in type.arguments
         ]
         while come := {name for name, argument in instances if argument in classes} - classes:
             classes |= come
@@ -94,7 +94,7 @@ class InternalDeclarations:
         """Whether the class may be one of :attr:`classes`. Its own file rules out most, without these."""
         if owner is None:
             return False
-        instance = any(part.foreign or part.arguments for part in self._clues.parts[owner])
+        instance = any(type.foreign or type.arguments for type in self._clues.types[owner])
         return instance or may_be_private(self._files.get(owner, ""))
 
     def _is_instance(self, export: Name) -> bool:

@@ -91,7 +91,7 @@ class ClosedTypes:
 
     @cached_property
     def _closed(self) -> frozenset[Name]:
-        said = {name for name, parts in self._clues.parts.items() if parts and all(part.closed for part in parts)}
+        said = {name for name, types in self._clues.types.items() if types and all(type.closed for type in types)}
         if not said:
             return frozenset()
         closed = said | set(self._instances(said))
@@ -110,8 +110,8 @@ class ClosedTypes:
             closed -= shown
 
     def _instances(self, closed: set[Name]) -> Iterator[Name]:
-        for name, parts in self._clues.parts.items():
-            if any(not closed.isdisjoint(part.arguments) for part in parts):
+        for name, types in self._clues.types.items():
+            if any(not closed.isdisjoint(type.arguments) for type in types):
                 yield name
 
     def _shown(self, name: Name) -> Iterator[Name]:

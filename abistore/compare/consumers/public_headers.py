@@ -146,6 +146,8 @@ class PublicHeaders:
         Headers of which inline functions alone are exported may be another project's, which this one brings along. What
         C++ functions use tells where most of those that are known by their definition need no header elsewhere.
         """
+        if all(include_root(file) is None for file in set(self._clues.files.values())):
+            return frozenset()
         found, used, alone, elsewhere = set[str](), set[str](), 0, 0
         for name in self._clues.names:
             if name.kind not in ("function", "variable") or not self._clues.names[name].strong:
@@ -177,7 +179,7 @@ class PublicHeaders:
         """Whether ``name`` is an instance of a template for a type in ``place``, or for such an instance."""
         pending, seen = [name], {name}
         while pending:
-            come = {each for part in self._clues.parts[pending.pop()] for each in part.arguments} - seen
+            come = {each for type in self._clues.types[pending.pop()] for each in type.arguments} - seen
             if not place.keys().isdisjoint(come):
                 return True
             pending += come
@@ -210,7 +212,7 @@ class PublicHeaders:
 
     def _deleted_by(self, pointer: Name) -> Iterator[Name]:
         """What a ``std::unique_ptr`` deletes: inline destructors need its definition."""
-        return (part.first for part in self._clues.parts[pointer] if part.first is not None)
+        return (type.first for type in self._clues.types[pointer] if type.first is not None)
 
     @cached_property
     def _destroyed_inside(self) -> frozenset[Name]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.bytes.forms import EMPTY, SIZES, Attributes, fixed_forms
@@ -48,7 +50,8 @@ class OwnConstants:
         self._types = types
         self._seen: set[object] = set()
         self._unnamed: list[tuple[Name, Enum, Location]] = []
-        self._lines: dict[Abbreviation, tuple[int, int]] = {}
+        self._places: dict[Abbreviation, ConstantPlaces] = {}
+        self._own_files: dict[tuple[int, int], bool] = {}
         self._known = {name.spelling for name in types.entries if name.kind == "enum"}
         self._spelled_out = frozenset(types.anonymous.spelled_out)
 
@@ -74,22 +77,32 @@ class OwnConstants:
                 types.locations.setdefault(name, place)
 
     def _fresh(self, unit: Unit) -> Iterator[int]:
-        """The enumerations and constants of a unit that no unit before it has."""
+        """The enumerations and constants of a unit that no unit before it has, and that stand in an own header."""
         data, seen, base = unit.data, self._seen, unit.base
         for start in unit.constants:
             abbreviation, position = unit.at(start)
-            if abbreviation not in self._lines:
-                self._lines[abbreviation] = _line_place(abbreviation)
-            line, size = self._lines[abbreviation]
+            places = self._places.get(abbreviation)
+            if places is None:
+                places = self._places[abbreviation] = _places(abbreviation)
             key: object = base + start
-            if size:
-                place, end = abbreviation.name_place, position + abbreviation.extent
-                name = data[position + place : position + place + 4] if place >= 0 else b""
-                begin = data[end + 1 : end + BEGINNING] if abbreviation.has_children else b""
-                key = name, data[position + line : position + line + size], begin
+            entry = data[position : position + abbreviation.extent + BEGINNING] if abbreviation.extent >= 0 else b""
+            if places.line is not None:
+                place = abbreviation.name_place
+                name = entry[place : place + 4] if place >= 0 else b""
+                key = name, entry[places.line], entry[abbreviation.extent + 1 :] if abbreviation.has_children else b""
             if key not in seen:
                 seen.add(key)
-                yield base + start
+                file = places.file
+                if isinstance(file, slice):
+                    file = int.from_bytes(entry[file], unit.order)
+                if file is None or self._is_own_file(unit, file):
+                    yield base + start
+
+    def _is_own_file(self, unit: Unit, index: int) -> bool:
+        key = unit.handle, index
+        if key not in self._own_files:
+            self._own_files[key] = is_own_header(self._types.info.file(unit, index))
+        return self._own_files[key]
 
     def _enter(self, handle: int) -> None:
         types = self._types
@@ -153,12 +166,20 @@ class OwnConstants:
         return None
 
 
-def _line_place(abbreviation: Abbreviation) -> tuple[int, int]:
-    """Where the line of an entry of fixed size is, counted from its code's end, and its size; 0 where not known."""
-    fixed, place = fixed_forms(abbreviation.format), 0
-    for attribute, form, _ in abbreviation.specifications if abbreviation.extent >= 0 else ():
-        size = SIZES[fixed[form]] if form not in EMPTY else 0
-        if attribute == dw.AT_DECL_LINE:
-            return place, size
-        place += size
-    return 0, 0
+class ConstantPlaces(msgspec.Struct, frozen=True):
+    """Where the line of an entry is, counted from its code's end, and where its file is, or what it always is."""
+
+    line: slice | None = None
+    file: slice | int | None = None
+
+
+def _places(abbreviation: Abbreviation) -> ConstantPlaces:
+    """The places in an entry of fixed size; none in any other."""
+    fixed, place, places = fixed_forms(abbreviation.format), 0, dict[int, slice | int]()
+    for attribute, form, value in abbreviation.specifications if abbreviation.extent >= 0 else ():
+        if form == dw.FORM_IMPLICIT_CONST:
+            places[attribute] = value
+        elif form not in EMPTY:
+            places[attribute] = slice(place, place := place + SIZES[fixed[form]])
+    line = places.get(dw.AT_DECL_LINE)
+    return ConstantPlaces(line if isinstance(line, slice) else None, places.get(dw.AT_DECL_FILE))

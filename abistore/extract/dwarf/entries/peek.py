@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
 from abistore.extract.dwarf.entries.units import Unit
+from abistore.extract.dwarf.entries.walk import Die, tagged
+
+PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
 
 
 def name_at(unit: Unit, abbreviation: Abbreviation, position: int) -> str:
@@ -32,3 +37,13 @@ def type_at(unit: Unit, abbreviation: Abbreviation, position: int) -> int:
         return unit.handle + unit.word(unit.data, position + abbreviation.type_place)[0]
     handle: int = abbreviation.decode(unit.data, position, unit)[1].get(dw.AT_TYPE, -1)
     return handle
+
+
+def parameter_types(function: Die) -> list[int]:
+    """The handles of the types of a function's parameters, without its object; -1 where one records none."""
+    unit, abbreviation, position, _ = function
+    return [
+        type_at(unit, child, after)
+        for _, child, after in (tagged(unit, position, PARAMETERS) if abbreviation.has_children else ())
+        if dw.AT_ARTIFICIAL not in child.attributes
+    ]

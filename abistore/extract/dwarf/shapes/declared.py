@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
-from abistore.extract.dwarf.entries.peek import symbol_at
-from abistore.extract.dwarf.entries.walk import Die, parts
+from abistore.extract.dwarf.entries.peek import parameter_types, symbol_at
+from abistore.extract.dwarf.entries.walk import Die
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Record
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 C: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
 """DW_LANG_C89, C, C99, C11, C17 and C23."""
 
-PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
 FOLLOWED: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
-DEEPEST: Final = 10
-"""How many pointers and typedefs are followed."""
 
 
 def locate_declarations(types: TypeReferences) -> None:
@@ -48,10 +45,10 @@ def locate_declarations(types: TypeReferences) -> None:
     if not wanted:
         return
     found: dict[str, set[tuple[str, int]]] = {}
-    handles = set[Name]()
+    handles, seen = set[Name](), set[int]()
     for symbol, location, die in _declared(types, [unit for unit in types.info.units if unit.is_scanned], wanted):
         found.setdefault(symbol, set()).add(location)
-        handles.update(_undefined(types, die))
+        handles.update(_undefined(types, die, seen))
     _mark(types, handles)
     for symbol, locations in found.items():
         place = min(locations, key=lambda each: (include_root(each[0]) is None, each))
@@ -85,20 +82,21 @@ def _declarations(unit: Unit, wanted: Collection[str]) -> Iterator[tuple[str, Di
                 yield symbol, (unit, abbreviation, after, attributes)
 
 
-def _undefined(types: TypeReferences, die: Die) -> Iterator[Name]:
+def _undefined(types: TypeReferences, die: Die, seen: set[int]) -> Iterator[Name]:
     """The records behind pointers that a function takes or returns, of which its unit has a declaration only.
+
+    Those behind types that were ``seen`` were told before.
 
     What the unit includes is all that calls need. In C++ this tells nothing: compilers leave the definition of a class
     to the unit that has its constructors or its vtable.
     """
     if die[0].language not in C:
         return
-    taken = [die[3].get(dw.AT_TYPE, -1), *(each.get(dw.AT_TYPE, -1) for _, _, each in parts(die, PARAMETERS))]
-    for handle in taken:
-        for _ in range(DEEPEST):
-            if handle < 0:
-                break
-            tag, attributes = types.info.die(handle)[1].tag, types.info.attributes(handle)
+    for handle in (die[3].get(dw.AT_TYPE, -1), *parameter_types(die)):
+        while handle >= 0 and handle not in seen:
+            seen.add(handle)
+            _, abbreviation, _, attributes = types.info.die(handle)
+            tag = abbreviation.tag
             if tag in dw.RECORD_TAGS and dw.AT_DECLARATION in attributes and dw.AT_SIGNATURE not in attributes:
                 spelling = types.spellings.of(handle, attributes)
                 if spelling is not None:

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.forms import Attributes
-from abistore.extract.dwarf.entries.walk import Die, parts
+from abistore.extract.dwarf.entries.peek import parameter_types
+from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.shapes.records import ACCESS, default_access
 from abistore.extract.dwarf.shapes.type_source import TypeSource
-from abistore.extract.types.derivable import OPEN, PUBLIC, Derivability
+from abistore.extract.types.derivable import Derivability
 from abistore.model.names import Name
 from abistore.model.shapes import Access, Enum, Record
 from abistore.patterns import pattern
@@ -21,9 +22,6 @@ from abistore.patterns import pattern
 PRODUCER: Final = pattern(r"GNU C\+\+\S* (\d+)\.|(?:\w+ )?clang version (\d+)\.")
 OLDEST_GCC, OLDEST_CLANG = 8, 14
 """The first versions that were seen to tell the access of nested types; Apple numbers its Clang otherwise."""
-
-DERIVABLE: Final = "\0derivable"
-"""Stands among what a class shows; no name has such a letter."""
 
 MEMBERS: Final = frozenset(
     {
@@ -37,7 +35,6 @@ MEMBERS: Final = frozenset(
 )
 SIGNATURES: Final = frozenset({dw.TAG_SUBPROGRAM, dw.TAG_SUBROUTINE_TYPE})
 FUNCTIONS: Final = frozenset({dw.TAG_SUBPROGRAM})
-PARAMETERS: Final = frozenset({dw.TAG_FORMAL_PARAMETER})
 DEEPEST: Final = 20
 """How many pointers, typedefs and classes a member is followed through."""
 
@@ -66,7 +63,9 @@ class NestedTypes:
 
     def __init__(self, types: TypeSource) -> None:
         self._types = types
-        self._shown: dict[str, frozenset[str] | None] = {}
+        self._definitions: dict[str, int | None] = {}
+        self._shown: dict[int, frozenset[str]] = {}
+        self._derivable: dict[int, bool] = {}
         self._known: dict[int, Access] = {}
         self._named: dict[Name, Access] = {}
         self._behind: dict[int, tuple[str, ...]] = {}
@@ -124,54 +123,63 @@ class NestedTypes:
         found = frozenset[str]()
         outer = self._class_around(handle)
         while outer is not None:
-            shown = self._shown_by(outer) if protected or self.access(outer) == "public" else frozenset()
-            if shown is None or (protected and DERIVABLE in shown):
-                return None
-            found |= shown
+            if protected or self.access(outer) == "public":
+                definition = self._definition(outer)
+                if definition is None or (protected and self._is_derivable(definition)):
+                    return None
+                found |= self._shown_by(definition)
             outer, protected = self._class_around(outer), False
         return found
 
-    def _shown_by(self, handle: int) -> frozenset[str] | None:
-        info = self._types.info
-        attributes = info.attributes(handle)
+    def _definition(self, handle: int) -> int | None:
+        """The definition of a class, in whatever unit."""
+        attributes = self._types.info.attributes(handle)
         spelling = self._types.spellings.of(handle, attributes)
         if spelling is None:
             return None
-        if spelling not in self._shown:
-            definition = handle if dw.AT_DECLARATION not in attributes else self._definition(spelling, attributes)
-            self._shown[spelling] = None if definition is None else self._all_shown(definition)
-        return self._shown[spelling]
+        if spelling not in self._definitions:
+            declared = dw.AT_DECLARATION in attributes
+            self._definitions[spelling] = self._elsewhere(spelling, attributes) if declared else handle
+        return self._definitions[spelling]
 
-    def _definition(self, spelling: str, attributes: Attributes) -> int | None:
-        """The definition of a class in another unit."""
+    def _elsewhere(self, spelling: str, attributes: Attributes) -> int | None:
         info = self._types.info
         for each in info.definitions(attributes.get(dw.AT_NAME, "")):
             if self._types.spellings.of(each, info.attributes(each)) == spelling:
                 return each
         return None
 
-    def _all_shown(self, record: int) -> frozenset[str]:
-        """What accessible members of a class mention, by name; :data:`DERIVABLE` where anybody can derive from it."""
-        derivable = self._is_derivable(record)
-        shown = self._mentions(record, OPEN if derivable else PUBLIC, 0)
-        return frozenset((*shown, *([DERIVABLE] if derivable else ())))
+    def _shown_by(self, record: int) -> frozenset[str]:
+        """What accessible members of a class mention, by name."""
+        if record not in self._shown:
+            self._shown[record] = frozenset(self._mentions(record, record, 0))
+        return self._shown[record]
 
-    def _mentions(self, record: int, accessible: frozenset[Access], depth: int) -> Iterator[str]:
+    def _mentions(self, record: int, outermost: int, depth: int) -> Iterator[str]:
+        """The same for a class in the ``outermost``, whose members say whether programs get at protected ones."""
         if depth > DEEPEST:
             return
-        die = self._types.info.die(record)
+        unit, abbreviation, position, _ = die = self._types.info.die(record)
         default = default_access(die)
-        for handle, tag, attributes in parts(die, MEMBERS):
-            if ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), default) not in accessible:
+        for handle, child, start in tagged(unit, position, MEMBERS) if abbreviation.has_children else ():
+            after, attributes = child.decode(unit.data, start, unit)
+            access = ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), default)
+            if access == "private" or (access == "protected" and not self._is_derivable(outermost)):
                 continue
-            if tag in dw.RECORD_TAGS:
-                yield from self._mentions(handle, accessible, depth + 1)
-            elif tag in SIGNATURES:
-                yield from self._types_of(handle, depth)
+            if child.tag in dw.RECORD_TAGS:
+                yield from self._mentions(handle, outermost, depth + 1)
+            elif child.tag in SIGNATURES:
+                yield from self._in_signature((unit, child, after, attributes), depth)
             else:
                 yield from self._types_of(attributes.get(dw.AT_TYPE, -1), depth + 1)
 
     def _is_derivable(self, record: int) -> bool:
+        """Whether anybody can derive from a class."""
+        if record not in self._derivable:
+            self._derivable[record] = self._lets_derive(record)
+        return self._derivable[record]
+
+    def _lets_derive(self, record: int) -> bool:
         found, die = Derivability(), self._types.info.die(record)
         default, name = default_access(die), str(die[3].get(dw.AT_NAME, "")).partition("<")[0]
         for handle, _, attributes in parts(die, FUNCTIONS):
@@ -184,10 +192,10 @@ class NestedTypes:
 
     def _copies(self, constructor: int, record: int) -> bool:
         """Whether a constructor takes nothing but a reference to its own class: no other copies are made implicitly."""
-        info = self._types.info
-        taken = [each for _, _, each in parts(info.die(constructor), PARAMETERS) if dw.AT_ARTIFICIAL not in each]
-        own = self._types.spellings.of(record, info.attributes(record))
-        return len(taken) == 1 and [own] == [*self._types_of(taken[0].get(dw.AT_TYPE, -1), 0)]
+        taken = parameter_types(self._types.info.die(constructor))
+        if len(taken) != 1:
+            return False
+        return [self._types.spellings.of(record, self._types.info.attributes(record))] == [*self._types_of(taken[0], 0)]
 
     def _types_of(self, handle: int, depth: int) -> tuple[str, ...]:
         """The named types behind an entry, worked out once: members of all classes take the same few types."""
@@ -207,9 +215,12 @@ class NestedTypes:
             if spelling := self._types.spellings.of(handle, attributes):
                 yield spelling
             return
-        inner = [attributes.get(dw.AT_TYPE, -1)]
         if tag in SIGNATURES:
-            taken = (each for _, _, each in parts(die, PARAMETERS) if dw.AT_ARTIFICIAL not in each)
-            inner += [each.get(dw.AT_TYPE, -1) for each in taken]
-        for each in inner if depth <= DEEPEST else ():
+            yield from self._in_signature(die, depth)
+        elif depth <= DEEPEST:
+            yield from self._types_of(attributes.get(dw.AT_TYPE, -1), depth + 1)
+
+    def _in_signature(self, die: Die, depth: int) -> Iterator[str]:
+        """The named types behind what a function takes and returns."""
+        for each in (die[3].get(dw.AT_TYPE, -1), *parameter_types(die)) if depth <= DEEPEST else ():
             yield from self._types_of(each, depth + 1)

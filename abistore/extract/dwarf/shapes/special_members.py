@@ -10,8 +10,8 @@ from functools import cache
 from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.entries.peek import name_at, type_at
-from abistore.extract.dwarf.entries.walk import Die, children
+from abistore.extract.dwarf.entries.peek import name_at, parameter_types, type_at
+from abistore.extract.dwarf.entries.walk import Die
 from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.extract.types.passing import DEEPEST, Passing
 from abistore.model.cpp_names.qualified import last_component
@@ -61,12 +61,7 @@ class SpecialMembers:
             self._add_constructor(die)
 
     def _add_constructor(self, die: Die) -> None:
-        unit, abbreviation, position, attributes = die
-        taken = [
-            type_at(unit, child, after)
-            for _, child, after in (children(unit, position) if abbreviation.has_children else ())
-            if child.tag == dw.TAG_FORMAL_PARAMETER and dw.AT_ARTIFICIAL not in child.attributes
-        ]
+        attributes, taken = die[3], parameter_types(die)
         if not taken or not self._is_reference_to_own(taken[0]):
             return
         if len(taken) > 1:  # it copies where the others have default arguments, which nothing records
