@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import product
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from abistore.model.cpp_names.builtins import PLAIN_BUILTINS
+from abistore.model.cpp_names.grammar import Parser
 from abistore.model.cpp_names.normal import normal_name, primitive, qualified
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified
 from tests.build import build_library
 
@@ -183,3 +187,10 @@ def test_two_demanglers_have_the_same_names():
     known = [(one, other) for one, other in zip(gnu, llvm, strict=True) if not other.startswith("_Z")]
     assert [normal_name(one) for one, _ in known] == [normal_name(other) for _, other in known]
     assert len(known) >= 8
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_built_in_types_are_called_as_the_grammar_calls_them_without_it(count: int) -> None:
+    for words in product(sorted(PLAIN_BUILTINS), repeat=count):
+        text = " ".join(words)
+        assert normal_name(text) == Parser(tokens(text), None).whole()

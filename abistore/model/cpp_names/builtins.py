@@ -26,6 +26,9 @@ BUILTIN_WORDS: Final = frozenset(
 ) | {"_BitInt", "void", "__vector", "__float128", "_Float128"}
 """Words that make a built-in type together with others of their kind."""
 
+PLAIN_BUILTINS: Final = frozenset(("unsigned", "signed", "int", "long", "short", "char", "double", "float", "_Bool"))
+"""Those of them that most programs do with."""
+
 INTEGERS: Final = {
     "char": 8,
     "unsigned char": 8,

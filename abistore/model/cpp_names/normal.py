@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from abistore.model.cpp_names.builtins import PLAIN_BUILTINS, builtin
 from abistore.model.cpp_names.grammar import NotAName, Parser, ValueOf
 from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified, TypeRef
@@ -24,11 +25,14 @@ _PLAIN_TEMPLATE: Final = pattern(
     r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*+(?<=>)",
     re.ASCII,
 )
-_SPECIAL_WORD: Final = pattern(
-    r"\b(?:_GLOBAL__N_\w*|operator|nullptr|auto|unsigned|signed|_Bool|_Complex|__complex__|complex|_Atomic|const|volatile"
-    r"|restrict|__restrict|__restrict__|__const|__volatile__|class|enum|struct|typename|union|void|lambda|unnamed|anonymous"
-    r"|decltype|int|_BitInt)\b"
-)
+_WORDS: Final = frozenset(
+    (
+        "operator", "nullptr", "auto", "unsigned", "signed", "_Bool", "_Complex", "__complex__", "complex", "_Atomic",
+        "const", "volatile", "restrict", "__restrict", "__restrict__", "__const", "__volatile__", "class", "enum",
+        "struct", "typename", "union", "void", "lambda", "unnamed", "anonymous", "decltype", "int", "_BitInt",
+    )
+)  # fmt: skip
+_SPECIAL_WORD: Final = pattern(rf"\b(?:_GLOBAL__N_\w*|{'|'.join(sorted(_WORDS))})\b")
 
 _RISKY: Final = pattern(
     r"(?:^|[^\w>)}\]])::|::\s|_Complex|complex|nullptr|_Atomic|\*::"
@@ -49,6 +53,11 @@ def normal_name(text: str, value_of: ValueOf | None = None) -> str:
 
 @lru_cache(1 << 16)
 def _normal(text: str) -> str:
+    words = text.split(" ")
+    if PLAIN_BUILTINS.issuperset(words):
+        return builtin(words)
+    if text.isidentifier() and text.isascii() and text not in _WORDS and not text.startswith("_GLOBAL__N_"):
+        return text
     if _PLAIN.fullmatch(text) and not _SPECIAL_WORD.search(text):
         return text
     if _PLAIN_TEMPLATE.fullmatch(text) and not _SPECIAL_WORD.search(text) and text.count("<") == text.count(">"):

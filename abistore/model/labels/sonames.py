@@ -33,9 +33,9 @@ def library_name(soname: str) -> str:
     ``libglib-2.0`` of ``libglib-2.0.0.dylib``. Of a DLL, too: ``libpng16`` of ``libpng16-16.dll``, ``libssl`` of
     ``libssl-3-x64.dll``.
     """
-    if dylib := _DYLIB.fullmatch(soname.rpartition("/")[2]):
+    if soname.endswith((".dylib", ".tbd")) and (dylib := _DYLIB.fullmatch(soname.rpartition("/")[2])):
         return _without_version(dylib["stem"], dylib["version"])
-    if dll := _DLL.fullmatch(soname):
+    if soname.lower().endswith((".dll", ".pyd")) and (dll := _DLL.fullmatch(soname)):
         return dll["stem"]
     parts = re.fullmatch(r"(.+?)\.so(\..*)?", unmarked(soname))
     if parts is None:

@@ -117,7 +117,7 @@ def is_declared(symbol: str) -> bool:
     """
     if symbol.startswith(DECORATED):
         return microsoft.is_declared(symbol)
-    return _COMPILER_MADE.match(symbol) is None
+    return not is_mangled(symbol) or _COMPILER_MADE.match(symbol) is None
 
 
 def qualifiers(symbol: str) -> tuple[str, ...]:
@@ -143,13 +143,13 @@ def without_qualifiers(symbol: str) -> str:
     """A member function's symbol as it is without ``const``, ``volatile``, ``&`` and ``&&``."""
     if symbol.startswith(DECORATED):
         return microsoft.without_letters(symbol, qualifiers=True)
-    match = _REQUALIFIED.match(symbol)
+    match = _REQUALIFIED.match(symbol) if symbol.startswith(MEMBER) else None
     return MEMBER + symbol[match.end() :] if match else symbol
 
 
 def c_name(symbol: str) -> str:
     """The C name that a free function of the global namespace would have: ``open`` of ``_Z4openv``."""
-    match = _FREE.match(symbol)
+    match = _FREE.match(symbol) if is_mangled(symbol) else None
     if not match:
         return symbol
     length = int(match[1])

@@ -23,6 +23,9 @@ UNSEEN = (
 """Invisible characters, for a regular expression's set: they move the cursor, turn a line around, or leave no trace."""
 
 _UNSEEN = pattern(f"[{UNSEEN}]")
+_PUNCTUATION = frozenset("…·—→")
+"""What reports write themselves; most hold nothing else that is not ASCII."""
+
 _PLAIN = bytes(code for code in range(0x7F) if code >= 0x20 or code in b"\n\t")
 _BREAKS = pattern(r"[\n\t]")
 _ANYWHERE = pattern(r"##(?=\w*\[)")
@@ -94,7 +97,10 @@ def _has_unseen(text: str) -> bool:
 def _unseen_in(data: bytes) -> bool:
     """Only what is left without plain ASCII is searched: searching all of it takes twenty times as long."""
     rest = data.translate(None, _PLAIN)
-    return bool(rest) and _UNSEEN.search(rest.decode("utf-8", "surrogatepass")) is not None
+    if not rest:
+        return False
+    signs = set(rest.decode("utf-8", "surrogatepass")) - _PUNCTUATION
+    return bool(signs) and _UNSEEN.search("".join(signs)) is not None
 
 
 def _spell(code: int) -> str:

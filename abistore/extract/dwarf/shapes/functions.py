@@ -61,7 +61,8 @@ CONVENTIONS: Final = {
 @cache
 def is_least(producer: str | None) -> bool:
     """Whether a compiler was asked for the least debug information."""
-    return LEAST.search(producer or "") is not None
+    asked = producer or ""
+    return any(f" {option}1" in asked for option in ("-g", "-ggdb", "-gdwarf")) and LEAST.search(asked) is not None
 
 
 class DeclaringEntries:
