@@ -166,7 +166,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "availability": ("what a declaration says of the systems that have it", ("",)),
     "base": ("a base class of a class", ("access", "empty")),
     "compat_version": ("the compatibility version of a dylib", ("",)),
-    "constant": ("a constant or macro, whose value consumers have compiled in", ("enum", "macro", "use", "version")),
+    "constant": (
+        "a constant or macro, whose value consumers have compiled in",
+        ("enum", "macro", "number", "sentinel", "use", "version"),
+    ),
     "constexpr": ("a promise that a declaration may be used for constants", ("",)),
     "constraint": ("a concept, or what a template asks of its arguments", ("",)),
     "ctor": ("a constructor", ("abstract",)),

@@ -20,7 +20,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.layout.agreement import disagreeing, disagreement
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Enum, Foreign, Library
+from abistore.model.shapes import AnyShape, Declared, Enum, Enumerator, Foreign, Library
 from abistore.model.snapshot import Location, Snapshot, Variants
 
 
@@ -70,6 +70,22 @@ class SideFacts:
             if name.kind == "enum"
             for each, value in enumerated(name, shapes)
         }
+
+    @cached_property
+    def unnamed_enums(self) -> Mapping[Name, tuple[Enumerator, ...]]:
+        """The enumerations of headers that have no name, of which each enumerator is a constant of its own."""
+        from abistore.compare.types.written_values import number  # headers alone write values
+
+        found: dict[Name, list[Enumerator]] = {}
+        for name, shapes in self.snapshot.entries.get("source", {}).items():
+            for shape in shapes if name.kind == "variable" else ():
+                if not isinstance(shape, Declared) or shape.within is None:
+                    continue
+                value = number(shape)
+                if value is not None:
+                    own = Enumerator(last_component(name.spelling), value)
+                    found.setdefault(Name("enum", shape.within), []).append(own)
+        return {enum: tuple(each) for enum, each in found.items()}
 
     @cached_property
     def disagreeing(self) -> frozenset[Name]:
@@ -137,6 +153,7 @@ class SideFacts:
         found.tables = self.tables.watched(found.types, note)
         found._graph.put(self.reach.watched(lambda name: note(("reach", name))))
         found.enumerators = Watched(self.enumerators, note, "enumerator")
+        found.unnamed_enums = Watched(self.unnamed_enums, note, "unnamed enum")
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
         return found
 
@@ -158,6 +175,8 @@ class SideFacts:
             self.undescribed = before.undescribed
         if "enumerators" in known and not any(name.kind == "enum" for name in changed):
             self.enumerators = before.enumerators
+        if "unnamed_enums" in known and not any(name.kind == "variable" for name in changed):
+            self.unnamed_enums = before.unnamed_enums
         if "disagreeing" in known:
             come = {name for name in changed if disagreement(self.snapshot, name)}
             self.disagreeing = before.disagreeing.difference(changed) | come

@@ -477,7 +477,8 @@ class Declared(Shape, frozen=True, tag="D"):
     ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
     what their values are written as (``("LAST", "RED + 7")``), and data members with how they are initialised.
     ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``). A macro has a
-    ``meaning`` where it names others and all of it is a constant.
+    ``meaning`` where it names others and all of it is a constant. An enumerator of an enumeration without a name is a
+    constant ``within`` that, which is called by its first enumerator.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -489,6 +490,7 @@ class Declared(Shape, frozen=True, tag="D"):
     expressions: tuple[tuple[str, str], ...] = ()
     availability: tuple[str, ...] = ()
     meaning: Meaning | None = None
+    within: str | None = None
 
 
 AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias, Declared]

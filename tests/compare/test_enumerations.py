@@ -145,3 +145,28 @@ def test_a_release_number_takes_no_place_of_another_value() -> None:
     short, long = enum(OK=0, BAD_VERSION=1), enum(OK=0, DENIED=1, BAD_VERSION=2)
     assert not is_release_number(*moved("BAD_VERSION", short, long))
     assert not is_release_number(*moved("BAD_VERSION", long, short))
+
+
+def test_the_number_of_all_is_called_after_them() -> None:
+    colors = enum(COLOR_RED=0, COLOR_BLUE=1, COLORS=2)
+    assert colors.is_sentinel(Enumerator("COLORS", 2))
+    assert enum(BOX_RED=0, BOX_BLUE=1, N_BOXES=2).is_sentinel(Enumerator("N_BOXES", 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("COLORS", {"COLOR_RED": 0, "COLOR_BLUE": 1, "COLORS": 3}),
+        ("COLORS", {"RED": 0, "BLUE": 1, "COLORS": 2}),
+        ("COLOR_GLASS", {"COLOR_RED": 0, "COLOR_BLUE": 1, "COLOR_GLASS": 2}),
+        ("COLORS", {"COLOR_RED": 0, "COLORS": 1, "COLOR_BLUE": 2}),
+    ],
+)
+def test_a_value_that_stands_last_is_no_number_of_all(name: str, values: dict[str, int]) -> None:
+    assert not enum(**values).is_sentinel(Enumerator(name, values[name]))
+
+
+def test_the_last_known_of_values_with_gaps_is_a_value() -> None:
+    assert enum(MODE_A=1, MODE_B=2, LAST_KNOWN_MODE=3).is_sentinel(Enumerator("LAST_KNOWN_MODE", 3))
+    assert enum(MODE_A=1, MODE_B=9, LAST_KNOWN_MODE=9).is_sentinel(Enumerator("LAST_KNOWN_MODE", 9))
+    assert not enum(MODE_A=1, MODE_B=9, LAST_KNOWN_MODE=20).is_sentinel(Enumerator("LAST_KNOWN_MODE", 20))

@@ -328,6 +328,7 @@ MEANINGLESS = {
     r"source \S+\.value=(None|other)": "one side does not show it",
     r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
+    r"source \S+\.within=other": "an enumeration without a name is called by whichever enumerator comes first",
     r"source \S+\.traits-swapped": "a set, which readers sort",
     r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",
     r"source \S+\.template\[int N\]\.name=other": "what a template parameter is called is nobody's business",

@@ -36,6 +36,12 @@ CAMEL_BOUND = (
 UNCERTAIN = r"(?i)(?:^|_)(?:size|end|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:Size|End|Total)$)"
 """The words among these that are values just as well: ``ERR_SIZE``, ``STREAM_END``."""
 
+LAST_OF = r"(?i)(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
+"""So may the last of something be: ``LAST_KNOWN_STATE``. It has a value of its own then."""
+
+PLURAL = r"(?i)(?:n_?|no_?of_?)?(?P<shared>[a-z0-9_]+?)_?(?:e?s|_n)"
+"""How the number of all is called after what each is called: ``COLORS`` and ``NCOLORS`` behind ``COLOR_RED``."""
+
 ANSWERS = (
     r"(?i)(?<![a-z])(?:err(?:or|no)?|result|ret|rc|status|code|state|token|tok|event|exception|fail(?:ed|ure)?|reason)s?"
     r"(?![a-z])|(?-i:(?:Err(?:or|no)?|Result|Ret|Status|Code|State|Token|Event|Exception|Fail(?:ed|ure)?|Reason)s?"
@@ -113,17 +119,35 @@ class EnumeratorValues:
             each.name for each in last for start in shared if re.fullmatch(END, each.name.removeprefix(start))
         )
 
+    def _is_certain(self, bound: Enumerator) -> bool:
+        """Whether one that is called an end is one: a size of the list, or the last of the values by another name."""
+        if re.search(LAST_OF, bound.name) is not None:
+            return bound.value == self._largest or self._is_counted(bound)
+        return re.search(UNCERTAIN, bound.name) is None or self._is_counted(bound)
+
+    def _is_number_of_all(self, each: Enumerator) -> bool:
+        """Whether ``each`` is the number of the others, and called after them: ``COLORS`` after ``COLOR_RED``."""
+        if each.value < 2 or each.value != len(self.by_name) - 1 or each.value != max(self.by_value):
+            return False
+        others = [name.lower() for name in self.by_name if name != each.name]
+        found = re.fullmatch(PLURAL, each.name)
+        shared = f"{found['shared'].lower()}_" if found else ""
+        return bool(shared) and all(name.startswith(shared) for name in others) and self._is_counted(each)
+
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
-        An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
+        An end is called so and no other enumerator but ends is larger, or it is the number of the others and called
+        after them; the sum of all bits is called so and is it.
         A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
         """
         if each.name in self._ends_of_errors:
             return True
         if is_bound(each.name):
             last = self._largest is None or self._largest <= each.value
-            return last and (re.search(UNCERTAIN, each.name) is None or self._is_counted(each))
+            return last and self._is_certain(each)
+        if self._is_number_of_all(each):
+            return True
         return re.search(MASK, each.name) is not None and each.value == self._all_bits
 
 

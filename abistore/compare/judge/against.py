@@ -120,6 +120,8 @@ class JudgedAgainst:
         found |= {("origin", name) for name in _unequal(self._renames.origins, renames.origins)}
         if last.enumerators is not new.enumerators:
             found |= {("enumerator", name) for name in _unequal(last.enumerators, new.enumerators)}
+        if last.unnamed_enums is not new.unnamed_enums:
+            found |= {("unnamed enum", name) for name in _unequal(last.unnamed_enums, new.unnamed_enums)}
         if self._by and last.files is not new.files:
             found |= {("place", name) for name in _unequal(last.files, new.files)}
         return found

@@ -20,7 +20,9 @@ from abistore.model.shapes import AnyShape, Declared, Named, Record
 
 DELETION = "special_member_deletion_added"
 
-CONSTANTS = frozenset({"constant_changed", "constant_version_changed"})
+CONSTANTS = frozenset(
+    {"constant_changed", "constant_number_changed", "constant_sentinel_changed", "constant_version_changed"}
+)
 
 FOLLOWING = (*VTABLES, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_release, meanings
+from abistore.compare.classify.constants.numbers import is_end
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.written_values import is_same_constant, known_value
+from abistore.compare.types.written_values import is_same_constant, known_value, number
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Declared
@@ -42,6 +43,16 @@ def _enumerated(declared: Removed[Declared], context: Context) -> tuple[str, str
     return enumerator_of(declared.subject.name, known_value(declared.old), context)
 
 
+def _changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a constant that does not tell the release."""
+    values = _constants(declared, context)
+    return None if isinstance(declared, Changed) and values and follows_release(declared, context) else values
+
+
+def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+    return isinstance(declared, Changed) and is_end(declared.subject.name, declared.old, declared.new, context)
+
+
 @rule(
     Impact.API_BREAK,
     evidence="source",
@@ -54,17 +65,46 @@ def _enumerated(declared: Removed[Declared], context: Context) -> tuple[str, str
     ),
 )
 def constant_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a public constant changed.
+    """The value of a public macro changed, or of a constant that is no integer.
 
     The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
     now disagree. Sources that compute with it get another result. A macro that names others has the value that they
-    give it: ``(BASE + 1)`` changes with ``BASE``.
+    give it: ``(BASE + 1)`` changes with ``BASE``. A macro is text that headers use for themselves just as well, and
+    nothing tells whether its value ever reaches the library.
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
-    values = _constants(declared, context)
-    if values is not None and not (isinstance(declared, Changed) and follows_release(declared, context)):
+    values = _changed(declared, context)
+    if values is not None and number(declared.old) is None:
         yield Note("the constant's value differs", *values)
+
+
+@rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
+def constant_number_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+    """The value of a public integer constant changed: of a ``const`` object, or in an enumeration without a name.
+
+    Programs have the old number compiled in, as that of any enumerator. The library takes what they pass for something
+    else, and they take what they get for something else; arrays that they sized by it have the old size.
+
+    Fix: give it its old value explicitly.
+    """
+    values = _changed(declared, context)
+    if values is not None and number(declared.old) is not None and not _ends(declared, context):
+        yield Note("the constant's number differs", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_sentinel_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """The value of a constant that marks an end, a count or all bits changed.
+
+    It grows with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
+    library must not write more elements into them.
+
+    Fix: nothing, where no function fills or reads an array of that length.
+    """
+    values = _changed(declared, context)
+    if values is not None and number(declared.old) is not None and _ends(declared, context):
+        yield Note("the sentinel moved", *values)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")

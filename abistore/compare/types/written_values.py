@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from abistore.model.shapes import Declared
 from abistore.model.values.texts import MOST, constant, normal
+from abistore.patterns import pattern
+
+INTEGER: Final = pattern(r"(-?\d{1,40})(?:u|l|ll|ul|ull|lu|llu)?", 0)
+
+WORDS: Final = {"false": 0, "true": 1}
+
+TEXTS: Final = frozenset({"macro", "template"})
+"""What of itself is text, and becomes a value where sources use it."""
 
 
 def is_same_value(old: str, new: str) -> bool:
@@ -28,3 +38,16 @@ def known_value(declared: Declared) -> str | None:
     if declared.meaning is not None:
         return declared.meaning.value
     return constant(declared.value or "")
+
+
+def number(declared: Declared) -> int | None:
+    """The value of a constant that compilers know as an integer; ``None`` for macros and all else.
+
+    A macro that names the enumerator of its own name, for ``#ifdef``, is that.
+    """
+    is_text = declared.within is None and not TEXTS.isdisjoint(declared.traits)
+    if "constant" not in declared.traits or is_text:
+        return None
+    text = known_value(declared) or declared.value or ""
+    found = INTEGER.fullmatch(text)
+    return int(found[1]) if found else WORDS.get(text)

@@ -60,6 +60,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         expressions=one.expressions or other.expressions,
         availability=tuple(sorted({*one.availability, *other.availability})),
         meaning=one.meaning or other.meaning,
+        within=one.within or other.within,
     )
 
 

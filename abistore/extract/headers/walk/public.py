@@ -144,8 +144,9 @@ class PublicWalk:
         shape = self._records.enum(cursor)
         for value, each in zip(shape.enumerators if shape else (), enumerators, strict=False):
             name = Name("variable", self._types.names.qualify(cursor, value.name))
-            line = self._place(each) or location
-            self.collected.declare(name, line, Declared(traits=("constant",), value=str(value.value)))
+            first = self._types.names.qualify(cursor, self._lib.spelling(enumerators[0]))
+            constant = Declared(traits=("constant",), value=str(value.value), within=first)
+            self.collected.declare(name, self._place(each) or location, constant)
 
     def _alias(self, cursor: Cursor, location: Location) -> None:
         mention = self._types.alias(cursor)
