@@ -11,9 +11,12 @@ from typing import Final
 from abistore.extract.dwarf.bytes import codes as dw
 
 
+FORMS: Final = {name.removeprefix("FORM_"): code for name, code in vars(dw).items() if name.startswith("FORM_")}
+
+
 def _forms(*beginnings: str) -> frozenset[int]:
     """The forms whose names begin so: the standard names a form after its class."""
-    return frozenset(code for name, code in vars(dw).items() if name.startswith(tuple(f"FORM_{b}" for b in beginnings)))
+    return frozenset(code for name, code in FORMS.items() if name.startswith(beginnings))
 
 
 ADDRESS: Final = _forms("ADDR", "GNU_ADDR", "LLVM_ADDR")
