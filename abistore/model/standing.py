@@ -15,13 +15,21 @@ Role: TypeAlias = Literal["previous", "soname", "file_name", "channel", "last_wi
 """Why a release is measured by another: it is the one before, the first with the same SONAME (or without any, with the
 same file name), a channel's, or the last one before a break that none of these shows."""
 
-UNSUPPORTED: Final = frozenset({"eol", "unsupported", "withdrawn", "yanked"})
+WITHDRAWN: Final = frozenset({"withdrawn", "yanked"})
+"""Tags of releases that were taken back."""
+
+UNSUPPORTED: Final = WITHDRAWN | {"eol", "unsupported"}
 """Tags of releases that nobody must stay compatible with any more."""
 
 
 def is_supported(release: Release) -> bool:
     """Whether somebody must stay compatible with a release."""
     return not UNSUPPORTED & {tag.name for tag in release.tags}
+
+
+def is_withdrawn(release: Release) -> bool:
+    """Whether a release was taken back, so that others are not compared with it unasked."""
+    return not WITHDRAWN.isdisjoint(tag.name for tag in release.tags)
 
 
 class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -30,6 +30,7 @@ from abistore.service.history.consecutive import ConsecutiveJudge
 from abistore.service.history.several import StepVerdicts, sentences
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.judging.judging import accepted
+from abistore.service.judging.predecessors import Predecessors
 from abistore.service.ledger.measures import measures_of
 from abistore.service.listing import channels_of, lines_of, releases_of
 from abistore.service.since.departed import AskedRelease, DepartureFinder, lacks
@@ -98,10 +99,12 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
     allow = AllowPlan(scheme=judging.store.scheme(key.library))
     rows, steps = list[HistoryRow](), list[StepVerdicts]()
     first: dict[str | None, Release] = {}
+    predecessors = Predecessors()
     for number, release in enumerate(stored):
         if judging.progress:
             judging.progress(f"{key.library} {release.version}", number / len(stored))
-        previous = stored[number - 1] if number else None
+        previous = predecessors.of(release.version)
+        predecessors.add(release)
         beside = verdicts.beside(previous, release) if previous else None
         against = verdicts.against(baseline, release) if baseline and number > start else None
         row = _row(release, (previous, beside), (baseline, against))
@@ -174,7 +177,7 @@ class _Verdicts:
         return self._judge.damaged
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
-        """The verdict about a release and the one before it."""
+        """The verdict about a release and the one that it follows."""
         return self._remembered(previous, release) or self._given(self._judge.beside, previous, release)
 
     def against(self, baseline: Release, release: Release) -> VerdictSummary | str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+from abistore.service.judging.predecessors import Predecessors, before
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -24,7 +25,7 @@ def counterpart(store: Store, release: Release, against: str) -> Release:
     against = against.removeprefix(f"{line.library}@")
     if against != "prev":
         return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
-    previous = store.previous(release)
+    previous = Predecessors(before(store, release)).of(release.version)
     if previous is None:
         raise SnapshotNotFound(
             f"{line.library} {release.version} is the first release of its line: nothing precedes it",
@@ -44,7 +45,7 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     against = against.removeprefix(f"{line.library}@")
     word, _, named = against.partition(":")
     if against in {"prev", "latest"}:
-        found = store.preceding(line, version) if against == "prev" else _latest(store, line, version)
+        found = _previous(store, line, version) if against == "prev" else _latest(store, line, version)
         return Counterpart(found, "" if found else _first(store, line))
     if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
         if channel == (named or DEFAULT_CHANNEL):
@@ -57,6 +58,11 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     if found.candidate:
         raise UsageError(f"{found.reference}: a candidate is no release to be judged against", "name a release")
     return Counterpart(found)
+
+
+def _previous(store: Store, line: LineKey, version: str) -> Release | None:
+    last = store.preceding(line, version)
+    return Predecessors([*before(store, last), last]).of(version) if last else None
 
 
 def _latest(store: Store, line: LineKey, version: str) -> Release | None:

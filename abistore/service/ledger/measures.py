@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from abistore.model.history import BaselineMove, Release
 from abistore.model.labels.promises import is_unreleased
 from abistore.model.standing import BaselineRole, is_supported
-from abistore.service.listing import promised, releases_of
-
-if TYPE_CHECKING:
-    from abistore.store.store import Store
+from abistore.service.listing import promised
 
 
 class Measure(NamedTuple):
@@ -47,15 +44,6 @@ def standing_here(release: Release, moves: Sequence[BaselineMove]) -> tuple[str,
     if release.candidate:
         return ()
     return tuple(name for name, versions in _channels(moves) if versions[-1] == release.version)
-
-
-def before(store: Store, release: Release) -> Sequence[Release]:
-    """The releases before one, in release order; before a candidate those that its version would follow."""
-    ordered = releases_of(store, release.line)
-    if release in ordered:
-        return ordered[: ordered.index(release)]
-    previous = store.previous(release)
-    return ordered[: ordered.index(previous) + 1] if previous else ()
 
 
 def _roles(

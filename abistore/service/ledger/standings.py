@@ -25,7 +25,8 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.history import accepted_of, bump_beside
 from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.judging.judging import concluded
-from abistore.service.ledger.measures import Measure, before, measures_of, standing_here
+from abistore.service.judging.predecessors import before
+from abistore.service.ledger.measures import Measure, measures_of, standing_here
 from abistore.service.ledger.remarks import remarks
 from abistore.service.since.departed import (
     AskedRelease,

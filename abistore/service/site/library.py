@@ -79,7 +79,7 @@ class LibraryPages:
         for number, row in enumerate(line.rows):
             release, around = row.release, neighbours[max(number - 1, 0) : number + 2]
             standing = channels.get(release.version, ())
-            previous = neighbours[number - 1] if number else None
+            previous = next((one for one in neighbours[:number] if one.version == row.previous), None)
             ruled = reports.key(previous, row)
             shown = key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing)
             name = release_file(release.line, release.version)

@@ -10,7 +10,6 @@ from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 
-
 FORMS: Final = {name.removeprefix("FORM_"): code for name, code in vars(dw).items() if name.startswith("FORM_")}
 
 

@@ -1,0 +1,52 @@
+"""What a release is compared with where nobody says with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from abistore.model.history import Release
+from abistore.model.labels.promises import is_unreleased
+from abistore.model.standing import is_withdrawn
+from abistore.service.listing import releases_of
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+class Predecessors:
+    """The releases of one line up to some place, of which the last that counts is compared with what follows.
+
+    A release follows the last one that was released: what broke in a build between them (``1.4.0-12-gabc1234``), its
+    users get with it. Such a build follows whatever is before it. Releases that were withdrawn are passed over. Where
+    nothing else is there, a build or a withdrawn release counts.
+    """
+
+    def __init__(self, earlier: Iterable[Release] = ()) -> None:
+        self._last: Release | None = None
+        self._standing: Release | None = None
+        self._released: Release | None = None
+        for each in earlier:
+            self.add(each)
+
+    def add(self, release: Release) -> None:
+        """Go on by one release."""
+        self._last = release
+        if not is_withdrawn(release):
+            self._standing = release
+            if not is_unreleased(release.version):
+                self._released = release
+
+    def of(self, version: str) -> Release | None:
+        """What a version is compared with that comes next; ``None`` for the first of its line."""
+        before = None if is_unreleased(version) else self._released
+        return before or self._standing or self._last
+
+
+def before(store: Store, release: Release) -> list[Release]:
+    """The releases before one, in release order; before a candidate those that its version would follow."""
+    ordered = releases_of(store, release.line)
+    if release in ordered:
+        return list(ordered[: ordered.index(release)])
+    previous = store.previous(release)
+    return list(ordered[: ordered.index(previous) + 1]) if previous else []
