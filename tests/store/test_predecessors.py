@@ -66,7 +66,7 @@ def test_a_withdrawn_release_is_passed_over(address: str) -> None:
 
 def test_a_new_release_is_judged_against_the_last_one_before_it_is_stored(broken_by_a_build: str) -> None:
     with Store.open(broken_by_a_build, write=True) as store:
-        found = [counterpart_of(store, LINE, version, "prev", None).release for version in ("1.1.1", "1.3", "1.2-1-gabc1236")]
+        found = [counterpart_of(store, LINE, each, "prev", None).release for each in ("1.1.1", "1.3", "1.2-1-gabc1236")]
     assert [each and each.version for each in found] == ["1.1", "1.2", "1.2"]
 
 
