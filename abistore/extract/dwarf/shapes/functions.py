@@ -151,7 +151,7 @@ class DeclaringEntries:
         for die in reversed(self.dies):
             file, line = self.types.locate(die[0], die[3])
             if file:
-                source = source_file(die[0]) if self._is_body(die) and may_be_private(file) else ""
+                source = source_file(die[0]) if may_be_private(file) and self._is_body(die) else ""
                 return (source, 0) if is_source(source) and not is_source(file) else (file, line)
         return "", 0
 

@@ -48,6 +48,7 @@ DECLARATORS: Final[dict[int, Declarator]] = {
     dw.TAG_REFERENCE_TYPE: "&",
     dw.TAG_RVALUE_REFERENCE_TYPE: "&&",
 }
+MODIFIERS: Final = frozenset({*QUALIFIERS, *DECLARATORS})
 REFERENCES: Final = {dw.AT_REFERENCE: "&", dw.AT_RVALUE_REFERENCE: "&&"}
 """What says on which objects a member function may be called."""
 TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
@@ -109,10 +110,6 @@ class TypeReferences:
         self._depth = 0
         self._builders: dict[int, Callable[[int, Die], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
-            **dict.fromkeys(QUALIFIERS, self._qualified),
-            dw.TAG_POINTER_TYPE: self._pointer,
-            dw.TAG_REFERENCE_TYPE: self._pointer,
-            dw.TAG_RVALUE_REFERENCE_TYPE: self._pointer,
             dw.TAG_TYPEDEF: self._alias,
             dw.TAG_TEMPLATE_ALIAS: self._alias,
             dw.TAG_ARRAY_TYPE: self._array,
@@ -146,6 +143,8 @@ class TypeReferences:
             raise LimitExceeded(f"a type in the debug information is nested more than {MAX_DEPTH} levels deep")
         self._depth += 1
         try:
+            if abbreviation.tag in MODIFIERS:
+                return self._modified(unit, abbreviation, position)
             position, attributes = abbreviation.decode(unit.data, position, unit)
             die = unit, abbreviation, position, attributes
             return self._builders.get(abbreviation.tag, self._other)(handle, die)
@@ -227,14 +226,18 @@ class TypeReferences:
 
     # --- types without a declaration of their own -----------------------------------------------------------------
 
-    def _qualified(self, handle: int, die: Die) -> TypeRef:
-        target = self.of(die[3])
+    def _modified(self, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
+        """A pointer, reference or qualified type. Most types are so, and of their entries nothing else is needed."""
+        tag, place = abbreviation.tag, abbreviation.type_place
+        if place >= 0:
+            target = self.reference(unit.handle + unit.word(unit.data, position + place)[0])
+        else:
+            target = self.of(abbreviation.decode(unit.data, position, unit)[1])
+        if tag in DECLARATORS:
+            return self.references.pointer(target, DECLARATORS[tag])
         if isinstance(target, Procedure):  # GNU C spells __attribute__((noreturn)) and ((const)) as qualifiers
             return target
-        return self.references.qualified(target, QUALIFIERS[die[1].tag])
-
-    def _pointer(self, handle: int, die: Die) -> TypeRef:
-        return self.references.pointer(self.of(die[3]), DECLARATORS[die[1].tag])
+        return self.references.qualified(target, QUALIFIERS[tag])
 
     def _base_type(self, unit: Unit, abbreviation: Abbreviation, position: int) -> TypeRef:
         """A built-in type. Every unit describes the same ones, mostly by the same bytes: these are read once."""
