@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
-from abistore.model.mangling.symbols import is_declared
 from abistore.model.snapshot import Evidence
 from abistore.model.words.counting import counted
 
@@ -45,22 +44,24 @@ STRICT_GCC: Final[Losses] = (
 )
 
 
-def expected_places(exports: Exports) -> tuple[list[int], list[int]]:
+def expected_places(exports: Exports, declared: Set[str]) -> tuple[list[int], list[int]]:
     """The addresses and the TLS offsets where debug information can be expected to describe something."""
     return (
-        [address for address, symbols in exports.by_address.items() if any(map(is_declared, symbols))],
-        [offset for offset, symbols in exports.tls_by_offset.items() if any(map(is_declared, symbols))],
+        [address for address, symbols in exports.by_address.items() if not declared.isdisjoint(symbols)],
+        [offset for offset, symbols in exports.tls_by_offset.items() if not declared.isdisjoint(symbols)],
     )
 
 
-def coverage(exports: Exports, described: set[str], info: DebugInfo) -> Evidence:
-    """The evidence of the layout facet, given the symbols that have a shape."""
-    absent = sorted(symbol for symbol in exports.kinds if is_declared(symbol) and symbol not in described)
-    _note_line_tables(absent, exports, info)
+def coverage(exports: Exports, declared: Set[str], described: Set[str], info: DebugInfo) -> Evidence:
+    """The evidence of the layout facet, given the exports that some source declares, and those that have a shape."""
+    absent = sorted(declared - described)
+    places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
+    functions = {each: places.get(each) for each in absent if exports.kinds[each] == "function"}
+    _note_line_tables(functions.values(), info)
     reasons = sorted(set(info.problems))
-    elsewhere = [] if reasons or not info.units else _without_declaration(absent, exports, info)
+    elsewhere = [] if reasons or not info.units else _without_declaration(absent, functions, info)
     missing = sorted(set(absent) - set(elsewhere))
-    count = sum(map(is_declared, described))
+    count = len(declared & described)
     evidence = Evidence("layout", "full", described=count, expected=count + len(missing))
     if not reasons and not missing:
         return replace(evidence, reason="assembly-or-folded", detail=_examples(elsewhere)) if elsewhere else evidence
@@ -97,11 +98,9 @@ def types_coverage(types: int, info: DebugInfo) -> Evidence:
     )
 
 
-def _note_line_tables(absent: Iterable[str], exports: Exports, info: DebugInfo) -> None:
-    """Records the units that hold ``absent`` functions and have line tables only: ``-g1`` describes no types."""
-    places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
-    functions = {places[each] for each in absent if each in places and exports.kinds[each] == "function"}
-    for unit in info.without_functions(functions):
+def _note_line_tables(places: Iterable[int | None], info: DebugInfo) -> None:
+    """Records the units that hold functions at ``places`` and have line tables only: ``-g1`` describes no types."""
+    for unit in info.without_functions(each for each in places if each is not None):
         if unit.language != ASSEMBLY:
             info.problem(*no_types(unit))
 
@@ -111,21 +110,18 @@ def no_types(unit: Unit) -> tuple[str, str]:
     return "types-not-recorded", (unit.name or "a unit").rpartition("/")[2]
 
 
-def _without_declaration(absent: Iterable[str], exports: Exports, info: DebugInfo) -> list[str]:
+def _without_declaration(absent: Iterable[str], functions: Mapping[str, int | None], info: DebugInfo) -> list[str]:
     """Those of ``absent`` that debug information cannot describe, though the units that hold them have it.
+
+    ``functions`` are those that are no data, each with its address if it has one.
 
     They are written in assembly, folded with equal code by compiler or linker, aliases, or chosen at load time (IFUNC).
     Units do not say which data they hold: data counts as code that is built with it does.
     """
-    places = {symbol: address for address, symbols in exports.by_address.items() for symbol in symbols}
-    found, data = [], []
-    for symbol in absent:
-        if exports.kinds[symbol] == "variable":
-            data.append(symbol)
-        elif symbol not in places or info.covers(places[symbol]):
-            found.append(symbol)
-    functions = sum(exports.kinds[symbol] == "function" for symbol in absent)
-    return [*found, *data] if len(found) == functions else found
+    covered = info.covered(each for each in functions.values() if each is not None)
+    found = [symbol for symbol, place in functions.items() if place is None or place in covered]
+    data = [symbol for symbol in absent if symbol not in functions]
+    return [*found, *data] if len(found) == len(functions) else found
 
 
 def _examples(symbols: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -68,9 +69,10 @@ def read_layout(
             addresses=exports.by_address,
             tls_offsets=exports.tls_by_offset,
         )
-        info.locate(*expected_places(exports))
+        declared = frozenset(filter(is_declared, exports.kinds))
+        info.locate(*expected_places(exports, declared))
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
-        described = _read_exports(types, exports)
+        described = _read_exports(types, exports, declared)
         if options.programs:
             _mention_every_type(types)
         _read_reached(types, target)
@@ -82,7 +84,10 @@ def read_layout(
         entries, refused = fitted(types.entries)
         if refused := refused + types.references.budget.refused:
             info.problem(REASON, told(refused))
-        evidence = types_coverage(len(entries), info) if options.programs else coverage(exports, described, info)
+        if options.programs:
+            evidence = types_coverage(len(entries), info)
+        else:
+            evidence = coverage(exports, declared, described, info)
         if facts := unrecorded(info.units):
             evidence = replace(evidence, unrecorded=facts)
         inline = (each for each in inline_namespaces(info.units) if not is_foreign(f"{each}::", types.runtime))
@@ -115,7 +120,7 @@ def _instances(info: DebugInfo, spellings: Spellings) -> NameCompleter:
     return TemplateInstances(info, spellings)
 
 
-def _read_exports(types: TypeReferences, exports: Exports) -> set[str]:
+def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -> set[str]:
     """Enters the function or variable of every exported symbol that has a DIE; the symbols that have one."""
     places: dict[tuple[bool, int], list[int]] = {}
     for kind, place, handle in types.info.found:
@@ -150,7 +155,7 @@ def _read_exports(types: TypeReferences, exports: Exports) -> set[str]:
             else:
                 del others[symbol]
                 enter(symbol, chosen)
-    named = types.info.named({symbol for symbol in others if is_declared(symbol)})
+    named = types.info.named(declared & others.keys())
     for symbol, candidates in others.items():
         if symbol in named:
             found = shapes.declarations(named[symbol])

@@ -6,13 +6,11 @@ for. What an entry means for the ABI is not known here.
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from abistore.extract.dwarf.bytes import codes as dw
@@ -24,7 +22,7 @@ from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import NoStrings
 from abistore.extract.dwarf.entries.index import add_definitions
 from abistore.extract.dwarf.entries.lines import LineTableFiles, file_names
-from abistore.extract.dwarf.entries.ranges import read_aranges, unit_ranges
+from abistore.extract.dwarf.entries.ranges import Range, read_aranges, unit_ranges, within
 from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
 from abistore.extract.dwarf.entries.scopes import Scope, Scopes
 from abistore.extract.dwarf.entries.units import Unit, UnitContext, read_units
@@ -82,7 +80,7 @@ class DebugInfo:
         self._definitions: dict[str, list[int]] | None = None
         self._files: dict[tuple[int, int], LineTableFiles] = {}
         self._last: Unit | None = None
-        self._code: list[tuple[int, int, Unit]] = []
+        self._code: list[tuple[Unit, list[Range]]] = []
         self._sections = DebugSections(file)
         self._debug_dirs = debug_dirs
         other = DebugSections(alternate) if alternate is not None else None
@@ -153,28 +151,18 @@ class DebugInfo:
         """
         starts, units = self._starts[0]
         positions = dict(zip(starts, units, strict=True))
-        ranges = [
-            (first, end, positions[offset])
-            for first, end, offset in read_aranges(self._sections.read("aranges"), self._sections.prefix, self._fault)
-            if offset in positions
-        ]
-        covered = {unit.handle for _, _, unit in ranges}
+        sets = read_aranges(self._sections.read("aranges"), self._sections.prefix, self._fault)
+        self._code = [(positions[offset], ranges) for offset, ranges in sets if offset in positions]
+        told = {unit.handle for unit, _ in self._code}
         for unit in units:
-            if unit.handle not in covered and not unit.is_type_unit:
-                ranges += [(first, end, unit) for first, end in self._ranges(unit)]
-        self._code = ranges
+            if unit.handle not in told and not unit.is_type_unit:
+                self._code.append((unit, [(first, end - first) for first, end in self._ranges(unit)]))
         return [self._try_full(unit) for _, unit in sorted(self._holding(addresses).items())]
 
     def _holding(self, addresses: Iterable[int]) -> dict[int, Unit]:
         """The units that say that they hold code at some of ``addresses``, by handle."""
         wanted = sorted(addresses)
-        held: dict[int, Unit] = {}
-        for first, end, unit in self._code if wanted else ():
-            if unit.handle not in held:
-                index = bisect_left(wanted, first)
-                if index < len(wanted) and wanted[index] < end:
-                    held[unit.handle] = unit
-        return held
+        return {unit.handle: unit for unit, ranges in self._code if any(True for _ in within(ranges, wanted))}
 
     def _try_full(self, unit: Unit) -> Unit:
         with self._noting(unit):
@@ -237,21 +225,10 @@ class DebugInfo:
             if not any(each.tag == dw.TAG_SUBPROGRAM and dw.AT_DECL_FILE in each.attributes for each in unit.table):
                 yield unit
 
-    def covers(self, address: int) -> bool:
-        """Whether some unit says that it holds the code at ``address``."""
-        index = bisect_right(self._extents, (address, sys.maxsize)) - 1
-        return index >= 0 and address < self._extents[index][1]
-
-    @cached_property
-    def _extents(self) -> list[tuple[int, int]]:
-        """The ranges of code that units claim, sorted and joined."""
-        joined: list[tuple[int, int]] = []
-        for first, end, _ in sorted(self._code, key=itemgetter(0)):
-            if joined and first <= joined[-1][1]:
-                joined[-1] = joined[-1][0], max(end, joined[-1][1])
-            else:
-                joined.append((first, end))
-        return joined
+    def covered(self, addresses: Iterable[int]) -> set[int]:
+        """Those of ``addresses`` where some unit says that it holds the code."""
+        wanted = sorted(addresses)
+        return {address for _, ranges in self._code for address in within(ranges, wanted)}
 
     def _find_thread_locals(self, tls_offsets: set[int]) -> None:
         """Finds thread-local variables by symbol name, where the debug information does not place them."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
@@ -17,6 +18,18 @@ END, BASE_X, START_X_END_X, START_X_LENGTH, OFFSET_PAIR, BASE, START_END, START_
 
 MOST_RANGES: Final = 1 << 20
 """Bound on the ranges of one entry."""
+
+Range: TypeAlias = tuple[int, int]
+"""A first address, and a number of bytes."""
+
+
+def within(ranges: Iterable[Range], addresses: Sequence[int]) -> Iterator[int]:
+    """Those of sorted ``addresses`` that lie in some of ``ranges``."""
+    for first, length in ranges:
+        index = bisect_left(addresses, first)
+        while index < len(addresses) and addresses[index] - first < length:
+            yield addresses[index]
+            index += 1
 
 
 def ranges_of(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
@@ -92,20 +105,20 @@ def unit_ranges(unit: Unit) -> Iterator[tuple[int, int]]:
         yield unit.low_pc, unit.high_pc
 
 
-def read_aranges(data: bytes, prefix: str, fault: Callable[[str], None]) -> list[tuple[int, int, int]]:
-    """The sorted (first address, address after the last, unit's offset in .debug_info) of .debug_aranges."""
-    ranges: list[tuple[int, int, int]] = []
+def read_aranges(data: bytes, prefix: str, fault: Callable[[str], None]) -> Iterator[tuple[int, list[Range]]]:
+    """The sets of .debug_aranges that hold code: the unit's offset in .debug_info, and the ranges."""
     position = 0
     try:
         while position < len(data):
-            position = _aranges_set(data, position, prefix, ranges)
+            position, unit, ranges = _aranges_set(data, position, prefix)
+            if any(length for _, length in ranges):
+                yield unit, ranges
     except (struct.error, MalformedDwarf) as error:
         fault(f".debug_aranges ends early at {position:#x} ({error})")
-    ranges.sort()
-    return ranges
 
 
-def _aranges_set(data: bytes, position: int, prefix: str, ranges: list[tuple[int, int, int]]) -> int:
+def _aranges_set(data: bytes, position: int, prefix: str) -> tuple[int, int, list[Range]]:
+    """The position after a set, its unit's offset, and its ranges: the last one is empty, which ends the set."""
     start, offset = position, "I"
     length: int = struct.unpack_from(prefix + "I", data, position)[0]
     position += 4
@@ -121,9 +134,5 @@ def _aranges_set(data: bytes, position: int, prefix: str, ranges: list[tuple[int
     position += header.size
     step = 2 * address_size
     position = start + -(-(position - start) // step) * step
-    for first, length in struct.iter_unpack(
-        prefix + 2 * SIZE_CODES[address_size], data[position : end - (end - position) % step]
-    ):
-        if length:
-            ranges.append((first, first + length, unit))
-    return end
+    pairs = struct.iter_unpack(prefix + 2 * SIZE_CODES[address_size], data[position : end - (end - position) % step])
+    return end, unit, list(pairs)
