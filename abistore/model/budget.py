@@ -6,7 +6,6 @@ it would be a million million parts.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
@@ -115,8 +114,7 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
     """
     most, refused = MOST_PARTS, 0
     while True:
-        written, spelled = _extent(list(chain.from_iterable(entries.values())), TypeBudget(most))
-        if spelled <= SPARE_PARTS + PARTS_PER_MENTION * written or most <= 4:
+        if most <= 4 or _fits(list(chain.from_iterable(entries.values())), TypeBudget(most)):
             return entries, refused
         most //= 2
         budget = TypeBudget(most)
@@ -124,16 +122,19 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
         refused = max(refused, budget.refused)
 
 
-def _extent(shapes: Sequence[AnyShape], budget: TypeBudget) -> tuple[int, int]:
-    """How many members and mentions declarations have, and how many parts with what they spell out.
+def _fits(shapes: Sequence[AnyShape], budget: TypeBudget) -> bool:
+    """Whether declarations spell out no more than their members and mentions allow.
 
-    A type that many mention is one object, and measured once.
+    A type that many mention is one object, and measured once. Where none is large, nothing need be counted.
     """
-    own = sum(map(budget.own, shapes))
     types = list(chain.from_iterable(map(mentioned, shapes)))
     distinct = {id(type): type for type in types}
-    spelled = sum(times * budget.size(distinct[type])[0] for type, times in Counter(map(id, types)).items())
-    return own + len(types), own + spelled
+    sizes = {key: budget.size(type)[0] for key, type in distinct.items()}
+    if max(sizes.values(), default=0) <= PARTS_PER_MENTION:
+        return True
+    own = sum(map(budget.own, shapes))
+    spelled = own + sum(map(sizes.__getitem__, map(id, types)))
+    return spelled <= SPARE_PARTS + PARTS_PER_MENTION * (own + len(types))
 
 
 def weakened(evidence: Evidence, refused: int) -> Evidence:

@@ -25,7 +25,7 @@ Range: TypeAlias = tuple[int, int]
 
 def within(ranges: Iterable[Range], addresses: Sequence[int]) -> Iterator[int]:
     """Those of sorted ``addresses`` that lie in some of ``ranges``."""
-    for first, length in ranges:
+    for first, length in ranges if addresses else ():
         index = bisect_left(addresses, first)
         while index < len(addresses) and addresses[index] - first < length:
             yield addresses[index]

@@ -55,9 +55,8 @@ def resolve_alias_templates(entries: dict[Name, list[AnyShape]], aliases: Meanin
     if targets:
         resolved = _Resolved(targets)
         for name, shapes in entries.items():
-            rewritten = [resolved.shape(shape) for shape in shapes]
-            if not all(map(is_, rewritten, shapes)):
-                entries[name] = distinct(rewritten)
+            if not all(map(resolved.keeps, shapes)):
+                entries[name] = distinct(map(resolved.shape, shapes))
 
 
 def distinct(shapes: Iterable[AnyShape]) -> list[AnyShape]:
@@ -75,11 +74,16 @@ class _Resolved:
     def __init__(self, targets: dict[Name, TypeRef]) -> None:
         self._targets = targets
         self._known: dict[int, tuple[TypeRef, TypeRef]] = {}
+        self._kept: set[int] = set()
+
+    def keeps(self, shape: AnyShape) -> bool:
+        """Whether ``shape`` mentions nothing that is replaced: most do, and the types of most were seen before."""
+        types = mentioned(shape)
+        return self._kept.issuperset(map(id, types)) or all(map(is_, map(self.of, types), types))
 
     def shape(self, shape: AnyShape) -> AnyShape:
         """``shape`` with targets in place of mentions; the same object, and looked at no further, without any."""
-        types = mentioned(shape)
-        return shape if all(map(is_, map(self.of, types), types)) else with_types(shape, self.of)
+        return shape if self.keeps(shape) else with_types(shape, self.of)
 
     def of(self, type: TypeRef) -> TypeRef:
         """``type`` with targets in place of mentions; the same object where it mentions none."""
@@ -87,6 +91,8 @@ class _Resolved:
         if known is None:
             self._known[id(type)] = type, type  # what mentions itself through an alias ends here
             known = self._known[id(type)] = type, self._rewritten(type)
+            if known[1] is type:
+                self._kept.add(id(type))
         return known[1]
 
     def _rewritten(self, type: TypeRef) -> TypeRef:
