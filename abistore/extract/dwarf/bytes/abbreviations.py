@@ -29,6 +29,7 @@ from abistore.extract.dwarf.bytes.forms import (
     Specification,
     UnitFormat,
     fixed_forms,
+    fixed_sizes,
     meaning,
     skip_function,
     variable_reader,
@@ -39,7 +40,8 @@ HOT_SKIPPER = 75
 """Uses after which generating code has paid for itself."""
 
 DEFINING = frozenset({dw.AT_EXTERNAL, dw.AT_SPECIFICATION})
-BY_ADDRESS = frozenset({dw.AT_LOW_PC, dw.AT_RANGES, dw.AT_ABSTRACT_ORIGIN})
+PLACED = frozenset({dw.AT_LOW_PC, dw.AT_RANGES})
+UNNAMED = PLACED | {dw.AT_ABSTRACT_ORIGIN, dw.AT_SPECIFICATION}
 VALUED = frozenset({dw.AT_CONST_VALUE, dw.AT_DECLARATION})
 
 DIRECT = {
@@ -142,8 +144,8 @@ class Abbreviation:
         self.has_children = has_children
         self.specifications = specifications
         self.format = format
-        self.attributes = frozenset(attribute for attribute, _, _ in specifications)
-        self.has_code = bool({dw.AT_LOW_PC, dw.AT_RANGES} & self.attributes)
+        self.attributes = frozenset([attribute for attribute, _, _ in specifications])
+        self.has_code = not PLACED.isdisjoint(self.attributes)
         self.is_declaration = dw.AT_DECLARATION in self.attributes
         self.is_nameable = tag == dw.TAG_SUBPROGRAM and _is_nameable(self.attributes)
         self.leads = has_children and dw.AT_SIBLING in self.attributes
@@ -211,25 +213,24 @@ class Abbreviation:
 
 def _is_nameable(attributes: frozenset[int]) -> bool:
     """Whether a function that has no code here may be found by its symbol: a compiler folded it with another one."""
-    if dw.AT_EXTERNAL not in attributes or (BY_ADDRESS | DEFINING - {dw.AT_EXTERNAL}) & attributes:
+    if dw.AT_EXTERNAL not in attributes or not UNNAMED.isdisjoint(attributes):
         return False
-    return dw.AT_LINKAGE_NAME in attributes or not {dw.AT_DECLARATION} & attributes
+    return dw.AT_LINKAGE_NAME in attributes or dw.AT_DECLARATION not in attributes
 
 
 def _places(specifications: tuple[Specification, ...], format: UnitFormat) -> tuple[dict[int, int], int]:
     """Where the attributes in ``DIRECT`` begin before the first variable form; the size of all (-1: variable)."""
-    fixed = fixed_forms(format)
+    sizes = fixed_sizes(format)
     places: dict[int, int] = {}
-    size = 0
+    position = 0
     for attribute, form, _ in specifications:
-        if DIRECT.get(attribute) == form:
-            places[attribute] = size
-        code = fixed.get(form)
-        if code is not None:
-            size += SIZES[code]
-        elif form not in EMPTY:
+        if attribute in DIRECT and DIRECT[attribute] == form:
+            places[attribute] = position
+        size = sizes.get(form)
+        if size is None:
             return places, -1
-    return places, size
+        position += size
+    return places, position
 
 
 def make_plan(specifications: tuple[Specification, ...], kept: frozenset[int], format: UnitFormat) -> ReadingPlan:

@@ -94,6 +94,12 @@ def fixed_forms(format: UnitFormat) -> dict[int, str]:
     }
 
 
+@cache
+def fixed_sizes(format: UnitFormat) -> dict[int, int]:
+    """The sizes in bytes of the forms that have always the same, in a unit: 0 where the abbreviation has the value."""
+    return {**{form: SIZES[code] for form, code in fixed_forms(format).items()}, **dict.fromkeys(EMPTY, 0)}
+
+
 def _string(data: bytes, position: int, unit: FormReader) -> tuple[str, int]:
     end = data.index(b"\0", position)
     return data[position:end].decode("utf-8", "replace"), end + 1

@@ -109,4 +109,5 @@ def generate_skipper(specifications: tuple[Specification, ...], format: UnitForm
         return _Source(specifications, format, frozenset()).compile("p")
     source = _Source(specifications, format, frozenset({dw.AT_SIBLING}))
     source.lines.insert(0, "s=p")
-    return source.compile(f"u.forward({source.results[0][1]},s)")
+    source.lines += [f"h={source.results[0][1]}", "e=h-u.base"]
+    return source.compile("e if s<e<=u.limit else u.forward(h,s)")
