@@ -41,10 +41,10 @@ def is_unnamed_enum(name: Name) -> bool:
     return name.kind == "enum" and UNNAMED_ENUM in name.spelling
 
 
-def by_name(item: tuple[Name, object]) -> tuple[str, str]:
+def by_name(item: tuple[Name, object]) -> str:
     """The key that sorts the items of a table by name: as names compare, and several times as fast."""
     name = item[0]
-    return name.kind, name.spelling
+    return f"{name.kind}\0{name.spelling}"  # texts compare sooner than pairs
 
 
 UNNAMED_ENUM: Final = "(anonymous enum "

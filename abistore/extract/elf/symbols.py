@@ -139,7 +139,7 @@ def exported(
     protections = MemoryProtection(dynamic.elf)
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
-    known: dict[Symbol, Symbol] = {}
+    known: dict[tuple[object, ...], Symbol] = {}
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
         if row.section == SHN_UNDEF or binding is None or visibility is None:
@@ -152,13 +152,17 @@ def exported(
             continue
         sort = types.get(row.type, "notype")
         kind = _kind(row, sort, executable)
-        version = versions.defined.get(row.version & 0x7FFF)
-        default = version is None or not row.version & 0x8000
         size = row.size if kind == "variable" else 0
-        symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
-        if sort == "object" and size and not row.name.startswith(CLASS_DATA):
-            symbol = _stored(symbol, protections.is_read_only(row.value, size))
-        yield row, Name(kind, row.name), known.setdefault(symbol, symbol)
+        stored = sort == "object" and size and not row.name.startswith(CLASS_DATA)
+        read_only = protections.is_read_only(row.value, size) if stored else None
+        key = sort, binding, visibility, size, row.version, read_only
+        symbol = known.get(key)
+        if symbol is None:
+            version = versions.defined.get(row.version & 0x7FFF)
+            default = version is None or not row.version & 0x8000
+            symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
+            symbol = known[key] = _stored(symbol, read_only)
+        yield row, Name(kind, row.name), symbol
 
 
 def _stored(symbol: Symbol, read_only: bool | None) -> Symbol:

@@ -7,14 +7,15 @@ that digests are of. Files of format 1 are read as well: see :mod:`abistore.mode
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.model.budget import TypeBudget, weakened
-from abistore.model.digest import digest, encode, sort_variants
-from abistore.model.names import FACETS, Facet, Name
+from abistore.model.digest import AT_ONCE, begun, digest, encode, sort_variants
+from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import (
     Alias,
     Declared,
@@ -70,31 +71,43 @@ def to_json(snapshot: Snapshot) -> bytes:
         parts = dict(_parts(snapshot))
     except RecursionError as error:
         raise SnapshotError("a type nests deeper than a snapshot can hold", "give it a name") from error
-    said = digest(b"".join(value.replace(b"\n", b"") for value in parts.values())).hex()
-    head = {"format": encode(FORMAT_NAME), "version": encode(FORMAT_VERSION), "digest": encode(said)}
-    lines = (b'"%b":%b' % (key.encode(), value) for key, value in (head | parts).items())
-    return json_bytes(b"{%b}\n" % b",\n".join(lines))
+    state = begun(b"")
+    for piece in chain.from_iterable(parts.values()):
+        state.update(piece.replace(b"\n", b""))
+    head = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "digest": state.hexdigest()}
+    laid = [b"{"]
+    for key, pieces in ({key: [encode(value)] for key, value in head.items()} | parts).items():
+        laid += [b'"%b":' % key.encode(), *pieces, b",\n"]
+    laid[-1] = b"}\n"
+    return json_bytes(b"".join(laid))
 
 
-def _parts(snapshot: Snapshot) -> Iterable[tuple[str, bytes]]:
-    """What the digest is of, each as it is laid out."""
-    yield "library", encode(snapshot.library)
-    yield "release", encode(snapshot.version)
-    yield "target", encode(snapshot.target)
-    yield "evidence", encode(snapshot.evidence)
-    yield "provenance", encode(snapshot.provenance)
+def _parts(snapshot: Snapshot) -> Iterable[tuple[str, list[bytes]]]:
+    """What the digest is of, without line feeds, each in pieces as it is laid out."""
+    yield "library", [encode(snapshot.library)]
+    yield "release", [encode(snapshot.version)]
+    yield "target", [encode(snapshot.target)]
+    yield "evidence", [encode(snapshot.evidence)]
+    yield "provenance", [encode(snapshot.provenance)]
     if snapshot.exported:
-        yield "exported", encode(snapshot.exported)
-    yield "facets", encode([facet for facet in FACETS if facet in snapshot.entries])
-    # in JSON no string holds a line feed as such
-    yield "names", b"[%b]" % _LINES(_rows(snapshot))[:-1].replace(b"\n", b",\n")
+        yield "exported", [encode(snapshot.exported)]
+    yield "facets", [encode([facet for facet in FACETS if facet in snapshot.entries])]
+    yield "names", [b"[", *_names(snapshot), b"]"]
+
+
+def _names(snapshot: Snapshot) -> Iterator[bytes]:
+    """The rows, some at a time: the bytes of large libraries need not be held twice."""
+    rows, between = _rows(snapshot), b""
+    while some := list(islice(rows, AT_ONCE)):
+        yield between + _LINES(some)[:-1].replace(b"\n", b",\n")  # in JSON no string holds a line feed as such
+        between = b",\n"
 
 
 def _rows(snapshot: Snapshot) -> Iterator[tuple[Name, Seen]]:
     """Each name with what was seen of it, sorted."""
     symbols, layout, source = (snapshot.entries.get(facet, {}) for facet in FACETS)
     places = snapshot.locations
-    for name in sorted({*symbols, *layout, *source, *places}, key=lambda name: (name.kind, name.spelling)):
+    for name, _ in sorted(dict.fromkeys([*symbols, *layout, *source, *places]).items(), key=by_name):
         yield name, Seen(symbols.get(name, ()), layout.get(name, ()), source.get(name, ()), places.get(name))
 
 

@@ -1,8 +1,7 @@
-"""String sections as lazily decoded tables: every string is decoded once and interned."""
+"""String sections as lazily decoded tables: every string is decoded once."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
@@ -26,8 +25,7 @@ class StringTable(dict[int, str]):
         data = self.data
         if not 0 <= offset < len(data):
             raise MalformedDwarf(f"string offset {offset:#x} lies outside its section")
-        text = sys.intern(data[offset : data.index(b"\0", offset)].decode("utf-8", "replace"))
-        self[offset] = text
+        text = self[offset] = data[offset : data.index(b"\0", offset)].decode("utf-8", "replace")
         return text
 
 
