@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.forms import Attributes
-from abistore.extract.dwarf.entries.peek import parameter_types
-from abistore.extract.dwarf.entries.walk import Die, parts, tagged
+from abistore.extract.dwarf.entries.peek import name_at, parameter_types
+from abistore.extract.dwarf.entries.walk import Die, tagged
 from abistore.extract.dwarf.shapes.records import ACCESS, default_access
 from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.extract.types.derivable import Derivability
@@ -182,17 +182,20 @@ class NestedTypes:
     def _lets_derive(self, record: int) -> bool:
         found, die = Derivability(), self._types.info.die(record)
         default, name = default_access(die), str(die[3].get(dw.AT_NAME, "")).partition("<")[0]
-        for handle, _, attributes in parts(die, FUNCTIONS):
-            called = attributes.get(dw.AT_NAME, "")
+        unit, abbreviation, position, _ = die
+        for _, child, start in tagged(unit, position, FUNCTIONS) if abbreviation.has_children else ():
+            called = name_at(unit, child, start)
             if called in (name, f"~{name}"):
+                after, attributes = child.decode(unit.data, start, unit)
                 private = ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), default) == "private"
                 usable = not private and dw.AT_DELETED not in attributes
-                found.add(usable, destroys=called != name, copies=self._copies(handle, record))
+                copies = self._copies((unit, child, after, attributes), record)
+                found.add(usable, destroys=called != name, copies=copies)
         return bool(found)
 
-    def _copies(self, constructor: int, record: int) -> bool:
+    def _copies(self, constructor: Die, record: int) -> bool:
         """Whether a constructor takes nothing but a reference to its own class: no other copies are made implicitly."""
-        taken = parameter_types(self._types.info.die(constructor))
+        taken = parameter_types(constructor)
         if len(taken) != 1:
             return False
         return [self._types.spellings.of(record, self._types.info.attributes(record))] == [*self._types_of(taken[0], 0)]

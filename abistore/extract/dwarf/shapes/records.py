@@ -76,8 +76,8 @@ class RecordMembers:
             if tag == dw.TAG_MEMBER:
                 self._member(handle, child.decode(data, after, unit)[1])
             elif tag == dw.TAG_SUBPROGRAM:
-                wanted = WANTED_OF_METHODS & child.attributes
-                if wanted or (self.special is not None and dw.AT_TYPE not in child.attributes):
+                special = self.special is not None and self.special.wants(unit, child, after)
+                if special or not WANTED_OF_METHODS.isdisjoint(child.attributes):
                     end, attributes = child.decode(data, after, unit)
                     self._method((unit, child, end, attributes))
             elif tag == dw.TAG_INHERITANCE:

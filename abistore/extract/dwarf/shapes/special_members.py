@@ -10,7 +10,9 @@ from functools import cache
 from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
+from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
 from abistore.extract.dwarf.entries.peek import name_at, parameter_types, type_at
+from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import Die
 from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.extract.types.passing import DEEPEST, Passing
@@ -48,6 +50,13 @@ class SpecialMembers:
         self._deleted = False
         self._usable = False
         self._doubtful = False
+
+    def wants(self, unit: Unit, abbreviation: Abbreviation, position: int) -> bool:
+        """Whether the member function whose code ends at ``position`` is a constructor or destructor of the source."""
+        if dw.AT_TYPE in abbreviation.attributes or dw.AT_ARTIFICIAL in abbreviation.attributes:
+            return False
+        name = name_at(unit, abbreviation, position)
+        return name == self._name or name.startswith("~")
 
     def add(self, die: Die) -> None:
         """Takes note of a member function, if it is a destructor, copy or move constructor."""
