@@ -17,6 +17,7 @@ from abistore.model.words.files import is_source, may_be_private
 from abistore.patterns import pattern
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.bytes.forms import Attributes
     from abistore.extract.dwarf.entries.scopes import Scope
     from abistore.extract.dwarf.entries.walk import Die
     from abistore.extract.dwarf.shapes.types import TypeReferences
@@ -68,18 +69,15 @@ def is_least(producer: str | None) -> bool:
 class DeclaringEntries:
     """A function's or variable's DIE, and those it completes: abstract instance and declaration, nearest first."""
 
-    __slots__ = ("_scope", "attributes", "dies", "handles", "types")
+    __slots__ = ("_scope", "attributes", "declared", "dies", "handle", "types")
 
     def __init__(self, types: TypeReferences, handle: int, die: Die, declared: DeclaringEntries | None) -> None:
         self.types = types
-        self.handles = [handle]
-        self.dies = [die]
-        self.attributes = die[3]
+        self.handle = handle
+        self.declared = declared
+        self.dies: list[Die] = [die] if declared is None else [die, *declared.dies]
+        self.attributes: Attributes = die[3] if declared is None else {**declared.attributes, **die[3]}
         self._scope: Scope | None = None
-        if declared is not None:
-            self.handles += declared.handles
-            self.dies += declared.dies
-            self.attributes = {**declared.attributes, **die[3]}
 
     @property
     def symbol(self) -> str:
@@ -109,9 +107,9 @@ class DeclaringEntries:
 
     @property
     def scope(self) -> Scope:
-        """What encloses the declaration."""
+        """What encloses the declaration, which the variants of one constructor share."""
         if self._scope is None:
-            self._scope = self.types.info.scope(self.handles[-1])
+            self._scope = self.declared.scope if self.declared else self.types.info.scope(self.handle)
         return self._scope
 
     def stands_for(self, symbol: str) -> bool:
@@ -127,11 +125,12 @@ class DeclaringEntries:
 
     def display(self) -> str:
         """The qualified source name."""
-        spellings = self.types.spellings
-        for handle, die in zip(self.handles, self.dies, strict=True):
-            if dw.AT_NAME in die[3]:
-                return spellings.join(self.scope, spellings.complete(handle, die[3][dw.AT_NAME]))
-        return spellings.join(self.scope, "")
+        spellings, named = self.types.spellings, self
+        while dw.AT_NAME not in named.dies[0][3]:
+            if named.declared is None:
+                return spellings.join(self.scope, "")
+            named = named.declared
+        return spellings.join(self.scope, spellings.complete(named.handle, named.attributes[dw.AT_NAME]))
 
     def owner(self) -> tuple[Name, Access] | None:
         """The class that it is a member of, and its access there; ``None`` at namespace scope."""
@@ -182,9 +181,9 @@ class DeclarationShapes:
 
     def of(self, declarations: DeclaringEntries) -> Function | Variable:
         """What the users of an exported function or variable were compiled against."""
-        if len(declarations.dies) == 1 or not declarations.dies[0][3].keys() <= PER_VARIANT:
+        if declarations.declared is None or not declarations.dies[0][3].keys() <= PER_VARIANT:
             return self._read(declarations)
-        key = declarations.handles[1], declarations.is_function
+        key = declarations.declared.handle, declarations.is_function
         found = self._shared.get(key)
         if found is None:
             found = self._shared[key] = self._read(declarations)
