@@ -40,8 +40,7 @@ DEEPEST = 1000
 def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Container[int], found: list[Found]) -> None:
     """Fills the scopes, classes and containers of a loaded unit, and appends to ``found`` what lies at an export."""
     data, table, base, limit = unit.data, unit.table, unit.base, unit.limit
-    classes, containers, offset = unit.classes, unit.containers, unit.handle - base
-    reference, address = unit.word, unit.address
+    classes, containers, reference, offset = unit.classes, unit.containers, unit.word, unit.handle - base
     stack, scope = list[Any](), None
     steps = [0] * 256  # by first byte: the size of an entry that is a leaf, once one was met
     position = unit.top
@@ -79,11 +78,7 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
                 unit.declared.append(start)
             if abbreviation.is_nameable:
                 unit.nameable.append(start)
-            if abbreviation.address_place >= 0:
-                first = address(data, position + abbreviation.address_place)[0]
-                if first in addresses:
-                    found.append(("function", first, base + start))
-            elif abbreviation.has_code:
+            if abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == NAMESPACE:
             position, values = abbreviation.decode(data, position, unit)
@@ -100,8 +95,6 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             position = reference(data, position + place)[0] + offset
             if position <= start:
                 raise MalformedDwarf(f"the entry at {start:#x} has a sibling before itself")
-        elif abbreviation.leads:
-            position = abbreviation.next(data, position, unit)
         else:
             position = skip(abbreviation, position, unit)
 
@@ -131,6 +124,9 @@ def _function(
     abbreviation: Abbreviation, position: int, unit: Unit, addresses: Container[int], handle: int
 ) -> tuple[Found, ...]:
     """The function as found, if it begins, or one of its ranges does, at an exported address."""
+    if abbreviation.address_place >= 0:
+        (first,) = unit.address(unit.data, position + abbreviation.address_place)
+        return (("function", first, handle),) if first in addresses else ()
     _, values = abbreviation.decode(unit.data, position, unit)
     if dw.AT_LOW_PC in values:
         starts = [values[dw.AT_LOW_PC]]
