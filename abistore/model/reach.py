@@ -7,6 +7,7 @@ A constructor is given memory that its caller allocated: it reaches its class by
 
 Template arguments of the library's own records say nothing about layout and count as by pointer; those of standard
 library types, which are not walked into, count as by value, except for the templates that only point to their argument.
+An instance of a template that is only mentioned, or only declared, leads by pointer to what its name spells.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias, assert_never
 
-from abistore.model.cpp_names.qualified import last_component
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.cpp_names.qualified import last_component, plain_template
+from abistore.model.names import SELF, Facet, Kind, Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -90,11 +91,25 @@ def references(shape: AnyShape, name: Name | None = None) -> list[Reference]:
                 _add(shape.underlying, True, found)
         case Alias():
             _add(shape.target, True, found)
-        case Symbol() | Import() | Library() | Opaque() | Declared():
+        case Opaque():
+            found += [(each, False) for each in _spelled(name)] if name is not None else []
+        case Symbol() | Import() | Library() | Declared():
             pass
         case _:
             assert_never(shape)
     return found
+
+
+def _spelled(name: Name) -> Sequence[Name]:
+    """The types that the name of a template's instance spells as its arguments: ``Point`` of ``Box<const Point *>``."""
+    if name.kind != "record" or "<" not in name.spelling:
+        return ()
+    plain = plain_template(name.spelling)
+    words = (each.removeprefix("const ").rstrip(" *&") for each in (plain[1] if plain else ()))
+    return [Name(kind, word) for word in words if word and not word[0].isdigit() for kind in _TYPES]
+
+
+_TYPES: Final[tuple[Kind, ...]] = ("alias", "enum", "record")
 
 
 def embedded(shape: AnyShape) -> Iterator[Name]:
@@ -198,6 +213,7 @@ class Reach:
         for name, variants in self._declared.get("source", {}).items():
             _join([references(shape, name) for shape in variants], found.setdefault(name, {}))
         self._declared = {}
+        _follow_spelled(found, found)
         return found
 
     def mentions(self, name: Name) -> Mentions:
@@ -220,6 +236,8 @@ class Reach:
         found._backward = None if self._backward is None else dict(self._backward)
         for name in changed:
             found._replace(name, snapshot)
+        if _follow_spelled(found._forward, changed):
+            found._backward = None
         return found
 
     def watched(self, note: Callable[[Name], object]) -> Reach:
@@ -256,9 +274,15 @@ class Reach:
 
     def met_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[Name]:
         """The ``changed`` names, and those whose users differ from what they were ``before``."""
-        for name in changed:
-            yield name
+        pending = list(changed)
+        yield from pending
+        seen = set(pending)
+        while pending:
+            name = pending.pop()
             old, new = before._forward.get(name, {}), self._forward.get(name, {})
+            come = {each for each in old.keys() ^ new.keys() if "<" in each.spelling} - seen
+            seen |= come
+            pending += come
             if old != new:
                 yield from (used for used in old.keys() | new.keys() if old.get(used) != new.get(used))
 
@@ -339,3 +363,17 @@ def _join(mentions: Mentions, edges: Edges) -> None:
     for each in mentions:
         for mentioned, by_value in each:
             edges[mentioned] = by_value or edges.get(mentioned, False)
+
+
+def _follow_spelled(edges: dict[Name, Edges], names: Iterable[Name]) -> bool:
+    """Enter what the undescribed instances of templates spell that ``names`` lead to; whether there is any."""
+    pending = list(names)
+    entered = False
+    while pending:
+        name = pending.pop()
+        for each in (name, *edges.get(name, ())):
+            if each not in edges and "<" in each.spelling and (spelled := _spelled(each)):
+                edges[each] = dict.fromkeys(spelled, False)
+                pending.append(each)
+                entered = True
+    return entered

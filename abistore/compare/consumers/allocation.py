@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -167,10 +167,38 @@ class Allocation:
             use = self._uses[name]
             pending += (each for each, own in use.inside if own not in given and own not in self._internals.classes)
             pending += use.embeds
-        return frozenset(found)
+        return frozenset(found | self._embedded_in(self._stepped()))
+
+    def _embedded_in(self, names: Iterable[Name]) -> set[Name]:
+        """These types and what they embed. What they point to is the library's, which fills them in."""
+        pending, found = list(names), set[Name]()
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += self._uses[name].embeds
+        return found
 
     def _polymorphic(self) -> Iterator[Name]:
         return (name for name, use in self._uses.items() if use.polymorphic and name not in self._internals.classes)
+
+    def _stepped(self) -> Iterator[Name]:
+        """What consumers step over by its size in containers that the library hands out, or lets them see.
+
+        The code of ``std::vector`` and of the library's own templates is compiled into them. Nobody looks into records
+        that source files or internal headers define.
+        """
+        pending: list[Name] = list(self._exports)
+        seen = {*pending, *self._internals.classes}
+        while pending:
+            name = pending.pop()
+            file = self._files.get(name, "") if name.kind == "record" else ""
+            if file and (is_source(file) or _says_internal(file)):
+                continue
+            use = self._uses[name]
+            yield from use.stepped
+            pending += (come := use.open - seen)
+            seen |= come
 
     @cached_property
     def _given(self) -> Names:

@@ -56,10 +56,10 @@ def symbol_renamed_batch(batch: Changed[Renaming], context: Context) -> Iterator
     aliases=("inline_namespace_version_bumped",),
 )
 def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> Iterator[Note]:
-    """Many exports moved to another inline namespace.
+    """Many exports moved to another inline namespace, or to one with another version in its name.
 
-    The namespace is part of every mangled name, e.g. ``v1`` in ``lib::v1::open``. Sources compile as before; built
-    programs do not load.
+    The namespace is part of every mangled name, e.g. ``v1`` in ``lib::v1::open``. Built programs do not load. Sources
+    that do not write the namespace compile as before.
 
     Fix: bump the SONAME with the namespace, or keep the old namespace's symbols.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,6 +46,9 @@ COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("s
 UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
 """Those that no code of an error has."""
 
+STANDARD = ("std::", "__gnu_cxx::")
+"""How functions of the standard library are called that are linked in."""
+
 DUMMY = r"(?i)_*(dummy|opaque|private|placeholder|unused|incomplete)_*"
 """How the one field of such a definition is called, whatever its type is."""
 
@@ -82,13 +86,17 @@ class TypeUse(msgspec.Struct, frozen=True):
 
     ``inside`` is what the pointers in an object lead to, each beside the type that it resolves to. ``points_at`` is
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
-    are not asked to leave alone, ``passes`` what a function takes or returns by value. An ``untyped`` function takes or
-    hands out pointers to anything. A ``dummy`` is a record that some units know by a definition of another size that
-    gives it a type and nothing more. A ``handle`` is one that some callers know by a declaration.
+    are not asked to leave alone, ``open`` all that every consumer may use (no private members), ``stepped`` what code
+    of templates, which consumers have compiled in, steps over by its size, ``passes`` what a function takes or returns
+    by value. An ``untyped`` function takes or hands out pointers to anything. A ``dummy`` is a record that some units
+    know by a definition of another size that gives it a type and nothing more. A ``handle`` is one that some callers
+    know by a declaration.
     """
 
     by_value: Names = NONE
     usable: Names = NONE
+    open: Names = NONE
+    stepped: Names = NONE
     embeds: Names = NONE
     inside: frozenset[tuple[Name, Name]] = frozenset()
     polymorphic: bool = False
@@ -129,20 +137,36 @@ class TypeUses:
             case Function():
                 calls = (self._call(shape),) if name.kind == "function" else ()
                 passes = self._values((shape.result, *shape.parameters)) if calls else NONE
-                uses = TypeUse(by_value, mentioned, written=named, calls=calls, passes=passes, called=called)
+                opened = NONE if shape.display.startswith(STANDARD) else mentioned
+                uses = TypeUse(by_value, mentioned, opened, written=named, calls=calls, passes=passes, called=called)
                 return replace(uses, untyped=True) if self._is_untyped(shape) else uses
             case Variable():
                 embeds = frozenset(embedded(shape))
-                return TypeUse(by_value, mentioned, embeds, points_at=named, written=named, called=called)
+                return TypeUse(
+                    by_value, mentioned, mentioned, embeds=embeds, points_at=named, written=named, called=called
+                )
             case Record():
                 usable, embeds = _usable(shape, mentioned), frozenset(embedded(shape))
                 polymorphic = bool(shape.virtuals or shape.has_vptr)
-                uses = TypeUse(by_value, usable, embeds, self._resolved(named), polymorphic, called=called)
+                opened, stepped = _open(shape, mentioned), frozenset(self._stepped(shape))
+                inside = self._resolved(named)
+                uses = TypeUse(by_value, usable, opened, stepped, embeds, inside, polymorphic, called=called)
                 return replace(uses, handle=True) if shape.handle else uses
             case _:
-                return TypeUse(
-                    by_value, mentioned, frozenset(embedded(shape)), self._resolved(mentioned), called=called
-                )
+                stepped = by_value if isinstance(shape, Foreign) else NONE
+                embeds, inside = frozenset(embedded(shape)), self._resolved(mentioned)
+                return TypeUse(by_value, mentioned, mentioned, stepped, embeds, inside, called=called)
+
+    def _stepped(self, record: Record) -> Iterator[Name]:
+        """The arguments of a template of which an instance holds many: two pointers to them, or one and a number."""
+        arguments = {each.name for each in record.arguments if isinstance(each, Named)}
+        if not arguments:
+            return
+        fields = [self._side.bare(field.type)[0] for field in record.fields]
+        numbers = sum(isinstance(each, Primitive) and each.spelling in COUNTS for each in fields)
+        targets = [self._side.bare(each.target)[0] for each in fields if isinstance(each, Pointer)]
+        pointers = Counter(each.name for each in targets if isinstance(each, Named))
+        yield from (each for each in arguments if pointers[each] and pointers[each] + numbers > 1)
 
     def _is_untyped(self, function: Function) -> bool:
         levels = (self._side.levels(each) for each in (function.result, *function.parameters))
@@ -233,7 +257,7 @@ def _is_dummy(field: Field) -> bool:
     return is_reserved(field) or re.fullmatch(DUMMY, field.name) is not None
 
 
-JOINED = ("by_value", "usable", "embeds", "inside", "points_at", "written", "passes")
+JOINED = ("by_value", "usable", "open", "stepped", "embeds", "inside", "points_at", "written", "passes")
 
 
 def _union(parts: Sequence[TypeUse] | Sequence[IndirectCalls], field: str) -> Names:
@@ -246,6 +270,14 @@ def _usable(record: Record, mentioned: Names) -> Names:
     if len(fields) == len(record.fields):
         return mentioned
     return frozenset(each for each, _ in references(replace(record, fields=fields)))
+
+
+def _open(record: Record, mentioned: Names) -> Names:
+    """What the members of ``record`` lead to that are not private."""
+    if not record.arguments and all(field.access != "private" for field in record.fields):
+        return mentioned
+    fields = tuple(field for field in record.fields if field.access != "private")
+    return frozenset(each for each, _ in references(replace(record, fields=fields, arguments=())))
 
 
 def _types(shape: AnyShape) -> list[TypeRef]:

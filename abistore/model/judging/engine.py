@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 57
+ENGINE: Final = 58
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "6daea3c35e9dfee0"
+CORPUS: Final = "cbb672c96b246375"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

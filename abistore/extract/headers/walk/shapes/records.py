@@ -70,7 +70,9 @@ class RecordShapes:
         size = lib.Type_getSizeOf(type)
         arguments = self._types.arguments.references(cursor, type)
         sort = "enum" if cursor.kind == kinds.ENUM else kinds.RECORDS[cursor.kind]
-        return Foreign(sort, size, lib.Type_getAlignOf(type), arguments) if size >= 0 else Foreign(sort, None, None)
+        if size < 0:
+            return Foreign(sort, None, None, arguments)
+        return Foreign(sort, size, lib.Type_getAlignOf(type), arguments)
 
     def enum(self, cursor: Cursor) -> Enum | None:
         """The shape of the enumeration that ``cursor`` declares; ``None`` where it is only declared."""
