@@ -20,7 +20,6 @@ import msgspec
 
 from abistore.cli.commands.setup.completion import completion_script
 from abistore.cli.main import cli
-from abistore.cli.manual import manual
 from abistore.compare.policies.formats.policy_file import PolicyDocument
 from abistore.compare.policies.formats.suppression_file import SuppressionDocument
 from abistore.compare.rule import FILE as SUBSCRIPTIONS
@@ -37,6 +36,7 @@ from abistore.service.approvals.file import ApprovalDocument
 from abistore.service.catalogue import changes, established, explain
 from abistore.service.kinds import FILE as KINDS
 from abistore.service.project.configuration import ConfigurationFile
+from docs.manual import manual
 
 DOCS = Path(__file__).parent
 WIDTH = 100

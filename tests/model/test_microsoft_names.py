@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.mangling.microsoft import MOST, access_of, demangled, qualified_name
+from abistore.model.mangling.microsoft import MOST, decoration, demangled, qualified_name
 from abistore.model.mangling.symbols import is_declared, is_mangled
 
 PAIRS = {
@@ -53,12 +53,20 @@ def test_names_are_read_as_llvm_reads_them() -> None:
     assert [plain(demangled(each)) for each in symbols] == [plain(each) for each in theirs]
 
 
-def test_the_letters_tell_the_access_of_members() -> None:
-    assert access_of("?f@A@@AEAAXXZ") == "private"
-    assert access_of("?f@A@@IEAAXXZ") == "protected"
-    assert access_of("?f@A@@QEAAXXZ") == "public"
-    assert access_of("?count@A@@0HA") == "private"
-    assert access_of("?f@@YAXXZ") is None
+@pytest.mark.parametrize(
+    ("symbol", "access"),
+    [
+        ("?f@A@@AEAAXXZ", "private"),
+        ("?f@A@@IEAAXXZ", "protected"),
+        ("?f@A@@QEAAXXZ", "public"),
+        ("?count@A@@0HA", "private"),
+        ("?f@@YAXXZ", None),
+    ],
+)
+def test_the_letters_tell_the_access_of_members(symbol: str, access: str | None) -> None:
+    found = decoration(symbol)
+    assert found
+    assert found.access == access
 
 
 def test_what_compilers_make_is_not_declared() -> None:

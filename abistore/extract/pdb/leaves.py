@@ -18,8 +18,7 @@ NESTED_WITH_ACCESS, INTERFACE_BASE = 0x1512, 0x151A
 RECORDS: Final = frozenset({CLASS, STRUCTURE, UNION, INTERFACE})
 DEFINED: Final = RECORDS | {ENUM}
 FORWARD: Final = 0x80
-UNIQUE: Final = 0x200
-"""Flags of records: declared only, and with a mangled name behind the name."""
+"""The flag of records that are declared only."""
 
 _NUMBERS: Final = {
     **{0x8000: struct.Struct("<b"), 0x8001: struct.Struct("<h"), 0x8002: struct.Struct("<H")},

@@ -116,12 +116,6 @@ def decoration(symbol: str) -> Decoration | None:
         return None
 
 
-def access_of(symbol: str) -> Access | None:
-    """The access of the member that a decorated name is of; ``None`` of others, and where it cannot be told."""
-    found = decoration(symbol)
-    return found.access if found else None
-
-
 def is_private(symbol: str) -> bool:
     """Whether a class alone may use what ``symbol`` names: derived classes have its virtual functions all the same."""
     found = decoration(symbol)

@@ -12,7 +12,6 @@ from abistore.model.cpp_names.qualified import plain_template
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Special, TypeRef
 
-TYPE: Final = 1
 INTEGER: Final = 4
 PACK: Final = 8
 

@@ -17,7 +17,6 @@ TERSE: Final = 17
 MOST_PLATFORMS: Final = 32
 NODISCARD: Final = re.compile(r"\[\[(?:\w+::)?nodiscard\b|\bwarn_unused(?:_result)?\b")
 CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b")
-NORETURN: Final = re.compile(r"\[\[(?:\w+::)?_?_?noreturn_?_?\]\]|\b_Noreturn\b|__attribute__\(\(noreturn\)\)")
 
 
 class Attributes:

@@ -13,7 +13,6 @@ INTEGER, FLOATING, STRING = 1, 2, 4
 """CXEvalResultKind."""
 
 LITERAL: Final = re.compile(r"[-+]?(?:0[xXbB])?[\da-fA-F']+[uUlLzZ]*|'(?:[^'\\]|\\.)*'")
-MOST_DIGITS: Final = 17
 
 
 LONGEST: Final = 8
