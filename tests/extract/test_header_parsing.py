@@ -251,6 +251,22 @@ def test_nothing_that_parses_is_an_error_with_the_first_three_causes(tmp_path: P
     assert "d.h" not in error.value.message
 
 
+def test_a_macro_that_the_build_defines_is_named_with_the_option_that_mends_it(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "FOO_API int first(int);\nFOO_API struct point *second(void);"})
+    with pytest.raises(HeaderError) as error:
+        parsed(tmp_path)
+    assert error.value.hint.startswith("if the build defines FOO_API: --define FOO_API=; or ")
+    assert said(parsed(tmp_path, defines=("FOO_API=",))) == []
+
+
+def test_a_type_that_is_missing_is_not_taken_for_a_macro(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "point_t *first(int);"})
+    with pytest.raises(HeaderError) as error:
+        parsed(tmp_path)
+    assert "--define" in error.value.hint
+    assert "if the build defines" not in error.value.hint
+
+
 def test_arguments_that_clang_does_not_know_are_an_error(tmp_path: Path) -> None:
     written(tmp_path, {"a.h": "int f(void);"})
     with pytest.raises(HeaderError):

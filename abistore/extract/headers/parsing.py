@@ -20,6 +20,8 @@ from abistore.extract.headers.standard.precompiled import Precompiled, StandardT
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 
 _MISSING = "file not found"
+_MACRO = re.compile(r"unknown type name '([A-Z][A-Z0-9_]+)'")
+"""What a macro that is not defined is taken for, at the start of a declaration: ``FOO_API int run(void);``"""
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
 _LEADS_OUT = re.compile(r"^'/|\.\.")
 
@@ -314,4 +316,8 @@ def hint_of(faults: Iterable[HeaderFault]) -> str:
         )
     if missing:
         return f"name the folder that holds {' and '.join(missing[:3])} with --include-dir"
+    if macros := sorted({found[1] for fault in faults if (found := _MACRO.search(fault.said))})[:3]:
+        defines = " ".join(f"--define {each}=" for each in macros)
+        where = "or give the header that does, or its folder with --include-dir"
+        return f"if the build defines {' and '.join(macros)}: {defines}; {where}"
     return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"

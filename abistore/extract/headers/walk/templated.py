@@ -58,7 +58,8 @@ class TemplateWalk:
         type = lib.getCursorType(cursor)
         count = max(0, lib.getNumArgTypes(type))
         values = {**self._values, **self._templates.values(children)}
-        parameters = tuple([self._templates.type(lib.getArgType(type, index), values) for index in range(count)])
+        taken = [lib.getUnqualifiedType(lib.getArgType(type, index)) for index in range(count)]
+        parameters = tuple(self._templates.type(each, values) for each in taken)  # ``f(const int)`` is ``f(int)``
         declared = self._templated(self._descriptions.function(cursor), cursor, children)
         owner = self._types.names.owner(cursor)
         method = self._method(cursor, owner) if owner.kind in kinds.CLASSES else None
