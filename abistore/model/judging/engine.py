@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 58
+ENGINE: Final = 59
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "cbb672c96b246375"
+CORPUS: Final = "9988f08af2bb7d6c"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
