@@ -94,7 +94,8 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
 def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was removed.
 
-    Programs go on passing its number. The library does not know it, or takes it for another enumerator.
+    Programs go on passing its number. The library does not know it, or takes it for another enumerator. Whether it goes
+    on understanding the number, no declaration tells; a macro of its name, which would say so, only headers show.
 
     Fix: keep the enumerator and its meaning; mark it deprecated.
     """

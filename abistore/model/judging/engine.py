@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 59
+ENGINE: Final = 60
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "9988f08af2bb7d6c"
+CORPUS: Final = "2398cb33234ad1e3"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

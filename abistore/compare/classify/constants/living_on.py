@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from abistore.compare.context import Context
 from abistore.compare.side import enumerated
 from abistore.model.deltas import Changed, Removed
-from abistore.model.names import Name
+from abistore.model.names import Name, unnamed_enum
 from abistore.model.shapes import Declared, Enum, Enumerator
 
 
@@ -16,7 +18,10 @@ def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str,
 
 
 def is_constant_now(each: Removed[Enumerator] | Changed[Enumerator], context: Context) -> bool:
-    """Whether programs find what an enumerator was called, and its value, beside the enumeration: as in ``#define``."""
+    """Whether programs find what an enumerator was called, and its value, beside the enumeration: as in ``#define``.
+
+    Debug information has no macros. It shows a ``const`` object, and an enumeration without a name that begins so.
+    """
     enum = each.subject.name
     shape = context.old.shape(enum)
     if not isinstance(shape, Enum) or shape.scoped:
@@ -34,7 +39,16 @@ def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
 
 def _stands_for(name: Name, value: int, context: Context) -> bool:
     found = (each for each in context.new.variants("source", name) if isinstance(each, Declared))
-    return any("constant" in each.traits and _value(each, context) == str(value) for each in found)
+    if any("constant" in each.traits and _value(each, context) == str(value) for each in found):
+        return True
+    beside = () if "source" in context.new.snapshot.entries else _beside(name, context)
+    return any(value in (each.value for each in enum.enumerators[:1]) for enum in beside)
+
+
+def _beside(name: Name, context: Context) -> Iterator[Enum]:
+    """The enumerations without a name, and constants, that begin with ``name``, as debug information has them."""
+    shapes = context.new.variants("layout", unnamed_enum(name.spelling))
+    return (shape for shape in shapes if isinstance(shape, Enum))
 
 
 def _value(constant: Declared, context: Context) -> str | None:
