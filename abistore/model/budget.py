@@ -78,9 +78,11 @@ class TypeBudget:
         parts = mentioned(type.shape) if isinstance(type, Inline) else inner(type)
         if len(parts) == 1 and parts[0].__class__ in LEAVES and not isinstance(type, Inline):
             return 2, 2  # nearly all are so, and are measured sooner than remembered
-        sizes = [self.size(each) for each in parts]
-        own = 1 + (self.own(type.shape) if isinstance(type, Inline) else 0)
-        found = own + sum(each for each, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
+        count, depth = 1 + (self.own(type.shape) if isinstance(type, Inline) else 0), 0
+        for each in parts:
+            more, deeper = self.size(each)
+            count, depth = count + more, max(depth, deeper)
+        found = count, 1 + depth
         self._sizes[id(type)] = type, found
         return found
 

@@ -25,7 +25,7 @@ def settle_passing(entries: Mapping[Name, list[AnyShape]], producers: Iterable[s
     if any("clang" in each for each in producers):
         return
     settled = _Settled(entries)
-    for shapes in entries.values():
+    for shapes in [shapes for name, shapes in entries.items() if name.kind == "record"]:
         for index, shape in enumerate(shapes):
             if isinstance(shape, Record) and shape.passing == "value":
                 shapes[index] = replace(shape, passing=settled.parts(shape, 0))

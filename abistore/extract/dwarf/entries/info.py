@@ -296,7 +296,8 @@ class DebugInfo:
     def scope(self, handle: int) -> Scope:
         """What encloses an entry, outermost first: namespaces by name, records and functions by handle."""
         unit = self.unit(handle)
-        self.scan(unit)
+        if not unit.is_scanned:
+            self.scan(unit)
         return self._scopes.of(unit, handle - unit.base)
 
     # --- entries --------------------------------------------------------------------------------------------------

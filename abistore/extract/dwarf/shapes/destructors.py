@@ -21,17 +21,12 @@ def place_destructors(entries: Entries) -> None:
     slot_of = cache(partial(destructor_slot, entries=entries))
     for name, shapes in entries.items():
         for index, shape in enumerate(shapes):
-            if isinstance(shape, Record) and shape.virtuals and shape.virtuals[-1].slot is None:
+            if isinstance(shape, Function):
+                method = shape.method
+                if method is not None and method.virtual != "no" and method.slot is None and "::~" in shape.display:
+                    shapes[index] = replace(shape, method=replace(method, slot=slot_of(method.owner)))
+            elif isinstance(shape, Record) and shape.virtuals and shape.virtuals[-1].slot is None:
                 shapes[index] = _placed(shape, slot_of(name))
-            elif isinstance(shape, Function) and _lacks_slot(shape):
-                assert shape.method is not None
-                slot = slot_of(shape.method.owner)
-                shapes[index] = replace(shape, method=replace(shape.method, slot=slot))
-
-
-def _lacks_slot(function: Function) -> bool:
-    method = function.method
-    return method is not None and method.virtual != "no" and method.slot is None and "::~" in function.display
 
 
 def destructor_slot(name: Name, entries: Entries) -> int | None:
