@@ -127,12 +127,13 @@ def fitted(entries: Entries) -> tuple[Entries, int]:
 def _fits(shapes: Sequence[AnyShape], budget: TypeBudget) -> bool:
     """Whether declarations spell out no more than their members and mentions allow.
 
-    A type that many mention is one object, and measured once. Where none is large, nothing need be counted.
+    A type that many mention is one object, and measured once. Where few are large, nothing else need be counted.
     """
     types = list(chain.from_iterable(map(mentioned, shapes)))
     distinct = {id(type): type for type in types}
     sizes = {key: budget.size(type)[0] for key, type in distinct.items()}
-    if max(sizes.values(), default=0) <= PARTS_PER_MENTION:
+    large = {key: size - PARTS_PER_MENTION for key, size in sizes.items() if size > PARTS_PER_MENTION}
+    if sum([large[key] for key in map(id, types) if key in large]) <= SPARE_PARTS:
         return True
     own = sum(map(budget.own, shapes))
     spelled = own + sum(map(sizes.__getitem__, map(id, types)))

@@ -200,7 +200,7 @@ def index_exports(dynamic: DynamicSection, found: list[tuple[DynamicSymbol, Name
             code = name.kind == "function"
             place = descriptors.code_of(row.value) if code else row.value
             addresses.setdefault(place & ~1 if code and thumb else place, set()).add(row.name)
-    exports.by_address = {address: tuple(sorted(names)) for address, names in addresses.items()}
+    exports.by_address = {at: tuple(names if len(names) == 1 else sorted(names)) for at, names in addresses.items()}
     exports.tls_by_offset = {offset: tuple(sorted(names)) for offset, names in offsets.items()}
     return exports
 
