@@ -70,12 +70,13 @@ def note(settings: SharedSettings, text: str) -> None:
         say(text, err=True)
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write ``data`` to a file, completely or not at all. Raises :class:`OutputError`."""
+def write_file(path: Path, *pieces: bytes) -> None:
+    """Write ``pieces`` to a file, completely or not at all. Raises :class:`OutputError`."""
     is_device = path.exists() and not path.is_file()
     part = path if is_device else path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            file.writelines(pieces)
         if part != path:
             part.replace(path)
     except OSError as error:
@@ -91,14 +92,14 @@ def is_file(output: Path | None) -> TypeGuard[Path]:
 
 def write_snapshot(settings: SharedSettings, output: Path | None, data: bytes, summary: Mapping[str, Any]) -> None:
     """Write a snapshot's JSON to standard output, or to a file; then ``summary`` is the answer for ``--json``."""
-    data += b"\n"
+    pieces = data, b"\n"  # joining them would copy a large file
     if is_file(output):
-        write_file(output, data)
+        write_file(output, *pieces)
         if settings.json:
-            answer(settings, {"output": str(output), "bytes": len(data), **summary}, str)
+            answer(settings, {"output": str(output), "bytes": sum(map(len, pieces)), **summary}, str)
     else:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
 
 
