@@ -251,12 +251,50 @@ def test_nothing_that_parses_is_an_error_with_the_first_three_causes(tmp_path: P
     assert "d.h" not in error.value.message
 
 
-def test_a_macro_that_the_build_defines_is_named_with_the_option_that_mends_it(tmp_path: Path) -> None:
-    written(tmp_path, {"a.h": "FOO_API int first(int);\nFOO_API struct point *second(void);"})
+@pytest.mark.parametrize(
+    ("text", "hint", "defines"),
+    [
+        ("FOO_API int first(int);\nFOO_API struct point *second(void);", "FOO_API: --define FOO_API=", "FOO_API="),
+        ("int FOO_CALL first(int);", "FOO_CALL: --define FOO_CALL=", "FOO_CALL="),
+        ("int first(int) FOO_NOTHROW;", "FOO_NOTHROW: --define FOO_NOTHROW=", "FOO_NOTHROW="),
+        ("FOO_EXPORT(int) first(int);", "FOO_EXPORT: --define 'FOO_EXPORT(type)=type'", "FOO_EXPORT(type)=type"),
+        ("FOO_BEGIN_DECLS\nint first(int);", "FOO_BEGIN_DECLS: --define FOO_BEGIN_DECLS=", "FOO_BEGIN_DECLS="),
+        ("class FOO_API Foo { public: Foo(); };", "FOO_API: --define FOO_API=", "FOO_API="),
+        ("class FOO_API Foo\n{ public: Foo(); };", "FOO_API: --define FOO_API=", "FOO_API="),
+        ("struct FOO_NOTE(1) Foo { Foo(); };", "FOO_NOTE: --define 'FOO_NOTE(...)='", "FOO_NOTE(...)="),
+        ("namespace x { FOO_API int first(int &); }", "FOO_API: --define FOO_API=", "FOO_API="),
+    ],
+)
+def test_a_macro_that_the_build_defines_is_named_with_the_option_that_mends_it(
+    text: str, hint: str, defines: str, tmp_path: Path
+) -> None:
+    written(tmp_path, {"a.h": text})
     with pytest.raises(HeaderError) as error:
         parsed(tmp_path)
-    assert error.value.hint.startswith("if the build defines FOO_API: --define FOO_API=; or ")
-    assert said(parsed(tmp_path, defines=("FOO_API=",))) == []
+    assert error.value.hint.startswith(f"if the build defines {hint}; or ")
+    assert said(parsed(tmp_path, defines=(defines,))) == []
+
+
+def test_all_macros_that_are_missing_are_named_at_once(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "FOO_API int first(void);\nFOO_EXPORT(int) second(int);\nint third(int);"})
+    with pytest.raises(HeaderError) as error:
+        parsed(tmp_path)
+    assert "--define FOO_API= --define 'FOO_EXPORT(type)=type'; or " in error.value.hint
+
+
+def test_a_macro_that_is_defined_is_no_cause(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "#define FOO_API\nclass FOO_API Foo { missing here; };"})
+    with pytest.raises(HeaderError) as error:
+        parsed(tmp_path)
+    assert "FOO_API" not in error.value.hint
+
+
+@pytest.mark.parametrize("text", ["MY_TYPE *first(int);", "int first(MY_TYPE a);", "int first[MY_COUNT];"])
+def test_a_type_or_number_in_capitals_is_not_taken_for_an_attribute(text: str, tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": text})
+    with pytest.raises(HeaderError) as error:
+        parsed(tmp_path)
+    assert "if the build defines" not in error.value.hint
 
 
 def test_a_type_that_is_missing_is_not_taken_for_a_macro(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from ctypes import POINTER, Structure, byref, c_int, c_ulonglong
+from ctypes import POINTER, Structure, byref, c_int, c_size_t, c_ulonglong, c_void_p, string_at
 from typing import Any, NamedTuple, TypeAlias
 
 from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
@@ -18,11 +18,12 @@ _ERROR = 3
 
 
 class Diagnostic(NamedTuple):
-    """An error that the parser met; ``file`` as libclang names it."""
+    """An error that the parser met; ``file`` as libclang names it, ``text`` its line there."""
 
     file: str
     line: int
     message: str
+    text: str = ""
 
 
 class IncludedFile(NamedTuple):
@@ -87,10 +88,36 @@ def parsed(
 
 def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
     """What the parser could not read, in the order of the text."""
+    texts: dict[str, bytes] = {}
     for said in unit.diagnostics:
         if said.severity >= _ERROR:
             place = said.location
-            yield Diagnostic(place.file.name if place.file else "", place.line, said.spelling)
+            if place.file is None:
+                yield Diagnostic("", place.line, said.spelling)
+                continue
+            name = place.file.name
+            if name not in texts:
+                texts[name] = _contents(unit, place.file)
+            yield Diagnostic(name, place.line, said.spelling, _line(texts[name], place.offset))
+
+
+def _contents(unit: TranslationUnit, file: Any) -> bytes:
+    """The text of a file as the parser had it."""
+    library, size = cindex.conf.lib, c_size_t()
+    library.clang_getFileContents.argtypes = [c_void_p, c_void_p, POINTER(c_size_t)]
+    library.clang_getFileContents.restype = c_void_p
+    start = library.clang_getFileContents(unit.obj, file, byref(size))
+    return string_at(start, size.value) if start else b""
+
+
+def _line(text: bytes, offset: int) -> str:
+    """The line of a place; with the one before where a definition only begins its braces there."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    end = text.find(b"\n", offset)
+    line = text[start : end if end >= 0 else len(text)].decode(errors="replace")
+    if not line.lstrip().startswith("{") or not start:
+        return line
+    return text[text.rfind(b"\n", 0, start - 1) + 1 : start].decode(errors="replace").rstrip() + " " + line.lstrip()
 
 
 def included_files(unit: TranslationUnit) -> Iterator[IncludedFile]:

@@ -18,10 +18,9 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
+from abistore.extract.headers.undefined import defined_macros, used_as_attributes
 
 _MISSING = "file not found"
-_MACRO = re.compile(r"unknown type name '([A-Z][A-Z0-9_]+)'")
-"""What a macro that is not defined is taken for, at the start of a declaration: ``FOO_API int run(void);``"""
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
 _LEADS_OUT = re.compile(r"^'/|\.\.")
 
@@ -30,11 +29,13 @@ class HeaderFault(msgspec.Struct, frozen=True):
     """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
 
     ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
+    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines.
     """
 
     header: str
     own: bool
     said: str
+    defines: tuple[str, ...] = ()
 
     @property
     def is_missing_file(self) -> bool:
@@ -232,6 +233,7 @@ class HeaderParser:
         for each in files:
             by.setdefault(each.file, each.by)
         names = {str(each.path): each.name for each in self.given.headers}
+        known: frozenset[str] | None = None
         for error in clang.errors(unit):
             shown, quoted = self._shown(error.file)
             header = next(
@@ -239,7 +241,12 @@ class HeaderParser:
             )
             by_whom = f"is included by {header} and " if header not in ("", shown) else ""
             said = f"{shown}:{error.line}: {error.message}" if quoted else f"{shown} {by_whom}cannot be parsed"
-            yield HeaderFault(header, self.public(error.file) is not None, said)
+            own = self.public(error.file) is not None
+            used = dict(used_as_attributes(error.text)) if own and quoted else {}
+            if used and known is None:
+                known = defined_macros(unit)
+            defines = sorted(definition for name, definition in used.items() if name not in (known or ()))
+            yield HeaderFault(header, own, said, tuple(defines))
 
     def _shown(self, file: str) -> tuple[str, bool]:
         """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""
@@ -301,8 +308,13 @@ def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> He
     said = "; ".join(fault.said for fault in first)
     return HeaderError(
         f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
-        hint_of(first),
+        hint_of([*first, *with_missing_macros(aside)]),
     )
+
+
+def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
+    """The errors of headers that are set aside at which a macro may be missing."""
+    return [fault for faults in aside.values() for fault in faults if fault.defines]
 
 
 def hint_of(faults: Iterable[HeaderFault]) -> str:
@@ -316,8 +328,10 @@ def hint_of(faults: Iterable[HeaderFault]) -> str:
         )
     if missing:
         return f"name the folder that holds {' and '.join(missing[:3])} with --include-dir"
-    if macros := sorted({found[1] for fault in faults if (found := _MACRO.search(fault.said))})[:3]:
-        defines = " ".join(f"--define {each}=" for each in macros)
-        where = "or give the header that does, or its folder with --include-dir"
-        return f"if the build defines {' and '.join(macros)}: {defines}; {where}"
+    if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
+        named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
+        defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
+        return (
+            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
+        )
     return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"

@@ -16,7 +16,7 @@ from abistore.extract.headers.included import widened
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import EditedHeader, HeaderOptions
-from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of
+from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
@@ -170,7 +170,8 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
         first = f"{counted(len(told), 'error')} in what was parsed: "
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
-    return Evidence("source", "partial", reason, detail, hint_of(told[:MOST_TOLD]), "headers", described, expected)
+    hint = hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)])
+    return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
 def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> HeadersRead:
