@@ -18,7 +18,7 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
-from abistore.extract.headers.undefined import defined_macros, used_as_attributes
+from abistore.extract.headers.walk.written.undefined import defined_macros, used_as_attributes
 
 _MISSING = "file not found"
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
