@@ -188,7 +188,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "header": ("a public header", ("",)),
     "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
     "method": ("a member function", ("access",)),
-    "namespace": ("a namespace and what stands in it", ("", "version")),
+    "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
     "needed": ("a library that this one depends on", ("library", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
     "param": ("a parameter", ("default_value", "inner_qualifier", "pointee_qualifier", "type")),

@@ -8,11 +8,11 @@ from typing import Any
 from abistore.compare.context import Context
 from abistore.compare.diff.given_headers import not_given
 from abistore.compare.diff.modes import STANDARD, differing, is_raised, notable, others, producers
-from abistore.compare.diff.parts import BuildMode, PublicHeader, RecordedOptions, Toolchain
+from abistore.compare.diff.parts import BuildMode, InlineNamespace, PublicHeader, RecordedOptions, Toolchain
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet
-from abistore.model.snapshot import HeadersRead, Snapshot
+from abistore.model.snapshot import MOST_INLINE, HeadersRead, Snapshot
 
 
 def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
@@ -23,6 +23,7 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
         if evidence_rank(old) != evidence_rank(new):
             yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
     yield from _headers(context)
+    yield from _namespaces(context)
     yield from _toolchains(context.old.snapshot, context.new.snapshot)
 
 
@@ -63,6 +64,30 @@ def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
             yield "source", Removed(Subject(SELF, file), PublicHeader(file))
         for file in _differing(new, old, come):
             yield "source", Added(Subject(SELF, file), PublicHeader(file))
+
+
+def _namespaces(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
+    """The namespaces in headers that became inline, or are inline no longer, other than those that moved."""
+    old, new = context.old.snapshot, context.new.snapshot
+    before, after = (side.evidence_of("source").inline_namespaces or () for side in (old, new))
+    if MOST_INLINE in (len(before), len(after)):
+        return  # and perhaps more
+    moved = {each for move in context.moves for each in (move.before, move.after)}
+    for scope in before:
+        if scope not in after and scope not in moved and _hides(new, scope):
+            yield "source", Removed(Subject(SELF, scope), InlineNamespace(scope))
+    for scope in after:
+        if scope not in before and scope not in moved and _hides(old, scope):
+            yield "source", Added(Subject(SELF, scope), InlineNamespace(scope))
+
+
+def _hides(side: Snapshot, scope: str) -> bool:
+    """Whether a namespace has a type that is not also found, by a using-declaration, in the namespace around it."""
+    declared = side.entries.get("source", {})
+    around = scope.rpartition("::")[0]
+    found = {name.spelling for name in declared if name.kind in ("record", "enum", "alias")}
+    inside = (each.removeprefix(scope) for each in found if each.startswith(f"{scope}::"))
+    return any(f"{around}{each}" not in found for each in inside)
 
 
 def _differing(having: HeadersRead, lacking: HeadersRead, unknown: Collection[str]) -> list[str]:

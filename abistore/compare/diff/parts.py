@@ -274,6 +274,12 @@ class Provider(msgspec.Struct, frozen=True):
     symbols: tuple[str, ...]
 
 
+class InlineNamespace(msgspec.Struct, frozen=True):
+    """A namespace whose members programs also find in the namespace around it."""
+
+    scope: str
+
+
 class PublicHeader(msgspec.Struct, frozen=True):
     """A header that consumers include, by its name in the folder of headers."""
 

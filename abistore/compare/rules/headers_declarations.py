@@ -9,7 +9,7 @@ from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.signatures.pointee_qualifiers import const_gained, only_lost
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
+from abistore.compare.diff.parts import InlineNamespace, PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
@@ -307,6 +307,29 @@ def using_declaration_changed(declared: Changed[Declared]) -> Iterator[Note]:
     old, new = ("using" in side.traits for side in (declared.old, declared.new))
     if (old or new) and (old != new or declared.old.value != declared.new.value):
         yield Note("the name stands for something else", declared.old.value, declared.new.value)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="library", action="removed")
+def namespace_inline_removed(namespace: Removed[InlineNamespace]) -> Iterator[Note]:
+    """A namespace is inline no longer.
+
+    Symbols are the same, and built programs do not notice. Sources that name what stands in it through the namespace
+    around it (``lib::point`` for ``lib::v1::point``) stop compiling.
+
+    Fix: keep the namespace inline, or write ``using namespace v1;`` beside it.
+    """
+    yield Note("sources must write the namespace", f"inline namespace {namespace.old.scope}", None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="library", action="added")
+def namespace_inline_added(namespace: Added[InlineNamespace]) -> Iterator[Note]:
+    """A namespace became inline.
+
+    Symbols are the same. What stands in it is also found in the namespace around it.
+
+    Fix: nothing.
+    """
+    yield Note("sources need not write the namespace", None, f"inline namespace {namespace.new.scope}")
 
 
 # --- headers and the binary -----------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 60
+ENGINE: Final = 62
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "2398cb33234ad1e3"
+CORPUS: Final = "a6590cbd1491b408"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

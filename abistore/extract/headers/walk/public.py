@@ -64,6 +64,7 @@ class PublicWalk:
             kinds.ALIAS: self._alias,
             kinds.FRIEND: self._friend,
             kinds.USING: self._using,
+            kinds.USING_DIRECTIVE: self._directive,
             kinds.FUNCTION_TEMPLATE: self._templates.function,
             kinds.CLASS_TEMPLATE: self._templates.record,
             kinds.PARTIAL_SPECIALIZATION: self._templates.record,
@@ -158,6 +159,14 @@ class PublicWalk:
         for each in self._lib.children(cursor):
             if each.kind == kinds.FUNCTION:
                 self._enter_function(each, location, self._descriptions.function(each, "friend"))
+
+    def _directive(self, cursor: Cursor, _: Location) -> None:
+        """``using namespace v1;`` beside ``namespace v1``: as with an inline one, programs need not write ``v1``."""
+        lib, names = self._lib, self._types.names
+        for each in [child for child in lib.children(cursor) if child.kind == kinds.NAMESPACE_REF][-1:]:
+            namespace = lib.getCursorReferenced(each)
+            if names.scope(namespace) == names.scope(cursor) != "":
+                self.collected.inline_namespaces.add(names.qualify(namespace, lib.spelling(namespace)))
 
     def _using(self, cursor: Cursor, location: Location) -> None:
         lib = self._lib
