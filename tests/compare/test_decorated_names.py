@@ -12,7 +12,7 @@ from abistore.compare.types.vtables import VirtualTables
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison, Impact
-from abistore.model.mangling.microsoft import access_of, decoration, described_class, is_private
+from abistore.model.mangling.microsoft import decoration, described_class, is_private
 from abistore.model.names import Name
 from abistore.model.shapes import Record
 from tests.extract.pe_fixtures import msvc
@@ -167,7 +167,9 @@ def test_a_destructor_has_one_slot() -> None:
     ],
 )
 def test_letters_are_read(symbol: str, access: str | None, text: str) -> None:
-    assert (access_of(symbol), str(decoration(symbol))) == (access, text)
+    found = decoration(symbol)
+    assert found
+    assert (found.access, str(found)) == (access, text)
 
 
 def test_private_virtual_functions_are_open_to_derived_classes() -> None:
