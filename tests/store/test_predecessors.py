@@ -52,6 +52,7 @@ def test_the_history_compares_as_the_verdict_does(broken_by_a_build: str) -> Non
         ("1.1", Verdict.BREAKING),
         ("1.1", Verdict.BREAKING),
     ]
+    assert "releases are compared with the last release, not with the builds between the two" in line.remarks
 
 
 def test_a_withdrawn_release_is_passed_over(address: str) -> None:
@@ -62,6 +63,7 @@ def test_a_withdrawn_release_is_passed_over(address: str) -> None:
     assert (told.given.old.version, told.report.verdict) == ("1.0", "BREAKING")
     [line] = history("libgeo", database=address)
     assert [row.previous for row in line.rows] == [None, "1.0", "1.0"]
+    assert "1.2 is compared with 1.0: 1.1 was withdrawn" in line.remarks
 
 
 def test_a_new_release_is_judged_against_the_last_one_before_it_is_stored(broken_by_a_build: str) -> None:

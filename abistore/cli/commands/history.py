@@ -20,6 +20,7 @@ from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
+from abistore.model.standing import is_withdrawn
 from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling
@@ -215,7 +216,7 @@ def _accepted(history: History) -> Iterator[str]:
 def _is_refused(row: HistoryRow, baseline: str | None) -> bool:
     """Whether a release may not break what it breaks, and nobody accepted that."""
     approved = row.passed_by or (row.passed_by_baseline and row.previous == baseline)
-    return row.bump is not None and not row.bump.allowed and not approved
+    return row.bump is not None and not row.bump.allowed and not approved and not is_withdrawn(row.release)
 
 
 def _unjudged(history: History) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -17,7 +18,7 @@ from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
 from abistore.model.labels.promises import is_unreleased
 from abistore.model.names import Name
-from abistore.model.standing import is_supported
+from abistore.model.standing import is_supported, is_withdrawn
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.report.releases.allowance import ChangeFacts, in_words
@@ -124,9 +125,25 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         kept,
         *_ruled(judging.by),
         damaged=verdicts.damaged,
-        remarks=(*sentences(steps, store.returned_exports(key, stored)), *_lacks(stored, verdicts, judging)),
+        remarks=(
+            *_passed_over(rows),
+            *sentences(steps, store.returned_exports(key, stored)),
+            *_lacks(stored, verdicts, judging),
+        ),
         pending=_pending(stored, verdicts, allow),
     )
+
+
+def _passed_over(rows: Sequence[HistoryRow]) -> Iterator[str]:
+    """Which releases are compared with another than the one in the row above."""
+    others = [
+        (above.release, row) for above, row in pairwise(rows) if row.previous not in {None, above.release.version}
+    ]
+    for above, row in others:
+        if is_withdrawn(above):
+            yield f"{row.release.version} is compared with {row.previous}: {above.version} was withdrawn"
+    if not all(is_withdrawn(above) for above, _ in others):
+        yield "releases are compared with the last release, not with the builds between the two"
 
 
 def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
