@@ -3,7 +3,8 @@
 ``python -m benchmarks.headers [--rounds N]`` prints a Markdown table of medians of paired runs: 48 headers of CasADi
 with its stripped library (a wheel, by pip), and a C++ library of 300 classes in 30 headers, built here by g++ with
 ``-g``. abistore runs with nothing kept of earlier readings, and from the fourth reading on with what it keeps. abicheck
-gets an environment of its own, and reads with the Clang of this machine; ``--alone`` leaves it out.
+gets an environment of its own, and reads with the Clang of this machine; ``--alone`` leaves it out. ``--floor``
+measures what libclang's parse takes of that by itself, with the bodies of functions and without.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from time import process_time
 
+from abistore.extract.capture import read
+from abistore.extract.headers import clang
+from abistore.extract.headers.compile_commands import CommonFlags
+from abistore.extract.headers.given import find_headers
+from abistore.extract.headers.language import Reading
+from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.toolchain import toolchain
+from abistore.extract.headers.umbrella import UMBRELLA, Invocation, include_folders, umbrella
+from abistore.extract.reader import ExtractOptions
 from benchmarks.accuracy.unseen.building import release
 from benchmarks.against_peers import ABISTORE, install_abicheck
 from benchmarks.measure import Cost, machine, measure
@@ -161,6 +172,31 @@ def costs(case: Case, folder: Path, rounds: int, *, alone: bool) -> dict[str, li
     return found
 
 
+def floor(case: Case) -> tuple[float, float]:
+    """CPU seconds of one parse of all headers by libclang, with the bodies of functions and without."""
+    options = HeaderOptions(
+        headers=tuple(case.headers), include_dirs=(case.include,), defines=tuple(case.defines), language="c++"
+    )
+    given = find_headers(options)
+    tools = toolchain(options, read(case.library, ExtractOptions()).target, clang.major_version())
+    invocation = Invocation(tools, options, CommonFlags(), include_folders(given, []))
+    text, arguments = umbrella(given.headers), invocation.arguments(Reading("c++", "gnu++17"))
+    found = []
+    for bodies in (True, False):
+        begun = process_time()
+        if clang.parsed(UMBRELLA["c++"], text, arguments, tools.replaced, bodies=bodies) is None:
+            raise SystemExit(f"{case.name}: libclang gave up")
+        found.append(process_time() - begun)
+    return found[0], found[1]
+
+
+def floors(cases: Sequence[Case], rounds: int) -> Iterator[Sequence[str]]:
+    """Medians of :func:`floor` for each library."""
+    for case in cases:
+        found = [floor(case) for _ in range(rounds)]
+        yield case.name, *(f"{median(each):.2f}" for each in zip(*found, strict=True))
+
+
 def rows(cases: Sequence[Case], folder: Path, rounds: int, *, alone: bool) -> Iterator[Sequence[str]]:
     """A line of the table for each library."""
     for case in cases:
@@ -184,6 +220,7 @@ def main() -> None:
     parser.add_argument("case", nargs="*", metavar="CASE", help="casadi or made only")
     parser.add_argument("--rounds", type=int, default=5, help="paired runs of each command")
     parser.add_argument("--alone", action="store_true", help="without abicheck")
+    parser.add_argument("--floor", action="store_true", help="libclang's parse by itself")
     asked = parser.parse_args()
     print(f"{machine()}; CPU seconds of the whole process, medians of {asked.rounds} paired runs.\n")
     head = ["headers", "abistore anew, CPU s", "peak MB", "kept, CPU s", "peak MB"]
@@ -193,6 +230,9 @@ def main() -> None:
         (folder / "made").mkdir()
         makers: dict[str, Callable[[], Case]] = {"casadi": casadi, "made": lambda: made(folder / "made")}
         cases = [maker() for each, maker in makers.items() if not asked.case or each in asked.case]
+        if asked.floor:
+            print(table(["headers", "libclang's parse, CPU s", "without bodies"], floors(cases, asked.rounds)))
+            return
         print(table(head, rows(cases, folder, asked.rounds, alone=asked.alone)))
 
 

@@ -259,6 +259,11 @@ def test_nothing_that_parses_is_an_error_with_the_first_three_causes(tmp_path: P
         ("int first(int) FOO_NOTHROW;", "FOO_NOTHROW: --define FOO_NOTHROW=", "FOO_NOTHROW="),
         ("FOO_EXPORT(int) first(int);", "FOO_EXPORT: --define 'FOO_EXPORT(type)=type'", "FOO_EXPORT(type)=type"),
         ("FOO_BEGIN_DECLS\nint first(int);", "FOO_BEGIN_DECLS: --define FOO_BEGIN_DECLS=", "FOO_BEGIN_DECLS="),
+        (
+            "struct Foo {\n  FOO_NO_COPY(Foo);\n  Foo();\n};",
+            "FOO_NO_COPY: --define 'FOO_NO_COPY(...)='",
+            "FOO_NO_COPY(...)=",
+        ),
         ("class FOO_API Foo { public: Foo(); };", "FOO_API: --define FOO_API=", "FOO_API="),
         ("class FOO_API Foo\n{ public: Foo(); };", "FOO_API: --define FOO_API=", "FOO_API="),
         ("struct FOO_NOTE(1) Foo { Foo(); };", "FOO_NOTE: --define 'FOO_NOTE(...)='", "FOO_NOTE(...)="),

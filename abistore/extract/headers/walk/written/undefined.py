@@ -24,7 +24,7 @@ _ATTRIBUTES = (
     re.compile(  # extern FOO_API int v;
         rf"(?:^|[{{;>]|\bextern\b)[ \t]*{_NAME}{_TAKES}[ \t]+[\w:]+[^();=,]*[ \t*&]\w+[ \t]*[(;\[=]"
     ),
-    re.compile(rf"^[ \t]*{_NAME}{_TAKES}[ \t]*$"),  # FOO_BEGIN_DECLS
+    re.compile(rf"^[ \t]*{_NAME}{_TAKES}[ \t]*;?$"),  # FOO_BEGIN_DECLS, FOO_NO_COPY(Foo);
 )
 _AROUND_TYPES = re.compile(rf"^[ \t]*(?:extern[ \t]+)?{_NAME}[ \t]*\([^()]+\)[ \t]*\w+[ \t]*\(")
 """``FOO_EXPORT(int) f(int);``"""
