@@ -328,3 +328,44 @@ def test_history_and_statement_call_no_release_refused_that_ships_by_approval(
     assert "for branch release" in statement.splitlines()[0]
     assert "Accepted: 2 findings" in statement
     assert "by approval, else no: soname-kept" in statement
+
+
+def versioned(names: str, node: str) -> Path:
+    """A library that exports some functions in one version node, and ``stays`` in the first one."""
+    listed, first = names.split(), "stays"
+    source = "".join(f"int {each}(int x) {{ return x; }}\n" for each in (*listed, first))
+    nodes = {"N_70": [first], f"N{node}": []}
+    nodes[f"N{node}"] += listed
+    script = " ".join(f"{name} {{ global: {'; '.join(given)}; }};" for name, given in nodes.items())
+    return build_library(source, flags=("-g", "-Wl,--version-script=map"), files={"map": script})
+
+
+def suffixed(names: str, suffix: str) -> Path:
+    return build_library("".join(f"int u_{each}{suffix}(int x) {{ return x; }}\n" for each in names.split()))
+
+
+FOUR = "alpha beta gamma delta"
+FIVE = "alpha beta gamma delta zeta"
+
+
+@pytest.mark.parametrize(("kind", "built"), [("symbol_renamed_batch", suffixed), ("symbols_version_moved", versioned)])
+def test_what_is_approved_of_many_exports_approves_no_other_export(
+    abistore: Call, kind: str, built: Callable[[str, str], Path]
+) -> None:
+    """Only the first of them are shown; the others are part of what is approved all the same."""
+    for version, names in (("1.0", FOUR), ("1.1", FIVE)):
+        words = ("--library", "libcase", "--version", version, "--set-baseline")
+        assert abistore("ingest", built(names, "_70"), *words).code == 0
+    gating = ("--library", "libcase", "--version", "2.0", "--against")
+
+    def failing(names: str, old: str) -> dict[str, str]:
+        done = abistore("ingest", built(names, "_71"), *gating, old, "--dry-run", "--json")
+        changes = done.json["files"][0]["verdict"]["changes"]
+        return {one["kind"]: one["id"] for one in changes if one["impact"] == "breaking"}
+
+    first = failing(FOUR, "1.0")
+    assert kind in first
+    assert abistore("approve", *first.values(), "--library", "libcase", *WHY).code == 0
+    assert abistore("ingest", built(FOUR, "_71"), *gating, "1.0", "--dry-run").code == 0
+    assert failing(FIVE, "1.1")[kind] != first[kind]
+    assert abistore("ingest", built(FIVE, "_71"), *gating, "1.1", "--dry-run").code == 4

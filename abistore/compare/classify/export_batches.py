@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.compare.context import Context
+from abistore.model.blake2 import blake2b
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.names import Name
 
 EXAMPLES = 3
+
+DIGEST_SIZE = 8
+"""In bytes."""
 
 
 def examples(symbols: Sequence[str]) -> str:
@@ -20,6 +24,18 @@ def examples(symbols: Sequence[str]) -> str:
             return f"{', '.join(names)}, ..."
         names[name] = None
     return ", ".join(names)
+
+
+def identified_examples(symbols: Sequence[str]) -> str:
+    """The first few of ``symbols``, and where there are more, how many and a digest of all.
+
+    Who accepts a break accepts these symbols: another one among them makes another finding.
+    """
+    shown, all_of = examples(symbols), sorted(set(symbols))
+    if not shown.endswith(", ..."):
+        return shown
+    digest = blake2b("\0".join(all_of).encode(), digest_size=DIGEST_SIZE).hexdigest()
+    return f"{shown} ({len(all_of)}: {digest})"
 
 
 def exports_called(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:

@@ -153,9 +153,14 @@ def _read_differently(context: Context) -> Iterator[NotChecked]:
     if not read_alike(context):
         old, new = (_reading(side) for side in (context.old, context.new))
         detail = f"the headers were read with {old}, then with {new}: what only one side declares is not told"
-        yield NotChecked(
-            "source", "both", HEADERS_READ_DIFFERENTLY, detail, "read both sides' headers with the same options"
-        )
+        hint = "read both sides' headers with the same options"
+        yield NotChecked("source", "both", HEADERS_READ_DIFFERENTLY, detail, hint, _declared_by_old_only(context))
+
+
+def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
+    """What the new side's headers may hide: the old side's public headers declare it, and the new one's do not."""
+    old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
+    return tuple(sorted(name for name in old if name not in new and context.concerns(name)))
 
 
 def _reading(side: SideFacts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from abistore.compare.classify.export_batches import EXAMPLES, examples, exports_called
+from abistore.compare.classify.export_batches import EXAMPLES, examples, exports_called, identified_examples
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
     Batch,
@@ -33,7 +33,9 @@ from abistore.model.words.counting import counted
 def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Note:
     """That many exports did ``what``, with their first names before and after."""
     old, new = [old for old, _ in pairs], [new for _, new in pairs]
-    return Note(f"{len(pairs)} exports {what}", examples(old), examples(new), affected=exports_called(old, context))
+    return Note(
+        f"{len(pairs)} exports {what}", identified_examples(old), examples(new), affected=exports_called(old, context)
+    )
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -97,7 +99,7 @@ def namespace_renamed(batch: Changed[DeclaredRenaming]) -> Iterator[Note]:
 def _moved_declarations(batch: Batch) -> Note:
     old, new = ([pair[side] for pair in batch.pairs] for side in (0, 1))
     what = f"from namespace {batch.before or '(none)'} to {batch.after or '(none)'}"
-    return Note(f"{counted(len(old), 'declaration')} moved {what}", examples(old), examples(new))
+    return Note(f"{counted(len(old), 'declaration')} moved {what}", identified_examples(old), examples(new))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
@@ -145,7 +147,7 @@ def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterato
     symbols = [old for old, _ in batch.old.pairs]
     yield Note(
         f"{len(symbols)} exports moved to another version node",
-        batch.old.before,
+        f"{batch.old.before}: {identified_examples(symbols)}",
         batch.old.after,
         affected=exports_called(symbols, context),
     )
@@ -282,7 +284,8 @@ def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], co
     found = symbols.old.symbols
     if not symbols.old.dispatched:
         affected = exports_called(found, context)
-        yield Note(f"variants by instruction set that are gone: {len(found)}", examples(found), affected=affected)
+        what = f"variants by instruction set that are gone: {len(found)}"
+        yield Note(what, identified_examples(found), affected=affected)
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="removed", aliases=("cpu_dispatch_isa_dropped",))

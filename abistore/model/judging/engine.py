@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 62
+ENGINE: Final = 63
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "a6590cbd1491b408"
+CORPUS: Final = "7c1f9df401339fdd"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -15,7 +15,7 @@ from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
-    from abistore.report.model import Report
+    from abistore.report.model import Report, ReportedNotChecked
 
 NO_LESS: Final = "old"
 """``--require old``: no less than the old side has seen."""
@@ -85,10 +85,15 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
             found += [
                 EvidenceLack(f"{report.new}: {item.detail}", item.hint)
                 for item in report.not_checked
-                if (item.reason, item.side) == (HEADERS_NOT_GIVEN, "new")
+                if (item.reason, item.side) == (HEADERS_NOT_GIVEN, "new") or _hides(item)
             ]
         found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
     return _error(found)
+
+
+def _hides(item: ReportedNotChecked) -> bool:
+    """Whether the new side's headers were read so that declarations of the old side's are not seen."""
+    return item.reason == HEADERS_READ_DIFFERENTLY and bool(item.names)
 
 
 def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
