@@ -122,6 +122,27 @@ def test_missing_evidence_fails_and_names_the_next_step(gating: Gating) -> None:
     assert (done.code, "error: " in done.err) == (72, True)
 
 
+def test_a_build_without_a_version_is_told_once_and_named_once(gating: Gating, abistore: Call, new: Path) -> None:
+    done = abistore("gate", new)
+    assert (done.code, done.out) == (64, "")
+    assert done.err.splitlines() == [
+        f"error: {new}: no version given",
+        "hint: pass --version, or --version-from filename, folder or soname",
+    ]
+    told = abistore("gate", new, "--json").json["files"][0]["sentence"]
+    assert told == f"{new}: no version given"
+
+
+def test_a_gate_takes_the_version_from_a_folder_as_an_ingest_does(
+    gating: Gating, abistore: Call, tmp_path: Path
+) -> None:
+    build = tmp_path / "1.7.0" / "libcase.so"
+    build.parent.mkdir()
+    build.write_bytes(build_library(ADDED).read_bytes())
+    done = abistore("gate", build, "--version-from", "folder")
+    assert (done.code, done.out.partition(" beside")[0]) == (0, "libcase 1.7.0 passes")
+
+
 def test_reports_of_several_libraries_are_one_file(
     gating: Gating, abistore: Call, old: Path, new: Path, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command, version_from_option
 from abistore.cli.output import answer, note, say_error
 from abistore.cli.rendering import (
     Rendering,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from abistore.service.judging.filtering import Filter
 
 LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
-SOURCES = ("filename", "folder", "soname")
 
 
 def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -67,12 +66,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The release's version, for all files given.")
-@click.option(
-    "--version-from",
-    type=click.Choice(SOURCES),
-    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
-    "files whose paths give their versions are stored oldest first.",
-)
+@version_from_option
 @click.option(
     "--target",
     "--arch",

@@ -143,6 +143,13 @@ def said_options(command: Decorated) -> Decorated:
     return command
 
 
+version_from_option = click.option(
+    "--version-from",
+    type=click.Choice(("filename", "folder", "soname")),
+    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
+    "files whose paths give their versions are taken oldest first.",
+)
+
 _profile = click.option("--profile", help="The build profile, if the library has several.")
 _target = click.option(
     "--target", "--arch", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."

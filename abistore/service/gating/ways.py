@@ -23,7 +23,8 @@ def deciding(
     report, (introduced, inherited) = judged.verdict, told
     if report is None:
         first = f"passes as the first build of its line, not judged: {judged.unjudged}"
-        return f"{judged.path}: {judged.error or first}"
+        said = judged.error or first
+        return said if said.startswith(f"{judged.path}: ") else f"{judged.path}: {said}"
     code = judged.exit_code if code is None else code
     word = "fails" if code else "passes"
     said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"

@@ -69,9 +69,10 @@ class IngestTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``[gate]``: what the option of this name of ``abistore gate`` says."""
+    """``[gate]``: what the options of this name of ``abistore gate`` say."""
 
     introduced_only: bool = False
+    version_from: Literal["filename", "folder", "soname"] | None = None
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import FILE, SharedSettings, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, store_command, version_from_option
 from abistore.cli.output import answer, note, say, say_error
 from abistore.cli.rendering import (
     Rendering,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
 @click.option("--version", help="The version that the build would have.")
+@version_from_option
 @click.option("--target", "--arch", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
 @click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
 @click.option(
@@ -158,10 +159,11 @@ def _platforms(
 def _show(
     settings: SharedSettings, results: tuple[GateResult, ...], reports: list[Report], rendering: Rendering
 ) -> None:
+    told = [each for each in results if each.judged.verdict or not each.judged.code]  # an error tells itself below
     if settings.json:
         _document(settings, results)
     elif rendering.format == "text" and rendering.output is None:
-        answer(settings, {}, lambda: "\n".join(line for each in results for line in _lines(settings, each, rendering)))
+        answer(settings, {}, lambda: "\n".join(line for each in told for line in _lines(settings, each, rendering)))
     elif not reports:  # no format has a document of first builds; errors follow
         for each in results:
             if not each.judged.code:
@@ -169,7 +171,7 @@ def _show(
     else:
         show_together(settings, reports, rendering)
         if rendering.output is not None:  # the log of the job has what decides
-            say("\n".join(line for each in results for line in (each.sentence, *_ways(each))))
+            say("\n".join(line for each in told for line in (each.sentence, *_ways(each))))
     for each in results:
         if each.judged.code and not settings.json:
             say_error(each.judged.error, each.judged.hint)
