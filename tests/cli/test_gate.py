@@ -232,3 +232,20 @@ def test_a_library_without_exports_is_no_first_baseline_unless_told_so(abistore:
     assert abistore("baseline", "list", "--json").json["baselines"] == []
     told = abistore("ingest", silent, "--version", "1.0", "--set-baseline", "--json")
     assert told.json["files"][0]["baseline"] == "release"
+
+
+def test_a_gate_that_passes_by_a_suppression_or_a_policy_says_so_first(
+    gating: Gating, new: Path, tmp_path: Path
+) -> None:
+    """A pattern that fits everything leaves a verdict without a change, and nobody would look further."""
+    known, ours = tmp_path / "known.yaml", tmp_path / "ours.yaml"
+    known.write_text('suppressions:\n  - {source_location: "**", reason: all}\n')
+    ours.write_text("categories:\n  abi_breaking: {impact: compatible, reason: all}\n")
+    suppressed = gating(new, "--suppress", known)
+    first, *below = suppressed.out.splitlines()
+    assert (suppressed.code, first.partition("; ")[2]) == (0, "2 breaks are suppressed by known.yaml")
+    assert "Suppressed (3)" in below
+    milder = gating(new, "--policy", ours)
+    assert (milder.code, "; 2 breaks are no break by policy ours" in milder.out.splitlines()[0]) == (0, True)
+    shown = gating(new, "--suppress", known, "--json").json["files"][0]["sentence"]
+    assert shown.endswith("2 breaks are suppressed by known.yaml")

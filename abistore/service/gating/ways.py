@@ -11,6 +11,7 @@ from abistore.report.model import Report, ReportedFinding
 from abistore.service.ingest.results import Ingested
 
 LISTED = 6
+BREAKS = frozenset({"breaking", "api_break"})
 
 
 def deciding(
@@ -28,6 +29,8 @@ def deciding(
     code = judged.exit_code if code is None else code
     word = "fails" if code else "passes"
     said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"
+    if ruled := ruled_out(report):
+        said = f"{said}; {ruled}"
     if report.code:
         return f"{said}; {report.error}"
     if allowance(report):
@@ -37,6 +40,17 @@ def deciding(
     if introduced:
         return f"{said}; this change brought {'it' if len(introduced) == 1 else 'all of it'}"
     return f"{said}; all of it stood before this change" if inherited else said
+
+
+def ruled_out(report: Report) -> str:
+    """The breaks that a suppression or the policy keeps from failing: "2 breaks are suppressed by known.yaml"."""
+    suppressed = sum(each.impact in BREAKS for each in report.suppressed)
+    milder = sum(each.default_impact in BREAKS and each.impact not in BREAKS for each in report.changes)
+    files = ", ".join(each.name for each in report.suppression_files)
+    said = ((suppressed, f"suppressed by {files}"), (milder, f"no break by policy {report.policy}"))
+    return "; ".join(
+        f"{counted(count, 'break')} {'is' if count == 1 else 'are'} {what}" for count, what in said if count
+    )
 
 
 def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:

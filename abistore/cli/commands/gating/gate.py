@@ -197,7 +197,7 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     report = result.judged.verdict
     if settings.verbosity < 0:
         return
-    if report is not None and report.changes:
+    if report is not None and (report.changes or report.suppressed):
         style = replace(style_of(settings, rendering.full), mode=rendering.mode, source_root=rendering.source_root)
         yield from ("", draft(report, "text", style), "")
     elif report is not None:
