@@ -218,6 +218,9 @@ class RulingKey(NamedTuple):
 HEADERS_READ_DIFFERENTLY: Final = "headers-read-differently"
 """Why nothing is said of declarations that only one side's headers have: other macros, another language."""
 
+HEADERS_SELECTED_DIFFERENTLY: Final = "headers-selected-differently"
+"""The same, where a macro or the platform may also choose another declaration of a name that both sides have."""
+
 HEADERS_NOT_GIVEN: Final = "headers-not-given"
 """The same, where headers were given for one side and not for the other."""
 

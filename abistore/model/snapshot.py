@@ -155,6 +155,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``given`` are the arguments of ``--header``, without the folders that these lie in: ``a.h``, or ``include/`` for
     all headers in a folder; snapshots of former versions do not tell.
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
+    ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
     """
 
     files: tuple[str, ...] = ()
@@ -163,6 +164,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     options: tuple[str, ...] = ()
     language: str = ""
     reader: str = ""
+    unasked: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

@@ -212,7 +212,7 @@ def test_other_macros_remove_nothing(abistore: Call) -> None:
     done = abistore("compare", same.parent / "old.json", build.library(), "--new-header", same, "--format", "json")
     assert not [each for each in done.json["changes"] if "removed" in each["kind"]]
     assert [each["reason"] for each in done.json["not_checked"] if each["facet"] == "source"] == [
-        "headers-read-differently"
+        "headers-selected-differently"
     ]
 
 

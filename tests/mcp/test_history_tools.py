@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from abistore.confinement import canonical
 from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, ingest, open_store, set_baseline
 from abistore.mcp.call import Call
 from abistore.mcp.handles import identity_of, report_of
@@ -248,6 +250,16 @@ def test_a_gate_tells_whether_ci_would_fail(agent: Agent) -> None:
     risky = agent("abi_gate", library="libgeo", version="1.1", require_evidence="source")
     assert (risky["would_fail"], risky["exit_code"]) == (True, 72)
     assert agent("abi_findings", comparison_id=comparison)["verdict"] == "BREAKING"
+
+
+def test_a_gate_needs_as_much_evidence_of_a_comparison_as_the_old_side_has(agent: Agent, tmp_path: Path) -> None:
+    """CI would ask for it, too: a stripped build hides what broke."""
+    bare = shutil.copy(build_library(OLD, flags=("-O1",), soname="libgeo.so.1", name="libgeo.so"), tmp_path)
+    agent = agent.set(read_roots=(canonical(tmp_path),))
+    answer = agent("abi_compare", old_input="libgeo@1.0", new_input=str(bare), stat=True)
+    gate = agent("abi_gate", comparison_id=answer["comparison_id"])
+    assert (gate["would_fail"], gate["exit_code"]) == (True, 72)
+    assert not agent("abi_gate", comparison_id=answer["comparison_id"], require_evidence="none")["would_fail"]
 
 
 def test_a_gate_tells_what_stood_at_the_merge_base(agent: Agent) -> None:

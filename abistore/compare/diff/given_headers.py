@@ -23,6 +23,23 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
     return (*lacking, *_folders_beyond(own, others))
 
 
+def read_otherwise(side: SideFacts, other: SideFacts) -> frozenset[str]:
+    """The options with which the headers of only one side were read, but those that its headers do not ask for."""
+    own, others = side.snapshot.provenance.headers, other.snapshot.provenance.headers
+    if not isinstance(own, HeadersRead) or not isinstance(others, HeadersRead):
+        return frozenset()
+    apart = frozenset(own.options) ^ frozenset(others.options)
+    return apart - frozenset(own.unasked) - frozenset(others.unasked)
+
+
+def selects(option: str) -> bool:
+    """Whether an option chooses between declarations of one name, so that others of them are not seen.
+
+    Names that the language reserves are the compiler's own business.
+    """
+    return option.startswith(("--clang-", "--define ")) and not option.startswith("--define _")
+
+
 def _are_single(own: HeadersRead, others: HeadersRead) -> bool:
     """Whether each side was given one header, or one folder."""
     return len(own.given) == len(others.given) == 1 and bool(_files(own)) == bool(_files(others))

@@ -8,15 +8,22 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.diff.given_headers import not_given
+from abistore.compare.diff.given_headers import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
-from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, NOT_RECORDED, NotChecked, evidence_rank
+from abistore.model.findings import (
+    HEADERS_NOT_GIVEN,
+    HEADERS_READ_DIFFERENTLY,
+    HEADERS_SELECTED_DIFFERENTLY,
+    NOT_RECORDED,
+    NotChecked,
+    evidence_rank,
+)
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING, references
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.shapes import Enum, Opaque, Record
-from abistore.model.snapshot import HeadersRead, Variants
+from abistore.model.snapshot import Evidence, HeadersRead, Variants
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
@@ -101,10 +108,16 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
             if facet == "source" and reason == "not-requested":
                 found.append(NotChecked(facet, place, reason, *_not_given(place)))
             else:
-                found.append(NotChecked(facet, place, reason, detail, evidence.hint))
+                names = _declared_by_old_only(context) if _lost_in_part(evidence, place) else ()
+                found.append(NotChecked(facet, place, reason, detail, evidence.hint, names))
     if len(found) == 2 and found[0].reason == found[1].reason:
-        return (msgspec.structs.replace(found[0], side="both"),)
+        return (msgspec.structs.replace(found[0], side="both", names=found[1].names),)
     return (*found, *(_given_differently(context) if facet == "source" else ()))
+
+
+def _lost_in_part(evidence: Evidence, place: Place) -> bool:
+    """Whether headers of the new side were left out, with what the old side may have declared in them."""
+    return (evidence.facet, evidence.state, place) == ("source", "partial", "new")
 
 
 def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
@@ -131,7 +144,7 @@ def _readers(context: Context, side: Literal["both", "old", "new"]) -> str:
 
 def _given_differently(context: Context) -> Iterator[NotChecked]:
     """That headers of one side were not given for the other, or were read in another way."""
-    if all(side.snapshot.evidence_of("source").state == "full" for side in (context.old, context.new)):
+    if all(side.snapshot.evidence_of("source").state != "missing" for side in (context.old, context.new)):
         yield from _read_differently(context)
     for place, side, other in zip(PLACES, (context.old, context.new), (context.new, context.old), strict=True):
         if lacking := not_given(side, other):
@@ -154,7 +167,9 @@ def _read_differently(context: Context) -> Iterator[NotChecked]:
         old, new = (_reading(side) for side in (context.old, context.new))
         detail = f"the headers were read with {old}, then with {new}: what only one side declares is not told"
         hint = "read both sides' headers with the same options"
-        yield NotChecked("source", "both", HEADERS_READ_DIFFERENTLY, detail, hint, _declared_by_old_only(context))
+        selected = any(map(selects, read_otherwise(context.old, context.new)))
+        reason = HEADERS_SELECTED_DIFFERENTLY if selected else HEADERS_READ_DIFFERENTLY
+        yield NotChecked("source", "both", reason, detail, hint, _declared_by_old_only(context))
 
 
 def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
@@ -249,7 +264,7 @@ def read_alike(context: Context) -> bool:
     old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))
     if not isinstance(old, HeadersRead) or not isinstance(new, HeadersRead):
         return True
-    return (old.options, old.language) == (new.options, new.language)
+    return old.language == new.language and not read_otherwise(context.old, context.new)
 
 
 def read_as_another_language(context: Context) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from abistore.confinement import open_file, status
@@ -20,6 +20,7 @@ from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_o
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
+from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
 from abistore.model.budget import weakened
@@ -30,6 +31,8 @@ from abistore.model.words.counting import counted
 
 MOST_TEXT = 1 << 20
 """How much of a header is looked at to tell its language."""
+
+_ABOUT_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--sysroot", "-isysroot", "-resource-dir")
 
 MOST_TOLD = 3
 """How many faults the evidence tells."""
@@ -177,6 +180,7 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
 def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> HeadersRead:
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
+    read = (_text_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
         given=given.arguments,
@@ -185,13 +189,30 @@ def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) ->
             *_spelled("--define", macros),
             *_spelled("--private-header", options.private),
             *_spelled("--clang-target", [options.target] if options.target else []),
-            *_spelled("--clang-arg", [each for each in options.clang_args if "/" not in each]),
+            *_spelled("--clang-arg", filter(None, map(_without_folders, options.clang_args))),
             f"--std {parsed.reading.standard}",
         ),
         language=parsed.reading.language,
         reader=f"libclang {clang.version()}",
+        unasked=tuple(_spelled("--define", unasked(macros, read))),
     )
 
 
-def _spelled(option: str, values: Sequence[str]) -> list[str]:
+def _own_files(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> list[Path]:
+    """The headers that were given, and what they include that is not of the system."""
+    folders = [f"{os.path.realpath(folder)}{os.sep}" for folder in invocation.searched]
+    included = {os.path.realpath(each.file) for unit in parsed.units for each in unit.files}
+    own = (Path(each) for each in included if any(each.startswith(folder) for folder in folders))
+    return sorted({*(header.path for header in given.headers), *own})
+
+
+def _without_folders(argument: str) -> str:
+    """An argument for clang without the folders of the machine; empty where it is about folders only."""
+    if argument.startswith(_ABOUT_FOLDERS):
+        return ""
+    before, slash, _ = argument.partition("/")
+    return before + argument.rpartition("/")[2] if slash else argument
+
+
+def _spelled(option: str, values: Iterable[str]) -> list[str]:
     return [f"{option} {value}" for value in sorted(set(values))]

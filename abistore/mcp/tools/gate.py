@@ -130,7 +130,8 @@ def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement 
     if not call.has_no_store:
         with call.store() as store, suppress(SnapshotNotFound):
             plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
-    return gated(report, fail_on, required or EvidenceRequirement(), plan)
+    needed = EvidenceRequirement(no_less=fail_on != "never") if required is None else required
+    return gated(report, fail_on, needed, plan)
 
 
 def _answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
-from abistore.model.findings import HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, evidence_rank
+from abistore.model.findings import (
+    HEADERS_NOT_GIVEN,
+    HEADERS_READ_DIFFERENTLY,
+    HEADERS_SELECTED_DIFFERENTLY,
+    evidence_rank,
+)
 from abistore.model.names import FACETS, Facet
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.snapshot import Evidence, evidence_of
@@ -78,7 +83,7 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
         found += [
             EvidenceLack(f"{report.new}: source is required, and {item.detail}", item.hint)
             for item in report.not_checked
-            if item.reason in (HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY)
+            if item.reason in (HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY)
         ]
     if require.no_less:
         if "source" not in require.facets:
@@ -92,8 +97,8 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
 
 
 def _hides(item: ReportedNotChecked) -> bool:
-    """Whether the new side's headers were read so that declarations of the old side's are not seen."""
-    return item.reason == HEADERS_READ_DIFFERENTLY and bool(item.names)
+    """Whether the new side's headers were read so that declarations are not seen that programs may meet."""
+    return item.reason == HEADERS_SELECTED_DIFFERENTLY or (item.reason == HEADERS_READ_DIFFERENTLY and bool(item.names))
 
 
 def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
@@ -122,7 +127,7 @@ def _less(report: Report, facet: Facet) -> Iterator[EvidenceLack]:
     elif facts := unrecorded_by(new) - unrecorded_by(old) if before else None:
         yield EvidenceLack(f"{report.new}: its {facet} lacks {spelled(facts)}", UNRECORDED)
     elif 0 < after == before < FULL:
-        items = (item for item in report.not_checked if (item.facet, item.side) == (facet, "new"))
+        items = (item for item in report.not_checked if item.facet == facet and item.side != "old")
         if lost := sorted({name for item in items for name in item.names}):
             some = counted(len(lost), "declaration")
             said = f"{facet} leaves out {some} that {report.old} describes, e.g. {', '.join(lost[:3])}"
