@@ -16,6 +16,8 @@ OTHER_WORDS: Final = {
     "ls": "list",
     "remove": "db forget",
     "store": "ingest",
+    "withdraw": "release tag LIBRARY@VERSION withdrawn",
+    "yank": "release tag LIBRARY@VERSION withdrawn",
 }
 """What other tools call a command."""
 

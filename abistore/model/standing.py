@@ -33,10 +33,15 @@ def is_withdrawn(release: Release) -> bool:
 
 
 class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One reason to measure a release by another; ``channel`` is its name for the role ``channel``."""
+    """One reason to measure a release by another; ``channel`` is its name for the role ``channel``.
+
+    ``passed_over``: a supported release stands in this role beside it, as this one is tagged as withdrawn or no longer
+    supported.
+    """
 
     role: Role
     channel: str | None = None
+    passed_over: bool = False
 
     def __str__(self) -> str:
         words = {
@@ -45,7 +50,8 @@ class BaselineRole(msgspec.Struct, frozen=True, omit_defaults=True):
             "file_name": "first with this file name",
             "last_with": "last before a break",
         }
-        return words.get(self.role) or f"channel {self.channel}"
+        word = words.get(self.role) or f"channel {self.channel}"
+        return f"{word} (passed over)" if self.passed_over else word
 
 
 def channels_of_roles(roles: Iterable[BaselineRole]) -> tuple[str | None, ...]:

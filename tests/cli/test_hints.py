@@ -65,6 +65,9 @@ def test_a_misspelled_command_is_told_which_is_meant(abistore: Call, word: str, 
         (("db", "ingest"), "`abistore ingest`"),
         (("set",), "`abistore baseline set` or `abistore review set`"),
         (("db", "verify"), "`abistore verify`"),
+        (("yank",), "`abistore release tag LIBRARY@VERSION withdrawn`"),
+        (("withdraw",), "`abistore release tag LIBRARY@VERSION withdrawn` or `abistore approvals withdraw`"),
+        (("release", "withdraw"), "`abistore release tag LIBRARY@VERSION withdrawn` or `abistore approvals withdraw`"),
     ],
 )
 def test_a_command_that_stands_elsewhere_is_told_with_its_place(

@@ -12,6 +12,7 @@ from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
 from abistore.model.snapshot import ReleaseTag, Snapshot
 from abistore.model.standing import Ledger, worst_of
+from abistore.report.releases.ledgers import ledger_tables
 from abistore.service.judging.ruling import ruling
 from abistore.service.ledger.standings import ledger_of
 from abistore.service.since.departed import MOST_MEASURED
@@ -251,6 +252,22 @@ def test_programs_of_a_supported_release_are_not_forgotten_beside_an_unsupported
         store.tag(store.resolve("libgeo@1.3"), [ReleaseTag("withdrawn")], "ana")
         again = ledger_of(store, store.resolve("libgeo@1.4"))
         assert [(row[0], row[1]) for row in told(again)][:2] == [("previous", "1.2"), ("previous", "1.3")]
+        assert [str(each.roles[0]) for each in again.standings][:4] == [
+            "previous release",
+            "previous release (passed over)",
+            "first with this SONAME",
+            "first with this SONAME (passed over)",
+        ]
+        rows = {row[0]: row[-1] for table in ledger_tables([again]) for row in table.rows}
+        assert (rows["1.3"], rows["1.0"]) == ("withdrawn", "no longer supported")
+
+
+def test_a_release_that_was_passed_over_is_not_said_to_be_broken_by_the_one_before_it(address: str) -> None:
+    with stored(address, release("f"), release("f", "g"), release("f", "g")) as store:
+        store.tag(store.resolve("libgeo@1.1"), [ReleaseTag("withdrawn")], "ana")
+        ledger = ledger_of(store, store.resolve("libgeo@1.2"))
+        assert [each.against.version for each in ledger.standings] == ["1.0", "1.1"]
+        assert ledger.remarks == ()
 
 
 def without_soname(*exports: str, file: str = "libgeo.so") -> Snapshot:

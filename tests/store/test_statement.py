@@ -67,7 +67,21 @@ def test_a_break_of_an_older_supported_baseline_decides_though_the_last_step_is_
     found = statement("libgeo", database=address)
     assert (found.version, found.allowed) == ("1.2", False)
     assert "1.2 breaks 1.0 in 1 place" in found.sentence
+    assert found.sentence.endswith("; of 1.1, the previous release, 1.2 breaks nothing")
     assert (found.lines[0].previous, found.lines[0].decided_by) == ("1.1", "1.0")
+    (row,) = [line for line in told(found).splitlines() if "  same  " in line]
+    assert row.endswith("  yes since 1.1, no since 1.0")
+
+
+def test_an_accepted_step_is_told_beside_the_older_baseline_that_refuses_the_release(address: str) -> None:
+    with stored(address, release("f", "g"), release("g"), release()) as store:
+        store.set_baseline(LINE, "lts", "1.0")
+    with open_store(address) as store:
+        (finding,) = [each for each in store.verdict("libgeo@1.2").report.changes if each.impact == "breaking"]
+    approve(finding.id, ApprovalPlan(reason="nobody calls it", approver="ana", today=DAY), database=address)
+    found = statement("libgeo", database=address, today=DAY)
+    assert (found.allowed, found.lines[0].decided_by) == (False, "1.0")
+    assert found.sentence.endswith("; the step from 1.1, the previous release, is allowed")
 
 
 def test_the_first_release_is_called_so_and_nothing_is_said_to_be_compatible(address: str) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
-from abistore.model.standing import FoldedRelease, Ledger, LineDifference, MissingLine, Standing
+from abistore.model.standing import FoldedRelease, Ledger, LineDifference, MissingLine, Standing, is_withdrawn
 from abistore.model.words.characters import visible
 from abistore.model.words.counting import counted
 from abistore.report.formats.markdown import plain
@@ -16,6 +16,7 @@ from abistore.report.wording import shortened
 UNKNOWN = "not known"
 NOTHING = "nothing to be measured by"
 LISTED = 20
+REFUSED = "!"
 HEADS = ("against", "as", "verdict", "breaks", "source breaks", "bump", "remark")
 LINE_HEADS = ("library", "target", "profile", "release", "worst", "remark")
 
@@ -74,8 +75,14 @@ def _ledger(ledger: Ledger) -> LedgerTable:
     if ledger.channels:
         head += f" ({', '.join(f'channel {name} stands here' for name in ledger.channels)})"
     rows = [_row(each) for each in ledger.standings]
-    below = (*ledger.remarks, *(said for each in ledger.standings for said in _below(each)))
+    below = (*_refused(ledger), *ledger.remarks, *(said for each in ledger.standings for said in _below(each)))
     return LedgerTable(f"{head}: {_worst(ledger)}", HEADS, rows, below)
+
+
+def _refused(ledger: Ledger) -> Iterator[str]:
+    refused = [each.against.version for each in ledger.standings if each.bump and not each.bump.allowed]
+    if refused:
+        yield f"{REFUSED} not allowed in this line as a step from {', '.join(refused)}"
 
 
 def _missing(version: str, one: MissingLine) -> LedgerTable:
@@ -96,7 +103,7 @@ def _row(standing: Standing) -> tuple[str, ...]:
     notes = filter(
         None,
         (
-            "" if standing.supported else "no longer supported",
+            "" if standing.supported else "withdrawn" if is_withdrawn(standing.against) else "no longer supported",
             "approved" if standing.passed_by else f"{standing.approved} approved" if standing.approved else "",
             "checked in part" if standing.evidence_gap else "",
         ),
@@ -107,7 +114,7 @@ def _row(standing: Standing) -> tuple[str, ...]:
         summary.verdict.name if summary else "not judged",
         str(breaks or ""),
         str(sources or ""),
-        "" if bump is None else f"{bump.required}{'' if bump.allowed else '!'}",
+        "" if bump is None else f"{bump.required}{'' if bump.allowed else REFUSED}",
         ", ".join(notes),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from abistore.model.judging.deprecations import Deprecation
 from abistore.model.labels.soname_changes import SonameChange
+from abistore.model.standing import Ledger, Standing
 from abistore.model.statement import ReleaseStatement, StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.model.words.counting import counted
 from abistore.report.heading import extent, ruling
@@ -53,18 +54,28 @@ def _head(found: ReleaseStatement) -> LedgerTable:
 
 
 def _bumps(found: ReleaseStatement) -> LedgerTable:
-    rows = [(str(each.line), each.previous or "first release", *_bump(each)) for each in found.lines]
+    ledgers = {row.line: row.ledger for row in found.release.rows if row.ledger}
+    rows = [
+        (str(each.line), each.previous or "first release", *_bump(each, ledgers[each.line])) for each in found.lines
+    ]
     return LedgerTable("Bump since the previous release", BUMP_HEADS, rows, ())
 
 
-def _bump(line: StatedLine) -> tuple[str, str, str, str]:
+def _bump(line: StatedLine, ledger: Ledger) -> tuple[str, str, str, str]:
     bump = line.bump
     if bump is None:
         return "", "", "", ""
     soname = SONAMES.get(bump.soname, bump.soname)
     approved = line.passed_by and line.decided_by == line.previous
     allowed = "yes" if bump.allowed else f"by approval, else no: {bump.reason}" if approved else f"no: {bump.reason}"
+    refused = [each for each in ledger.standings if each.supported and each.role != "previous" and _is_refused(each)]
+    if bump.allowed and refused:
+        allowed = f"yes since {line.previous}, no since {', '.join(each.against.version for each in refused)}"
     return bump.required, bump.declared or "promises nothing", soname, allowed
+
+
+def _is_refused(standing: Standing) -> bool:
+    return standing.bump is not None and not standing.bump.allowed and not standing.passed_by
 
 
 def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:

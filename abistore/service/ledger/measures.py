@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from abistore.model.history import BaselineMove, Release
 from abistore.model.labels.promises import is_unreleased
 from abistore.model.standing import BaselineRole, is_supported
@@ -50,10 +52,10 @@ def _roles(
     release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
 ) -> Iterator[tuple[BaselineRole, str]]:
     before = earlier if is_unreleased(release.version) else promised(earlier)
-    yield from ((BaselineRole("previous"), each.version) for each in _nearest(before[::-1]))
+    yield from _nearest(BaselineRole("previous"), before[::-1])
     same = [each for each in earlier if release.recorded_name and each.recorded_name == release.recorded_name]
     named = BaselineRole("soname" if release.soname else "file_name")
-    yield from ((named, each.version) for each in _nearest(promised(same)))
+    yield from _nearest(named, promised(same))
     there = {each.version for each in earlier}
     for channel, versions in _channels(moves):
         stood = next((version for version in reversed(versions) if version in there), None)
@@ -61,13 +63,13 @@ def _roles(
             yield BaselineRole("channel", channel), stood
 
 
-def _nearest(releases: Sequence[Release]) -> Iterator[Release]:
-    """The first of some releases, and before it the first that is still supported."""
+def _nearest(role: BaselineRole, releases: Sequence[Release]) -> Iterator[tuple[BaselineRole, str]]:
+    """The first of some releases in a role, and before it the first that is still supported."""
     supported = next((each for each in releases if is_supported(each)), None)
     if supported is not None:
-        yield supported
+        yield role, supported.version
     if releases and releases[0] != supported:
-        yield releases[0]
+        yield replace(role, passed_over=supported is not None), releases[0].version
 
 
 def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:

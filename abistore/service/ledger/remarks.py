@@ -30,8 +30,9 @@ def remarks(
     """The sentences about a release: exports that come back, and what it is to each baseline beside the previous one.
 
     The previous release is the middle one of three: one that is compatible with both neighbours may hide that the
-    third breaks the first, and one that breaks the first may be mended by the third. What came or changed between and
-    is gone or another is told by itself.
+    third breaks the first, and one that breaks the first may be mended by the third. A release that was passed over
+    comes after the previous one, which is no middle then. What came or changed between and is gone or another is told
+    by itself.
     """
     release = asked.release
     previous = next((each.against for each in measures if each.roles[0].role == "previous"), None)
@@ -40,8 +41,9 @@ def remarks(
     back = returned_by(store, release)
     yield from returns(back)
     told = {each.name for each in back}
+    places = {each.sequence: place for place, each in enumerate(releases_of(store, release.line))}
     for each in measures:
-        if each.against != previous:
+        if places[each.against.sequence] < places[previous.sequence]:
             verdicts = ask(each.against, previous), ask(previous, release), ask(each.against, release)
             yield from _of_three((each.against, previous, release), verdicts, told)
     yield from _nameless(release, measures)

@@ -23,7 +23,7 @@ from abistore.service.approvals.gate import approved, of_library
 from abistore.service.deprecations.deprecations import removals_of
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.spelled import display
-from abistore.service.statement.sentence import decisive
+from abistore.service.statement.sentence import decisive, previous_of
 
 if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
@@ -54,7 +54,7 @@ class StatedFacts(NamedTuple):
 def stated_line(facts: StatedFacts, ledger: Ledger) -> StatedLine:
     """What is stated of the release of a ledger."""
     release = ledger.release
-    previous = next((each for each in ledger.standings if each.role == "previous"), None)
+    previous = previous_of(ledger)
     before = _exports(facts.store, previous.against) if previous else {}
     after = _exports(facts.store, release)
     added = after.keys() - before.keys() if previous else set[Name]()

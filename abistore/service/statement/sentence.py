@@ -12,10 +12,11 @@ from abistore.model.words.counting import of_all
 
 
 class Decisive(NamedTuple):
-    """The standing that asks most of a release, and the line that it is in."""
+    """The standing that asks most of a release, beside the one of the previous release, and the line of both."""
 
     line: LineKey
     standing: Standing
+    previous: Standing | None
 
 
 def decisive(ledger: Ledger) -> Standing | None:
@@ -25,6 +26,11 @@ def decisive(ledger: Ledger) -> Standing | None:
     """
     supported = [each for each in ledger.standings if each.supported]
     return max(supported, key=_weight, default=None)
+
+
+def previous_of(ledger: Ledger) -> Standing | None:
+    """The standing beside the previous release; ``None`` for the first."""
+    return next((each for each in ledger.standings if each.role == "previous"), None)
 
 
 def is_allowed(found: FoldedRelease) -> bool | None:
@@ -37,13 +43,15 @@ def is_allowed(found: FoldedRelease) -> bool | None:
 
 def sentence(found: FoldedRelease) -> str:
     """``1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``1.9.2 breaks nothing of 1.9.1``."""
-    asked = [Decisive(row.line, each) for row in found.rows if row.ledger and (each := decisive(row.ledger))]
+    ledgers = [(row.line, row.ledger) for row in found.rows if row.ledger]
+    asked = [Decisive(line, each, previous_of(ledger)) for line, ledger in ledgers if (each := decisive(ledger))]
     if not asked:
         first = f"{found.version} is the first release of {found.library} that is stored: nothing tells what it breaks"
         return "; ".join((first, *_holes(found)))
     chosen = max(asked, key=lambda each: _weight(each.standing))
     where = f", on {_line(chosen.line, asked)}" if len(asked) > 1 and _differ(asked) else ""
-    return "; ".join((f"{_said(found.version, chosen.standing)}{where}", *_holes(found)))
+    said = f"{_said(found.version, chosen.standing)}{where}"
+    return "; ".join((said, *_last_step(found.version, chosen), *_holes(found)))
 
 
 def _supported(found: FoldedRelease) -> Iterator[Standing]:
@@ -70,6 +78,18 @@ def _said(version: str, standing: Standing) -> str:
     if standing.evidence_gap:
         said = f"{said}; in what could be checked: {standing.evidence_gap}"
     return f"{said}; it passes by approval: {standing.passed_by}" if standing.passed_by else said
+
+
+def _last_step(version: str, chosen: Decisive) -> Iterator[str]:
+    """That the previous release is not what refuses a release, where an older baseline is."""
+    standing, previous = chosen.standing, chosen.previous
+    if previous is None or previous == standing or _is_allowed(standing) is not False or not _is_allowed(previous):
+        return
+    old = f"{previous.against.version}, the previous release,"
+    if previous.verdict is not None and previous.verdict >= Verdict.API_BREAK:
+        yield f"the step from {old} is allowed"
+    else:
+        yield f"of {old} {version} breaks nothing{' that could be checked' if previous.evidence_gap else ''}"
 
 
 def _differ(asked: Sequence[Decisive]) -> bool:

@@ -71,7 +71,13 @@ def edit_command(
 def tag_command(settings: SharedSettings, /, *, reference: str, tag: str, **words: Any) -> None:
     """Put the word TAG, such as lts, on the stored release REFERENCE (libfoo@1.2.0).
 
-    A tag that is there stays as it is, with its note.
+    Four words mean something: no release is compared with the one before it where that is `withdrawn` or `yanked`, but
+    with the one before that; and what breaks of a release that is tagged so, or `eol` or `unsupported`, counts in no
+    ledger and no statement. Gates ask their baseline's channel, whatever its release is tagged. A tag that is there
+    stays as it is, with its note.
+
+    \b
+    abistore release tag libfoo@1.2.0 withdrawn --note "lost data"
     """
     from abistore.service.administration.tagging import TagPlan, release_tag
 
