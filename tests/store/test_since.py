@@ -19,12 +19,16 @@ from abistore.service.history import matrix as matrices
 from abistore.service.history.matrix import ReleaseRange, matrix
 from abistore.service.inventory.inventory import exports, types
 from abistore.service.ledger.standings import ledger_of
+from abistore.service.since import blame as blaming
 from abistore.service.since.blame import blame
 from abistore.service.since.broken import first_broken
 from abistore.service.since.range import compatible_range
 from abistore.service.since.stepping import broken_by
 from abistore.store.store import Store
 from tests.laws.histories import history
+from tests.store.test_ledger import boxed
+from tests.store.test_ledger import release as released
+from tests.store.test_ledger import stored as named
 from tests.store.test_walking import stored
 
 BREAKS = (Impact.API_BREAK, Impact.BREAKING)
@@ -94,6 +98,18 @@ def test_a_break_is_blamed_on_a_release_that_has_it_after_one_that_does_not(seed
             now = versions[each.as_now_since.version]
             assert now > introduced
             assert same in {identity(one) for one in breaks(releases[0], releases[now])}
+
+
+def test_of_a_large_library_that_nobody_judged_the_latest_steps_are_looked_at(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base is broken by the export that went; the box came later and grew, which only the step tells."""
+    monkeypatch.setattr(blaming, "MOST_JUDGED", 1)
+    with named(address, released("f"), boxed("ab"), boxed("abc")):
+        (found,) = blame("libgeo", database=address)
+    assert [each.change.symbol for each in found.breaks] == ["f"]
+    assert [(each.change.symbol, each.introduced.version) for each in found.short_lived] == [("box", "1.2")]
+    assert found.unjudged == 0
 
 
 @pytest.mark.parametrize("seed", (4, 15, 22, 27, 30, 32))

@@ -84,6 +84,17 @@ def test_an_accepted_step_is_told_beside_the_older_baseline_that_refuses_the_rel
     assert found.sentence.endswith("; the step from 1.1, the previous release, is allowed")
 
 
+def test_a_step_that_another_line_refuses_is_not_said_to_break_nothing(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        for version, arm, exports in (("1.0", "fgh", "f"), ("1.1", "h", "fg"), ("1.2", "h", "f")):
+            store.ingest(plain_release(*arm, target=ARM), IngestRequest(version))
+            store.ingest(plain_release(*exports), IngestRequest(version))
+    found = statement("libgeo", database=address)
+    assert (found.allowed, found.lines[0].decided_by, found.lines[1].decided_by) == (False, "1.0", "1.1")
+    assert "1.2 breaks 1.0 in 2 places" in found.sentence
+    assert "breaks nothing" not in found.sentence
+
+
 def test_the_first_release_is_called_so_and_nothing_is_said_to_be_compatible(address: str) -> None:
     stored(address, release("f")).close()
     found = statement("libgeo@1.0", database=address)

@@ -170,15 +170,15 @@ def _short_lived(
 ) -> tuple[tuple[ShortLivedBreak, ...], int]:
     """What the latest release breaks for programs built against releases after the base alone.
 
-    Without ``restored`` the latest releases that broke the one before are looked at, and the others are counted; of a
-    large library none where the base is broken anyway. The probes are of no use any more after this.
+    Without ``restored`` the latest releases that broke the one before are looked at, and the others are counted: fewer
+    where the base is broken anyway, and two of the largest library. The probes are of no use any more after this.
     """
     line, known = probes.line, broken_by(comparison)
     latest, most = line.releases[-1], len(line.releases) ** 2
     if not restored:
         broken = comparison.verdict is Verdict.BREAKING
-        judged, least = (MOST_JUDGED // 4, 0) if broken else (MOST_JUDGED, 2)
-        most = min(MOST_MEASURED, steps_at_once(line.base.declarations, judged, least))
+        judged = MOST_JUDGED // 4 if broken else MOST_JUDGED
+        most = min(MOST_MEASURED, steps_at_once(line.base.declarations, judged))
     steps = StepJudge(store, line.key, by, most=most, walk=probes.walk)
     finder = DepartureFinder(probes.walk, line.releases, steps, most=most)
     departures = finder.before(AskedRelease(latest, (line.base,), lambda: known), line.base)

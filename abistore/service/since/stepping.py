@@ -68,9 +68,12 @@ def steps_of(releases: Sequence[Release]) -> list[LineStep]:
     return sorted(found)
 
 
-def steps_at_once(declarations: int, most: int, least: int = 2) -> int:
-    """How many steps of a line are judged for one question: fewer of a large library, for ``most`` declarations."""
-    return max(least, most // max(declarations, 1))
+def steps_at_once(declarations: int, most: int) -> int:
+    """How many steps of a line are judged for one question: fewer of a large library, for ``most`` declarations.
+
+    Two are judged of any: an answer that looked at none would seem to say that nothing broke.
+    """
+    return max(2, most // max(declarations, 1))
 
 
 class StepJudge:

@@ -51,7 +51,7 @@ def sentence(found: FoldedRelease) -> str:
     chosen = max(asked, key=lambda each: _weight(each.standing))
     where = f", on {_line(chosen.line, asked)}" if len(asked) > 1 and _differ(asked) else ""
     said = f"{_said(found.version, chosen.standing)}{where}"
-    return "; ".join((said, *_last_step(found.version, chosen), *_holes(found)))
+    return "; ".join((said, *_last_step(found.version, chosen, asked), *_holes(found)))
 
 
 def _supported(found: FoldedRelease) -> Iterator[Standing]:
@@ -80,16 +80,20 @@ def _said(version: str, standing: Standing) -> str:
     return f"{said}; it passes by approval: {standing.passed_by}" if standing.passed_by else said
 
 
-def _last_step(version: str, chosen: Decisive) -> Iterator[str]:
-    """That the previous release is not what refuses a release, where an older baseline is."""
-    standing, previous = chosen.standing, chosen.previous
-    if previous is None or previous == standing or _is_allowed(standing) is not False or not _is_allowed(previous):
+def _last_step(version: str, chosen: Decisive, asked: Sequence[Decisive]) -> Iterator[str]:
+    """That no line is refused for the previous release, where an older baseline is what refuses a release."""
+    steps = [each.previous for each in asked if each.previous]
+    if chosen.previous in (None, chosen.standing) or _is_allowed(chosen.standing) is not False:
         return
-    old = f"{previous.against.version}, the previous release,"
-    if previous.verdict is not None and previous.verdict >= Verdict.API_BREAK:
+    if not all(map(_is_allowed, steps)):
+        return
+    versions = sorted({each.against.version for each in steps})
+    old = f"{versions[0]}, the previous release," if len(versions) == 1 else "the previous releases"
+    if any(each.verdict is not None and each.verdict >= Verdict.API_BREAK for each in steps):
         yield f"the step from {old} is allowed"
     else:
-        yield f"of {old} {version} breaks nothing{' that could be checked' if previous.evidence_gap else ''}"
+        seen = " that could be checked" if any(each.evidence_gap for each in steps) else ""
+        yield f"of {old} {version} breaks nothing{seen}"
 
 
 def _differ(asked: Sequence[Decisive]) -> bool:
