@@ -149,6 +149,12 @@ def style_of(settings: SharedSettings, full: bool) -> Style:
     return replace(style, limit=None) if full else style
 
 
+def style_as(settings: SharedSettings, rendering: Rendering) -> Style:
+    """How reports look on this output, as the options of a call say."""
+    style = style_of(settings, rendering.full)
+    return replace(style, mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root)
+
+
 def show_report(settings: SharedSettings, report: Report, rendering: Rendering) -> int:
     """Print the report, or write it to a file and print one line about it; return its exit code."""
     _show(settings, report, rendering)
@@ -158,9 +164,7 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
 
 
 def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
-    style = replace(
-        style_of(settings, rendering.full), mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
-    )
+    style = style_as(settings, rendering)
     if rendering.output is None:
         _print(settings, report, rendering, style)
         return
@@ -178,9 +182,7 @@ def show_together(settings: SharedSettings, reports: Sequence[Report], rendering
     """Print the reports of all files of a call as one document, or write it to a file."""
     from abistore.report.releases.together import together
 
-    style = replace(
-        style_of(settings, rendering.full), mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root
-    )
+    style = style_as(settings, rendering)
     if rendering.output is None:
         click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
         return

@@ -176,6 +176,13 @@ def test_an_ingest_writes_the_reports_of_several_libraries_as_one_file_too(
     assert int(ElementTree.fromstring(printed.out).get("tests", "0")) > 1
 
 
+def test_an_ingest_shows_its_report_in_the_mode_that_is_asked_for(gating: Gating, abistore: Call, new: Path) -> None:
+    words = ("ingest", new, "--version", "1.1", "--against", "baseline", "--dry-run")
+    short, whole = (abistore(*words, *mode).out.splitlines() for mode in (("--mode", "stat"), ()))
+    assert [line for line in short if line][1].startswith("libcase 1.0 -> libcase 1.1: BREAKING, 2 breaking")
+    assert len(short) < 5 < len(whole)
+
+
 def test_an_ingest_that_judges_nothing_writes_no_report_and_says_so(abistore: Call, old: Path, tmp_path: Path) -> None:
     done = abistore("ingest", old, "--version", "1.0", "-o", tmp_path / "abi.html")
     assert (done.code, (tmp_path / "abi.html").exists()) == (0, False)

@@ -24,6 +24,14 @@ def test_only_labels_with_minor_releases_are_told_of_one(labels: tuple[str, str]
     assert said(Verdict.COMPATIBLE, labels, ("libf.so.3", "libf.so.3"), 0).endswith(f"adds to it: {ending}")
 
 
+def test_what_breaks_sources_alone_is_not_told_to_bump_the_soname_too() -> None:
+    builds, kept = ("1.9.4", "1.9.4-3-gabc1234"), ("libf.so.3", "libf.so.3")
+    sources = said(Verdict.API_BREAK, builds, kept)
+    assert sources.endswith("promise nothing: the next release must be 2.0.0, or restore what broke")
+    assert "the next release must be 2.0.0 and bump the SONAME" in said(Verdict.BREAKING, builds, kept)
+    assert "promise nothing: bump the SONAME, or" in said(Verdict.API_BREAK, ("2023.10", "2024.10"), kept)
+
+
 def test_a_library_without_a_name_to_bump_can_get_one() -> None:
     told = said(Verdict.BREAKING, ("1.9.4", "2.0.0"), (None, None))
     assert told.endswith("on the old release: give it a SONAME, or restore what broke")

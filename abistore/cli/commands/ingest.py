@@ -23,6 +23,7 @@ from abistore.cli.rendering import (
     report_options,
     require_option,
     show_together,
+    style_as,
     style_of,
 )
 from abistore.cli.words import against_words, channel_words, library_words
@@ -34,6 +35,7 @@ from abistore.urls import masked
 if TYPE_CHECKING:
     from abistore.model.snapshot import Evidence
     from abistore.report.model import Report
+    from abistore.report.style import Style
     from abistore.service.ingest.gates import Gate
     from abistore.service.ingest.results import Ingested
     from abistore.service.judging.filtering import Filter
@@ -194,7 +196,10 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...], rende
     reports = [each for result in results for each in (result.verdict, result.other_verdict) if each is not None]
     alone = rendering is not None and rendering.format != "text" and rendering.output is None
     if settings.json or not (alone and reports):
-        answer(settings, document, lambda: "\n".join(line for result in results for line in _lines(settings, result)))
+        style = style_of(settings, full=False) if rendering is None else style_as(settings, rendering)
+        answer(
+            settings, document, lambda: "\n".join(line for each in results for line in _lines(settings, each, style))
+        )
     if rendering is not None and (alone or rendering.output is not None) and (reports or not errors):
         _show_reports(settings, reports, rendering)
     if not settings.json:
@@ -224,7 +229,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
             yield "nothing was stored: repair it and ingest it again, or keep it as a candidate with --keep-failed"
 
 
-def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
+def _lines(settings: SharedSettings, result: Ingested, style: Style) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
             from abistore.report.heading import stat
@@ -238,7 +243,7 @@ def _lines(settings: SharedSettings, result: Ingested) -> Iterator[str]:
         yield f"{'would be ' if result.dry_run else ''}{result.status:8}  {label}"
     for report in (result.verdict, result.other_verdict):
         if report is not None:
-            yield from ("", draft(report, "text", style_of(settings, full=False)), "")
+            yield from ("", draft(report, "text", style), "")
 
 
 def _members(result: Ingested) -> Iterator[str]:

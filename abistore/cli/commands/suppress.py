@@ -69,7 +69,8 @@ def suggest_command(
     made = suggest(report, least=Impact[least.upper()])
     if is_file(output):
         write_file(output, made.yaml.encode())
-        note(settings, f"{output}: {counted(made.count, 'candidate')}; review each, and write its reason")
+        next_step = "review each, and write its reason" if made.count else f"no change is {least} or worse"
+        note(settings, f"{output}: {counted(made.count, 'candidate')}; {next_step}")
         if settings.json:
             answer(settings, {"output": str(output), "candidates": made.count}, str)
         return

@@ -131,7 +131,8 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
             return f"{change}, and has the lower label: compare the older release with the newer one"
         case "label-promises-nothing":
             how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
-            return f"{change}, and {how} promise nothing: {either(label if bump.rule == 'major' else raised, back)}"
+            enough = bump.rule == "major" or (label and not bump.soname_required)  # sources find either
+            return f"{change}, and {how} promise nothing: {either(label if enough else raised, back)}"
         case "label-too-small":
             return f"{change}, and its label declares no release that may break: {either(label, back)}"
         case "soname-kept":

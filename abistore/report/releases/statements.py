@@ -44,13 +44,20 @@ def _titled(title: str, table: LedgerTable) -> LedgerTable:
 
 
 def _head(found: ReleaseStatement) -> LedgerTable:
-    verdict = found.verdict.name if found.verdict is not None else "not known"
+    verdict = found.verdict.name if found.verdict is not None else _unknown(found)
     may = {True: "allowed", False: "not allowed", None: "not known to be allowed"}[found.allowed]
     judged = ruling(found.policy, found.policy_file, found.suppression_files)
     below = [f"{found.library} {found.version}: {verdict}, {may}; {judged}"]
     if found.today is not None:
         below.append(f"approvals as of {found.today:%Y-%m-%d}")
     return LedgerTable(found.sentence, (), (), below)
+
+
+def _unknown(found: ReleaseStatement) -> str:
+    """Why there is no verdict: nothing to judge against, or something that could not be judged."""
+    ledgers = [row.ledger for row in found.release.rows]
+    first = all(ledger is not None and not ledger.standings for ledger in ledgers)
+    return "no verdict, as nothing came before it" if first else "not known"
 
 
 def _bumps(found: ReleaseStatement) -> LedgerTable:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from msgspec.structs import replace
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
@@ -23,7 +22,7 @@ from abistore.cli.rendering import (
     report_options,
     require_option,
     show_together,
-    style_of,
+    style_as,
 )
 from abistore.cli.words import channel_words, library_words
 from abistore.model.words.counting import counted
@@ -198,8 +197,7 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     if settings.verbosity < 0:
         return
     if report is not None and (report.changes or report.suppressed):
-        style = replace(style_of(settings, rendering.full), mode=rendering.mode, source_root=rendering.source_root)
-        yield from ("", draft(report, "text", style), "")
+        yield from ("", draft(report, "text", style_as(settings, rendering)), "")
     elif report is not None:
         yield from (f"note: {each}" for each in report.notes)
     if result.merge_base:
