@@ -450,14 +450,15 @@ class InlineBody(Encoded, frozen=True):
     """What programs get a copy of when they use an inline function: its body.
 
     ``digest`` is of the body's tokens, without white space and comments. ``members`` are the private and protected
-    members that it uses, and those whose names forbid it, qualified; ``calls`` the functions and variables of the
-    library that it uses, as the linker sees them. Both are sorted: what an inline body uses is part of the ABI, even
-    where no consumer can name it.
+    members that it uses, and those whose names forbid it, qualified; ``types`` the private and protected types that it
+    names, which former versions did not tell; ``calls`` the functions and variables of the library that it uses, as the
+    linker sees them. All are sorted: what an inline body uses is part of the ABI, even where no consumer can name it.
     """
 
     digest: str
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 class Meaning(Encoded, frozen=True):

@@ -148,6 +148,16 @@ class Location(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{self.file}:{self.line}"
 
 
+FRIENDS: Final = "friends"
+"""A class says that it has friends (``befriends``)."""
+
+TYPES_IN_BODIES: Final = "types-in-bodies"
+"""Inline bodies say which private and protected types they name."""
+
+LATER_FACTS: Final = (FRIENDS, TYPES_IN_BODIES)
+"""What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
+
+
 class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
 
@@ -156,6 +166,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     all headers in a folder; snapshots of former versions do not tell.
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
     ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
+    ``facts`` are :data:`LATER_FACTS` of headers that this reading tells: what it does not name, it never looked for.
     """
 
     files: tuple[str, ...] = ()
@@ -165,6 +176,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     language: str = ""
     reader: str = ""
     unasked: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

@@ -105,6 +105,11 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   (`field_private_changed`): programs copy these bytes and do no more. It breaks where anything that programs have
   compiled in may look into them: an inline body, a friend, a template, a function whose body is not in the headers that
   were given, a comparison or initialisation that the compiler writes. Without headers nothing tells, and it breaks.
+- So is a private nested class with headers, where programs hold pointers at most (`type_private_changed`): a
+  `struct Impl` behind a private `Impl *`. It breaks where the class around has a friend or a member template, where a
+  member holds one by value, and where an inline body, a default argument or an initialiser with access to it leads
+  there, by a member or by its name. Without headers nothing tells, and it breaks, unless a source file or a private
+  header defines it.
 - An inline function that is declared deleted stays in the programs that have it compiled in: sources break
   (`declaration_inline_removed`). Where it was private, no source could call it (`declaration_inaccessible_changed`).
 - A class in which each virtual function is pure or inline has no key function: programs emit its vtable and type

@@ -139,7 +139,7 @@ SOURCE: dict[Name, AnyShape] = {
     **FORMER_SOURCE,
     METHOD: Declared(
         ("inline", "template"),
-        body=InlineBody("6c62272e07bb0142", ("owner::held",), ("act",)),
+        body=InlineBody("6c62272e07bb0142", ("owner::held",), ("act",), ("owner::kind", "owner::state")),
         template=(Argument("typename T"), Argument("int N", "4")),
         requires="Sortable<T>",
         availability=("macos introduced=10.15",),

@@ -1,9 +1,11 @@
-"""Which traits of a declaration one side's headers have, and the other's have not."""
+"""What one side's headers say of a declaration, and the other's do not: traits, and what bodies name."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from abistore.model.deltas import Changed
-from abistore.model.shapes import Declared, Trait
+from abistore.model.shapes import Declared, InlineBody, Trait
 
 
 def gained(declared: Changed[Declared], trait: Trait) -> bool:
@@ -14,3 +16,8 @@ def gained(declared: Changed[Declared], trait: Trait) -> bool:
 def lost(declared: Changed[Declared], trait: Trait) -> bool:
     """Whether only the old side's declaration has ``trait``."""
     return trait in declared.old.traits and trait not in declared.new.traits
+
+
+def told_beside(own: InlineBody, other: InlineBody) -> InlineBody:
+    """A body as far as the other tells of types too: one that names none may be of a former version."""
+    return own if own.types and other.types else replace(own, types=())

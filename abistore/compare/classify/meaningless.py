@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from abistore.compare.classify.declared_traits import told_beside
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
@@ -29,6 +30,7 @@ from abistore.model.shapes import (
     Foreign,
     Function,
     Inline,
+    InlineBody,
     Method,
     Opaque,
     Qualified,
@@ -233,13 +235,17 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         traits=tuple(each for each in declared.traits if each not in ("befriends", "dummy", "standard_layout")),
         parameters=_arguments(declared.parameters, other.parameters),
         value=None if is_same_constant(declared, other) else declared.value,
-        body=None if not_recorded(declared.body, other.body) else declared.body,
+        body=None if not_recorded(declared.body, other.body) else _body(declared.body, other.body),
         template=_parameters(declared, other),
         requires=" && ".join(sorted(conjuncts(declared))) or None,
         expressions=(),
         meaning=None,
         within=None,
     )
+
+
+def _body(own: InlineBody | None, other: InlineBody | None) -> InlineBody | None:
+    return own if own is None or other is None else told_beside(own, other)
 
 
 def _default(own: str | None, other: str | None) -> str | None:

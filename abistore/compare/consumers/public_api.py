@@ -12,6 +12,7 @@ import msgspec
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries, take_on
+from abistore.compare.types.closed_classes import ClosedClasses, outermost
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
@@ -19,7 +20,7 @@ from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, M
 from abistore.model.names import Name
 from abistore.model.reach import references
 from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable, VirtualMethod
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import FRIENDS, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 
 Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
 """What headers say of an export: declared, private to its class, not declared, or nothing, since some did not parse."""
@@ -42,8 +43,8 @@ class HeaderText(msgspec.Struct, frozen=True):
 
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
     is its name where it is a template. ``copied`` functions are compiled into every program; ``display`` is the name of
-    one that is not. Inline bodies use further ``members`` and ``calls``. A nested class may be ``closed`` to programs;
-    ``owner`` is the class of a member.
+    one that is not. Inline bodies use further ``members``, ``calls`` and ``types``. A nested class may be ``closed`` to
+    programs; ``owner`` is the class of a member.
     """
 
     public: bool = False
@@ -55,6 +56,7 @@ class HeaderText(msgspec.Struct, frozen=True):
     owner: Name | None = None
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 class PublicApi:
@@ -64,15 +66,22 @@ class PublicApi:
         self._source: Mapping[Name, Variants] = snapshot.entries.get("source", {})
         self._symbols: Mapping[Name, Variants] = snapshot.entries.get("symbol", {})
         self.complete = snapshot.evidence_of("source").state == "full"
+        read = snapshot.provenance.headers
+        self._facts = read.facts if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
 
     def take_on(self, before: PublicApi, changed: Collection[Name]) -> bool:
         """Take what is known of the release before; whether headers say the same."""
-        same = self.texts.take_on(before.texts, changed) and self.complete == before.complete
+        same = self.texts.take_on(before.texts, changed)
+        same = same and (self.complete, self._facts) == (before.complete, before._facts)
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
-            for told in ("_closed", "_compares_members"):  # signatures tell of them, which texts do not hold
+            for told in (
+                "_closed",
+                "_closed_classes",
+                "_compares_members",
+            ):  # signatures tell of them, which texts do not hold
                 vars(self).pop(told, None)
         return same
 
@@ -96,6 +105,7 @@ class PublicApi:
             owner=_owner(described),
             members=text.body.members if text.body else (),
             calls=text.body.calls if text.body else (),
+            types=text.body.types if text.body else (),
         )
 
     # exports
@@ -255,7 +265,9 @@ class PublicApi:
         So it may where not all of that code is known: of friends, of templates and of headers that are only included.
         Constructors initialise members where these are declared with values.
         """
-        if not self.complete or self.definition(type) != "public" or "<" in type.spelling or self._compares_members:
+        if not self._tells(FRIENDS) or self.definition(type) != "public" or "<" in type.spelling:
+            return True
+        if self._compares_members:
             return True
         texts = (shape for shape in self._source[type] if isinstance(shape, Declared))
         if any("befriends" in each.traits or each.expressions for each in texts) or not all(
@@ -263,6 +275,42 @@ class PublicApi:
         ):
             return True
         return any(f"{type.spelling}::{field}" in self.used_members for field in fields)
+
+    def is_closed(self, type: Name) -> bool:
+        """Whether no program was compiled with what a private nested class is made of, see :class:`ClosedClasses`.
+
+        Code that is not known may be.
+        """
+        if type.kind != "record" or not self._tells(FRIENDS, TYPES_IN_BODIES) or self.definition(type) != "public":
+            return False
+        around = outermost(type, self._source)
+        if around is None or self.definition(around) != "public":
+            return False
+        if around not in self._closed_classes:
+            members = self._within(around)
+            known = all(map(self._is_known, members)) and not any(map(self._is_made_here, members))
+            used = self.used_members | {each for text in self.texts.values() for each in text.types}
+            found = ClosedClasses(around, members, self._source, used) if known else None
+            self._closed_classes[around] = found
+        classes = self._closed_classes[around]
+        return classes is not None and classes.has(type)
+
+    @cached_property
+    def _closed_classes(self) -> dict[Name, ClosedClasses | None]:
+        return {}
+
+    def _tells(self, *facts: str) -> bool:
+        """Whether all headers parsed, and were asked for what was not always asked for."""
+        return self.complete and all(fact in self._facts for fact in facts)
+
+    def _is_made_here(self, member: Name) -> bool:
+        """Whether every program has its own copy of a variable, and initialises it at run time."""
+        texts = (shape for shape in self._source[member] if isinstance(shape, Declared))
+        return (
+            member.kind == "variable"
+            and self.texts[member].copied
+            and any("constant" not in each.traits for each in texts)
+        )
 
     def _within(self, type: Name) -> list[Name]:
         """The functions and variables that are declared in a class, and in the classes in it."""

@@ -91,9 +91,10 @@ class ToldConsumers(Consumers):
         """Whether a public header defines ``type``, or includes one that does and lets consumers have objects of it.
 
         What is met only in fields whose names ask consumers to leave them alone is the library's (``internal_donotuse``
-        in a union that gives room to it), unless inline functions look into it.
+        in a union that gives room to it), unless inline functions look into it. So is a private nested class that
+        programs hold pointers to at most.
         """
-        if type in self._set_apart:
+        if type in self._set_apart or self._api.is_closed(type):
             return False
         definition = self._api.definition(type)
         if definition == "public" or self._is_foreign(type):

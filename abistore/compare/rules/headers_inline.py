@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.declared_traits import gained, lost, told_beside
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Changed
@@ -14,18 +14,18 @@ from abistore.model.shapes import Declared, InlineBody
 
 def _uses(body: InlineBody) -> str:
     """What of the library's inside a body uses, as people write it."""
-    found = ", ".join([*body.members, *map(demangle, body.calls)])
+    found = ", ".join([*body.members, *body.types, *map(demangle, body.calls)])
     return f"uses {found}" if found else "uses nothing of the library"
 
 
 def _bodies(declared: Changed[Declared]) -> tuple[InlineBody, InlineBody] | None:
-    """Both bodies, if they differ."""
+    """Both bodies, if they differ in what both tell."""
     old, new = declared.old.body, declared.new.body
-    return None if old is None or new is None or old == new else (old, new)
+    return None if old is None or new is None or told_beside(old, new) == told_beside(new, old) else (old, new)
 
 
 def _works_with_the_library(body: InlineBody) -> bool:
-    return bool(body.members or body.calls)
+    return bool(body.members or body.types or body.calls)
 
 
 @rule(

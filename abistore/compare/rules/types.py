@@ -166,8 +166,9 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
     """A type defined in a private header or a source file changed.
 
     Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
-    name forbids to use them, e.g. ``_internal``, count too. An inline function of a public header that looks inside
-    would have to know it, and so would another library of the same project.
+    name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
+    pointers at most, and that no code of the public headers uses. An inline function of a public header that looks
+    inside would have to know it, and so would another library of the same project.
 
     Fix: nothing, if no public header lets programs look inside.
     """

@@ -26,7 +26,7 @@ from abistore.extract.headers.walk.declared import Walked, declarations, occupie
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Declared
-from abistore.model.snapshot import Evidence, HeadersRead, Location, Variants, with_inline
+from abistore.model.snapshot import LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
 from abistore.model.words.counting import counted
 
 MOST_TEXT = 1 << 20
@@ -195,6 +195,7 @@ def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) ->
         language=parsed.reading.language,
         reader=f"libclang {clang.version()}",
         unasked=tuple(_spelled("--define", unasked(macros, read))),
+        facts=LATER_FACTS,
     )
 
 

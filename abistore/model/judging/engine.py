@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 63
+ENGINE: Final = 64
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7c1f9df401339fdd"
+CORPUS: Final = "e2a5ab6518c66e15"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

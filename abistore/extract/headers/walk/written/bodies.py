@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from ctypes import c_uint
-from typing import Final
+from typing import Final, NamedTuple
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
@@ -15,14 +15,22 @@ from abistore.model.words.forbidding import forbids_use
 
 RECURSE: Final = 2
 BODIES: Final = frozenset({kinds.COMPOUND, kinds.TRY})
-USES: Final = frozenset({47, 101, 102, 103, 134, 135})
-"""Uses of members, of declarations, calls, ``new`` and ``delete``."""
+USES: Final = frozenset({kinds.TYPE_REF, kinds.MEMBER_REF, 101, 102, 103, 134, 135})
+"""Uses of types, of members, of declarations, calls, ``new`` and ``delete``."""
 
 EXTERNAL: Final = 4
 """CXLinkage_External."""
 
 Own = Callable[[Cursor], bool]
 """Whether a declaration may be the library's own, and not another library's or the system's."""
+
+
+class _Used(NamedTuple):
+    """What a body uses; types by name."""
+
+    members: set[str]
+    symbols: set[str]
+    types: set[str]
 
 
 class InlineBodies:
@@ -45,15 +53,14 @@ class InlineBodies:
         if function.kind == kinds.CONSTRUCTOR:
             first = self._initializer(function, children)
             parts = [*(children[first:] if first is not None else []), *([body] if first is None else [])]
-        members: set[str] = set()
-        symbols: set[str] = set()
+        used = _Used(set(), set(), set())
         for part in parts:
-            self._use(part, members, symbols)
-            self._uses(part, members, symbols)
+            self._use(part, used)
+            self._uses(part, used)
         file, begin, end = self._text.extent(body)
         start = self._text.extent(parts[0])
         text = self._text.between(file, min(begin, start[1]) if start[0] == file else begin, end)
-        return InlineBody(digest(text), tuple(sorted(members)), tuple(sorted(symbols)))
+        return InlineBody(digest(text), *(tuple(sorted(each)) for each in used))
 
     def _initializer(self, constructor: Cursor, children: Sequence[Cursor]) -> int | None:
         """Which of the children begins the initialisers: what stands before the name only qualifies it."""
@@ -64,7 +71,7 @@ class InlineBodies:
                 return place
         return None
 
-    def _uses(self, part: Cursor, members: set[str], symbols: set[str]) -> None:
+    def _uses(self, part: Cursor, used: _Used) -> None:
         found: list[Cursor] = []
 
         def visit(cursor: Cursor, _parent: Cursor, _data: c_uint) -> int:
@@ -74,9 +81,9 @@ class InlineBodies:
 
         self._lib.visitChildren(part, VISITOR(visit), None)
         for cursor in found:
-            self._use(cursor, members, symbols)
+            self._use(cursor, used)
 
-    def _use(self, cursor: Cursor, members: set[str], symbols: set[str]) -> None:
+    def _use(self, cursor: Cursor, used: _Used) -> None:
         if cursor.kind not in USES:
             return
         referenced: Cursor = self._lib.getCursorReferenced(cursor)
@@ -86,9 +93,9 @@ class InlineBodies:
         if key not in self._members:
             self._members[key], self._symbols[key] = self._member(referenced), self._symbol(referenced)
         if (member := self._members[key]) is not None:
-            members.add(member)
+            (used.types if cursor.kind == kinds.TYPE_REF else used.members).add(member)
         if (symbol := self._symbols[key]) is not None:
-            symbols.add(symbol)
+            used.symbols.add(symbol)
 
     def _member(self, cursor: Cursor) -> str | None:
         """The qualified name of a member that is private or protected, or whose name forbids to use it."""

@@ -1,0 +1,148 @@
+"""Nested classes that no program can look into: they are private, and no code that programs compile in uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from abistore.model.cpp_names.qualified import last_component, scope
+from abistore.model.names import Name
+from abistore.model.reach import references
+from abistore.model.shapes import AnyShape, Declared, Function, Pointer, Qualified, Record, TypeRef, Variable
+from abistore.model.snapshot import Variants
+from abistore.patterns import pattern
+
+LOOKS_INSIDE = pattern(r"[(\[*]|->|[A-Za-z_)\]]\s*\.|\b(?:sizeof|alignof|new)\b")
+"""What an initialiser or a default argument may look into an object with, or ask how large it is."""
+
+
+def outermost(type: Name, source: Mapping[Name, Variants]) -> Name | None:
+    """The class around a private nested ``type`` that is in none itself; ``None`` for any other type."""
+    record = _record(source.get(type, ()))
+    if record is None or record.access != "private" or "<" in type.spelling:
+        return None
+    found, around = None, Name("record", scope(type.spelling))
+    while _record(source.get(around, ())) is not None:
+        found, around = around, Name("record", scope(around.spelling))
+    return found
+
+
+class ClosedClasses:
+    """Tells which classes in one that headers define are the library's alone, although everybody reads them::
+
+        class Window { struct Impl { int width; long id; }; Impl *impl; public: Window(); int width() const; };
+
+    Programs can neither name nor allocate an ``Impl``, as :attr:`Record.access` tells. They have still been compiled
+    with what it is made of where a class that they have holds one by value, and where an inline body, a default
+    argument or an initialiser with access to it gets there. Friends may do that in places that nobody knows.
+
+    ``members`` are the functions and variables that headers declare ``within`` the class, and ``used`` what inline
+    bodies use although access forbids it.
+    """
+
+    def __init__(
+        self, within: Name, members: Collection[Name], source: Mapping[Name, Variants], used: Collection[str]
+    ) -> None:
+        inside = f"{within.spelling}::"
+        nested = [name for name in source if name.kind in ("record", "alias") and name.spelling.startswith(inside)]
+        self._parts = {name: source[name] for name in (within, *nested, *members)}
+        self._used = used
+
+    def has(self, type: Name) -> bool:
+        """Whether no program was compiled with what ``type`` is made of."""
+        if self._befriends or any(type.spelling in each.spelling for each in self._reached):
+            return False
+        return not any(_may_look(shape, type) for name in self._parts for shape in self._outside(name, type))
+
+    def _outside(self, name: Name, type: Name) -> Variants:
+        """What headers say of a part, other than what only who has access to ``type`` can use."""
+        owner = self._owner(name) if name.kind in ("function", "variable") else name
+        return () if owner == type or f"{owner.spelling}::".startswith(f"{type.spelling}::") else self._parts[name]
+
+    def _owner(self, name: Name) -> Name:
+        return next((owner for owner in map(_owner, self._parts[name]) if owner is not None), name)
+
+    @cached_property
+    def _befriends(self) -> bool:
+        return any("befriends" in text.traits for shapes in self._parts.values() for text in _texts(shapes))
+
+    @cached_property
+    def _reached(self) -> frozenset[Name]:
+        """What programs get at: by value in what they have, and by inline bodies."""
+        pending = [each for name in self._parts for each in self._given(name)]
+        found: set[Name] = set()
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += self._led_to(name)
+        return frozenset(found)
+
+    def _given(self, name: Name) -> Iterator[Name]:
+        for shape in self._parts[name]:
+            if isinstance(shape, Record):
+                if name.spelling in self._used:
+                    yield name
+                yield from _given_by(name, shape, self._used)
+            elif name.spelling in self._used or getattr(shape, "display", None) in self._used:
+                yield from (each for each, _ in references(_without_object(shape)))
+
+    def _led_to(self, name: Name) -> Iterator[Name]:
+        """What inline bodies get at that have an object of a type: its members, of which private ones say so."""
+        record = _record(self._parts.get(name, ()))
+        if record is not None and record.access == "public":
+            return
+        for part, shapes in self._parts.items():
+            if part == name or name in map(_owner, shapes):
+                yield from (each for shape in shapes for each, _ in references(_without_object(shape)))
+
+
+def _given_by(name: Name, record: Record, used: Collection[str]) -> Iterator[Name]:
+    """What a class gives programs that have one, beside what only the library uses: pointers that are private."""
+    if record.access != "public":
+        return
+    for field in record.fields:
+        if field.access == "public" or not _is_pointer(field.type) or f"{name.spelling}::{field.name}" in used:
+            yield from _mentioned(field.type)
+    for base in record.bases:
+        yield from _mentioned(base.type)
+
+
+def _without_object(shape: AnyShape) -> AnyShape:
+    """What a function takes and returns beside the object that it is called on."""
+    return replace(shape, method=None) if isinstance(shape, Function) else shape
+
+
+def _mentioned(type: TypeRef) -> Iterator[Name]:
+    return (each for each, _ in references(Variable("", type)))
+
+
+def _is_pointer(type: TypeRef) -> bool:
+    while isinstance(type, Qualified):
+        type = type.target
+    return isinstance(type, Pointer)
+
+
+def _may_look(shape: object, type: Name) -> bool:
+    """Whether what is written of a declaration may look into a ``type``. Constants have findings of their own."""
+    if not isinstance(shape, Declared):
+        return False
+    written = [value for _, value in shape.expressions] + [each.default for each in shape.parameters if each.default]
+    simple = last_component(type.spelling)
+    return any(LOOKS_INSIDE.search(each) or simple in each for each in written)
+
+
+def _record(shapes: Variants) -> Record | None:
+    return next((shape for shape in shapes if isinstance(shape, Record)), None)
+
+
+def _texts(shapes: Variants) -> Iterator[Declared]:
+    return (shape for shape in shapes if isinstance(shape, Declared))
+
+
+def _owner(shape: object) -> Name | None:
+    if isinstance(shape, Function):
+        return shape.method.owner if shape.method else None
+    return shape.owner if isinstance(shape, Variable) else None
