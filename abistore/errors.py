@@ -258,3 +258,11 @@ class ConfigError(AbistoreError):
     code = "config"
     exit_code = 64
     usual_hint = "docs/configuration.md says what the file may hold"
+
+
+def named_error(kind: str, message: str, hint: str, otherwise: type[AbistoreError] = ExtractError) -> AbistoreError:
+    """The error whose class is called ``kind``, which another process met; ``otherwise`` where no class is."""
+    found = globals().get(kind)
+    if isinstance(found, type) and issubclass(found, AbistoreError):
+        return found(message, hint)
+    return otherwise(message, hint)

@@ -11,6 +11,7 @@ import msgspec
 
 from abistore.confinement import exists
 from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
+from abistore.extract.worker.beside import read_beside
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using
@@ -22,6 +23,7 @@ from abistore.service.snapshots import (
     ReadRelease,
     captured,
     captured_all,
+    captured_beside,
     is_json,
     is_package,
     one_of,
@@ -134,8 +136,18 @@ class Operands:
         if "old" in self._opened and is_package(self._opened["old"]):
             second = Operand(self._captured(new, "new", (0, 2)))
             return Operand(self._captured(old, "old", (1, 2), beside=second.snapshot.library)), second
-        first = Operand(self._captured(old, "old", (0, 2)))
-        return first, Operand(self._captured(new, "new", (1, 2), beside=first.snapshot.library))
+        return self._both(old, new)
+
+    def _both(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
+        """Both sides of two files: the new one is read beside the old one."""
+        target = self._selection.target
+        with (
+            self._file(old, "old") as before,
+            self._file(new, "new") as after,
+            captured_beside(after, options=one_of(self._options(after, "new"), 1, 2), target=target) as second,
+        ):
+            first = captured(before, options=one_of(self._options(before, "old"), 0, 2), target=target)
+            return Operand(first), Operand(second(first.library))
 
     def packages(self, old: str | Path, new: str | Path) -> tuple[ReadRelease, ReadRelease] | None:
         """Both sides as releases of several libraries, if both are packages or folders."""
@@ -147,11 +159,12 @@ class Operands:
             self._stack.callback(self._opened[side].close)
         if not all(map(is_package, self._opened.values())):
             return None
-        return self._package(Path(old), "old", 0), self._package(Path(new), "new", 1)
+        before, after = self._opened["old"], self._opened["new"]
+        with read_beside(after, one_of(self._options(after, "new"), 1, 2)) as second:
+            first = captured_all(before, options=one_of(self._options(before, "old"), 0, 2))
+            return self._fitting(Path(old), first), self._fitting(Path(new), second())
 
-    def _package(self, path: Path, side: CompareSide, number: int) -> ReadRelease:
-        file = self._opened[side]
-        libraries = captured_all(file, options=one_of(self._options(file, side), number, 2))
+    def _fitting(self, path: Path, libraries: tuple[Snapshot, ...]) -> ReadRelease:
         wanted = self._selection.target
         fitting = tuple(each for each in libraries if wanted in (None, str(each.target), each.target.machine))
         if not fitting:
@@ -192,10 +205,14 @@ class Operands:
         Of a package it is the library of that name.
         """
         like, target = beside.partition("@")[0], self._selection.target
+        with self._file(text, side, beside) as file:
+            return captured(file, options=one_of(self._options(file, side), *part), target=target, like=like)
+
+    def _file(self, text: str | Path, side: CompareSide, beside: str = "") -> InputFile:
+        """The file of one side, which may be open already."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        with self._opened.pop(side, None) or open_input(Path(text)) as file:
-            return captured(file, options=one_of(self._options(file, side), *part), target=target, like=like)
+        return self._opened.pop(side, None) or open_input(Path(text))
 
     def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:
         """How to read a file. Headers of both sides are for the one that is a library, if the other is JSON."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -12,6 +14,7 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, is_package
+from abistore.extract.worker.beside import read_beside
 from abistore.extract.worker.bounded import read_bounded
 from abistore.limits import limits_for
 from abistore.model.snapshot import PackageRead, Snapshot, Target
@@ -26,6 +29,7 @@ __all__ = [
     "capture",
     "captured",
     "captured_all",
+    "captured_beside",
     "check_target",
     "dump",
     "is_dump",
@@ -95,9 +99,23 @@ def captured(
     file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, like: str | None = None
 ) -> Snapshot:
     """:func:`capture` of a file that is open. Of several libraries, the one that is called ``like`` is meant."""
-    if target and options.platform is None:
-        options = msgspec.structs.replace(options, platform=target)
-    found = captured_all(file, options=options)
+    return _one_like(captured_all(file, options=_on_platform(options, target)), file, target, like)
+
+
+@contextmanager
+def captured_beside(
+    file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None
+) -> Iterator[Callable[[str], Snapshot]]:
+    """Begins to read a file beside what the body does. Yields :func:`captured` of it, which is told ``like`` late."""
+    with read_beside(file, _on_platform(options, target)) as found:
+        yield lambda like: _one_like(found(), file, target, like)
+
+
+def _on_platform(options: ExtractOptions, target: str | None) -> ExtractOptions:
+    return msgspec.structs.replace(options, platform=target) if target and options.platform is None else options
+
+
+def _one_like(found: Sequence[Snapshot], file: InputFile, target: str | None, like: str | None) -> Snapshot:
     return only([each for each in found if each.library == like] or found, file.path, target)
 
 

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from abistore import errors
-from abistore.errors import AbistoreError, HeaderError
+from abistore.errors import AbistoreError, HeaderError, named_error
 from abistore.extract.headers.options import HeaderEdits, HeaderOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, HeadersRead, Location, Target, Variants
@@ -50,10 +49,7 @@ class ReadingFailure(msgspec.Struct, frozen=True, tag=True):
 
     def error(self) -> AbistoreError:
         """The error."""
-        kind = getattr(errors, self.kind, None)
-        if isinstance(kind, type) and issubclass(kind, AbistoreError):
-            return kind(self.message, self.hint)
-        return HeaderError(self.message, self.hint)
+        return named_error(self.kind, self.message, self.hint, HeaderError)
 
 
 HeaderAnswer: TypeAlias = HeaderReading | ReadingFailure

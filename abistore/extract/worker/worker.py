@@ -11,10 +11,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from abistore import errors
 from abistore.child import Child
 from abistore.confinement import roots
-from abistore.errors import AbistoreError, ExtractError, LimitExceeded
+from abistore.errors import AbistoreError, ExtractError, LimitExceeded, named_error
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.worker.messages import Answer, ReadFailure, ReadRequest, ReadResult, receive_answer, send_request
@@ -82,7 +81,7 @@ class Worker:
         if answer.resident > self.bounds.keep:
             self.kill()
         if isinstance(answer, ReadFailure):
-            raise _error(answer)
+            raise named_error(answer.kind, answer.message, answer.hint)
         from abistore.model.snapshot_file.codec import from_json
 
         return tuple(map(from_json, answer.snapshots))
@@ -148,10 +147,3 @@ def _received(channel: socket.socket) -> Answer | None:
         return None
     except (EOFError, OSError):
         raise _Gone from None
-
-
-def _error(failed: ReadFailure) -> AbistoreError:
-    kind = getattr(errors, failed.kind, None)
-    if isinstance(kind, type) and issubclass(kind, AbistoreError):
-        return kind(failed.message, failed.hint)
-    return ExtractError(failed.message, failed.hint)
