@@ -259,7 +259,7 @@ def has_declared(shapes: Variants) -> bool:
 
 @pytest.fixture(params=["fork", "spawn"])
 def process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(apart, "_may_fork", lambda: request.param == "fork")
+    monkeypatch.setattr(apart, "may_fork", lambda: request.param == "fork")
     return str(request.param)
 
 
@@ -380,7 +380,7 @@ def test_a_crash_of_the_parser_is_an_error_and_not_the_end(tmp_path: Path, monke
         return b""
 
     monkeypatch.setattr(apart, "_answer", crash)
-    monkeypatch.setattr(apart, "_may_fork", lambda: True)
+    monkeypatch.setattr(apart, "may_fork", lambda: True)
     with pytest.raises(HeaderError, match=r"crashed .*SIGTRAP"):
         reading(tmp_path)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(os, "fork", forked)
     monkeypatch.setattr(beside, "WORTH_A_COPY", 1)
     monkeypatch.setattr(beside, "_has_idle_core", lambda: True)
-    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(beside, "may_fork", lambda: True)
     return made
 
 
@@ -133,11 +132,11 @@ def test_what_unpacks_or_downloads_is_never_ended(library: Path, copies: list[in
             assert not copies
 
 
-@pytest.mark.parametrize(("threads", "idle"), [(2, True), (1, False)])
+@pytest.mark.parametrize(("alone", "idle"), [(False, True), (True, False)])
 def test_a_process_with_threads_or_without_an_idle_core_is_not_copied(
-    threads: int, idle: bool, library: Path, copies: list[int], monkeypatch: pytest.MonkeyPatch
+    alone: bool, idle: bool, library: Path, copies: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threading, "active_count", lambda: threads)
+    monkeypatch.setattr(beside, "may_fork", lambda: alone)
     monkeypatch.setattr(beside, "_has_idle_core", lambda: idle)
     assert read(library)
     assert not copies

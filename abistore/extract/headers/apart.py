@@ -20,6 +20,7 @@ import msgspec
 
 from abistore.child import Child, receive, send
 from abistore.confinement import confined, roots
+from abistore.copying import may_fork
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded
 from abistore.extract.headers.messages import (
     HeaderReading,
@@ -77,15 +78,10 @@ def read_apart(
     request = HeaderRequest(
         options, target, cpp_exports, runtime, roots(), limits.seconds, limits.memory, limits.silence, edits
     )
-    answer = _forked(request) if _may_fork() else _spawned(request)
+    answer = _forked(request) if may_fork() else _spawned(request)
     if isinstance(answer, ReadingFailure):
         raise answer.error()
     return answer
-
-
-def _may_fork() -> bool:
-    """A process with other threads may hold locks that nobody would open in its copy."""
-    return hasattr(os, "fork") and threading.active_count() == 1
 
 
 # --- this side -------------------------------------------------------------------------------------------------------

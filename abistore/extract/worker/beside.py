@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from abistore.copying import may_fork
 from abistore.errors import AbistoreError, named_error
 from abistore.extract.input_file import InputFile, InputFolder
 from abistore.extract.reader import ExtractOptions, is_package
@@ -61,7 +61,7 @@ def read_beside(file: InputFile, options: ExtractOptions) -> Iterator[Read]:
     The file is read only when it is asked for where no second core is idle, where this process cannot be copied, and
     where the copy ended without an answer.
     """
-    copy = _Copy(file, options) if _is_worth_a_copy(file, options) and _may_copy() else None
+    copy = _Copy(file, options) if _is_worth_a_copy(file, options) and may_fork() and _has_idle_core() else None
 
     def found() -> tuple[Snapshot, ...]:
         answer = copy.answer() if copy else None
@@ -84,11 +84,6 @@ def _is_worth_a_copy(file: InputFile, options: ExtractOptions) -> bool:
     if unpacks or options.debuginfod:
         return False  # a copy that is ended would leave behind what it unpacked or downloaded so far
     return is_folder or file.size >= WORTH_A_COPY or options.headers is not None
-
-
-def _may_copy() -> bool:
-    """A process with other threads may hold locks that nobody would open in its copy."""
-    return hasattr(os, "fork") and threading.active_count() == 1 and _has_idle_core()
 
 
 def _has_idle_core() -> bool:

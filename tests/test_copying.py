@@ -1,0 +1,23 @@
+"""A process is copied only while it has one thread."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HERE = "from abistore.copying import may_fork; print(may_fork())"
+ONE_MORE = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
+NONE_OF_PYTHON = """
+import ctypes
+libc, thread = ctypes.CDLL(None), ctypes.c_ulong()
+assert not libc.pthread_create(ctypes.byref(thread), None, libc.sleep, ctypes.c_void_p(60))
+"""
+
+
+@pytest.mark.parametrize(("before", "said"), [("", "True"), (ONE_MORE, "False"), (NONE_OF_PYTHON, "False")])
+def test_threads_forbid_it(before: str, said: str) -> None:
+    program = f"{before}\n{HERE}\nimport os, sys; sys.stdout.flush(); os._exit(0)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == said, done.stderr
