@@ -14,9 +14,13 @@ from abistore.mcp.call import Call
 from abistore.mcp.handles import identity_of, report_of
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
+from abistore.model.history import IngestRequest
+from abistore.model.snapshot import ReleaseTag
 from tests.build import build_library
 from tests.effort import steps
 from tests.mcp.conftest import OLD, Agent, fill
+from tests.store.test_ledger import release as released
+from tests.store.test_ledger import stored
 
 
 def compared(agent: Agent) -> str:
@@ -79,6 +83,22 @@ def test_a_history_tells_the_first_break(agent: Agent) -> None:
         ("2.0", "1.1", "BREAKING"),
     ]
     assert [row.get("trend") for row in answer["rows"]] == [None, "incomparable", "regressed"]
+
+
+def test_a_history_tells_what_no_single_verdict_does(modern: Agent, tmp_path: Path) -> None:
+    """What came after the baseline and is gone, which release was taken back, and what builds ask of the next one."""
+    database = tmp_path / "abi.db"
+    with stored(str(database), *(released(*names) for names in ("", "f", "", "h", "h"))) as store:
+        store.tag(store.resolve("libgeo@1.3"), [ReleaseTag("withdrawn")], "ana")
+        store.ingest(released("h", "i"), IngestRequest("1.4-2-gabc1234"))
+    answer = modern.set(database=str(database))("abi_history", library="libgeo")
+    assert answer["remarks"][0] == "1.4 is compared with 1.2: 1.3 was withdrawn"
+    assert "1.4-2-gabc1234 lacks f, which came with 1.1 and went with 1.2" in " ".join(answer["remarks"])
+    assert answer["pending"].endswith("the next release must be 1.5, a minor release")
+    assert [row.get("tags") for row in answer["rows"]] == [None, None, None, ["withdrawn"], None, None]
+    page = modern.set(database=str(database))("abi_history", library="libgeo", limit=2)
+    later = modern.set(database=str(database))("abi_history", library="libgeo", limit=2, cursor=page["next_cursor"])
+    assert page["remarks"] == answer["remarks"] and "remarks" not in later
 
 
 def test_a_part_of_a_history_is_told(modern: Agent) -> None:

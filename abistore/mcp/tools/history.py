@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -18,6 +19,7 @@ from abistore.model.words.counting import counted
 
 BUDGET = 800
 MOST_MOVES = 5
+MOST_REMARKS = 4
 BREAKS = frozenset({Verdict.API_BREAK, Verdict.BREAKING})
 
 Trend: TypeAlias = Literal["improved", "regressed", "unchanged", "incomparable"]
@@ -28,7 +30,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     ``added`` and ``removed`` count exports, ``changed`` declarations. ``not_checked`` says what a verdict leaves out,
     ``reason`` why there is none. ``approved`` says who accepted the breaks of a verdict, which stays: a gate passes.
-    ``trend`` compares the verdict with that of the release before.
+    ``trend`` compares the verdict with that of the release before. A release that is tagged ``withdrawn`` is passed
+    over: the next one is not compared with it.
     """
 
     version: str
@@ -47,6 +50,7 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     trend: Trend | None = None
     approved: str = ""
     approved_baseline: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class MoveItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +66,9 @@ class MoveItem(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryAnswer(Answer, frozen=True, kw_only=True):
     """A page of a library's releases, oldest first; ``first_break`` is the first that broke the one before it.
 
-    ``baseline_moves`` are the last few, oldest first.
+    ``baseline_moves`` are the last few, oldest first. The first page has ``remarks``, what no single verdict tells:
+    exports that came after the baseline and are gone. ``pending`` says what the next release must be, where builds
+    stand after the last one.
     """
 
     library: str
@@ -73,6 +79,8 @@ class HistoryAnswer(Answer, frozen=True, kw_only=True):
     total: int
     returned: int
     baseline_moves: tuple[MoveItem, ...] = ()
+    remarks: tuple[str, ...] = ()
+    pending: str = ""
     next_cursor: str | None = None
     next: tuple[str, ...] = ()
 
@@ -112,6 +120,8 @@ def abi_history(
         total=len(items),
         returned=len(page.items),
         baseline_moves=moved,
+        remarks=() if cursor else _remarks(library, found.remarks),
+        pending="" if cursor else brief(found.pending, 240),
         next_cursor=page.next_cursor,
         next=_next(library, broken),
     )
@@ -120,6 +130,13 @@ def abi_history(
 def _moves(store: OpenStore, line: LineKey) -> tuple[MoveItem, ...]:
     every = [move for move in store.baseline_history(line.library) if move.line == line]
     return tuple(map(_move, every[-MOST_MOVES:]))
+
+
+def _remarks(library: str, said: Sequence[str]) -> tuple[str, ...]:
+    """The latest remarks, and where the others stand."""
+    told = tuple(brief(each, 240) for each in said[-MOST_REMARKS:])
+    left = len(said) - len(told)
+    return (*told, f"{left} more: abistore://libraries/{library}/history") if left else told
 
 
 def _move(move: BaselineMove) -> MoveItem:
@@ -177,6 +194,7 @@ def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
         trend=_trend(before, row) if before else None,
         approved=brief(row.passed_by, 160),
         approved_baseline=brief(row.passed_by_baseline, 160),
+        tags=tuple(tag.name for tag in release.tags),
     )
 
 
