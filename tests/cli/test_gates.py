@@ -459,6 +459,22 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
         assert based("compare", "libcase@1.0", path).code == 65
 
 
+@pytest.mark.parametrize("left", ["nothing", "an empty entry"])
+def test_a_snapshot_that_leaves_out_a_type_which_it_mentions_is_refused(based: Call, tmp_path: Path, left: str) -> None:
+    """The type would be taken for one that no export uses any more, and what broke in it for nothing."""
+    path = tmp_path / "holes.json"
+    assert based("dump", build_library(WIDER), "-o", path).code == 0
+    document = json.loads(undigested(path.read_text()))
+    record = ["record", "point"]
+    if left == "nothing":
+        document["names"] = [each for each in document["names"] if each[0] != record]
+    else:
+        next(each for each in document["names"] if each[0] == record)[1]["layout"] = []
+    path.write_text(json.dumps(document))
+    done = based("gate", path, "--version", "2.0")
+    assert (done.code, "1 type is mentioned only, e.g. point" in done.err) == (65, True)
+
+
 # --- what is said -------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abistore.model.mangling.symbols import is_declared
+from abistore.model.reach import references
 from abistore.model.snapshot import Evidence, Snapshot
 from abistore.model.words.counting import counted
 
@@ -28,4 +29,15 @@ def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
     if absent and (seen.reason == "nothing-to-describe" or (seen.state == "full" and not seen.reason)):
         some = counted(len(absent), "export is", "exports are")
         return f"its evidence says that all is described, and {some} not, e.g. {', '.join(absent[:3])}"
+    if seen.state == "full" and (dangling := _mentioned_only(snapshot)):
+        some = counted(len(dangling), "type is", "types are")
+        return f"its evidence says that all is described, and {some} mentioned only, e.g. {', '.join(dangling[:3])}"
     return ""
+
+
+def _mentioned_only(snapshot: Snapshot) -> list[str]:
+    """The types that described exports mention and that are not there; debug information declares each at least."""
+    layout = snapshot.entries["layout"]
+    there = {name for name, shapes in layout.items() if shapes}
+    mentioned = {each for shapes in layout.values() for shape in shapes for each, _ in references(shape)}
+    return sorted(each.spelling for each in mentioned - there)
