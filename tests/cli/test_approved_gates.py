@@ -369,3 +369,30 @@ def test_what_is_approved_of_many_exports_approves_no_other_export(
     assert abistore("ingest", built(FOUR, "_71"), *gating, "1.0", "--dry-run").code == 0
     assert failing(FIVE, "1.1")[kind] != first[kind]
     assert abistore("ingest", built(FIVE, "_71"), *gating, "1.1", "--dry-run").code == 4
+
+
+def test_what_is_approved_of_many_undeclared_exports_approves_no_other(abistore: Call, tmp_path: Path) -> None:
+    """A risk fails where it is asked for, and then its approval is for these exports, too."""
+    (tmp_path / "api.h").write_text("int stays(int);\n")
+    options = ("--library", "libcase", "--header", tmp_path / "api.h")
+    stays = "int stays(int x) { return x; }\n"
+    for version, names in (("1.0", FOUR), ("1.1", FIVE)):
+        source = "".join(f"int {each}(int x) {{ return x; }}\n" for each in names.split())
+        words = (*options, "--version", version, "--set-baseline")
+        assert abistore("ingest", build_library(f"{source}{stays}"), *words).code == 0
+    gating = (
+        "ingest",
+        build_library(stays),
+        *options,
+        "--version",
+        "2.0",
+        "--fail-on",
+        "risk",
+        "--dry-run",
+        "--against",
+    )
+    changes = abistore(*gating, "1.0", "--json").json["files"][0]["verdict"]["changes"]
+    failing = {one["kind"]: one["id"] for one in changes if one["impact"] == "risk"}
+    assert "symbol_undeclared_removed" in failing
+    assert abistore("approve", *failing.values(), "--library", "libcase", *WHY).code == 0
+    assert [abistore(*gating, version).code for version in ("1.0", "1.1")] == [0, 2]

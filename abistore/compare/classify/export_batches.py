@@ -31,11 +31,19 @@ def identified_examples(symbols: Sequence[str]) -> str:
 
     Who accepts a break accepts these symbols: another one among them makes another finding.
     """
-    shown, all_of = examples(symbols), sorted(set(symbols))
-    if not shown.endswith(", ..."):
-        return shown
-    digest = blake2b("\0".join(all_of).encode(), digest_size=DIGEST_SIZE).hexdigest()
-    return f"{shown} ({len(all_of)}: {digest})"
+    shown = examples(symbols)
+    return f"{shown} {_all_of(sorted(set(symbols)))}" if shown.endswith(", ...") else shown
+
+
+def abridged(texts: Sequence[str]) -> str:
+    """The first few of ``texts``, and where there are more, how many and a digest of all, for the same reason."""
+    shown = ", ".join(texts[:EXAMPLES])
+    return f"{shown}, ... {_all_of(texts)}" if len(texts) > EXAMPLES else shown
+
+
+def _all_of(texts: Sequence[str]) -> str:
+    digest = blake2b("\0".join(texts).encode(), digest_size=DIGEST_SIZE).hexdigest()
+    return f"({len(texts)}: {digest})"
 
 
 def exports_called(symbols: Sequence[str], context: Context, *, new: bool = False) -> tuple[Name, ...]:

@@ -217,7 +217,9 @@ def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) ->
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.old.symbols
-    yield Note(f"weak copies that are gone: {len(found)}", examples(found), affected=exports_called(found, context))
+    yield Note(
+        f"weak copies that are gone: {len(found)}", identified_examples(found), affected=exports_called(found, context)
+    )
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -246,7 +248,7 @@ def symbols_internal_removed(symbols: Removed[InternalExports], context: Context
     found = symbols.old.symbols
     yield Note(
         f"symbols of internal classes that are gone: {len(found)}",
-        examples(found),
+        identified_examples(found),
         affected=exports_called(found, context),
     )
 
@@ -267,7 +269,7 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
     yield Note(
         f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
-        examples(found.symbols),
+        identified_examples(found.symbols),
         affected=exports_called(found.symbols, context),
     )
 
@@ -300,7 +302,9 @@ def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context
     found = symbols.old.symbols
     if symbols.old.dispatched:
         affected = exports_called(found, context)
-        yield Note(f"variants by instruction set that are gone: {len(found)}", examples(found), affected=affected)
+        yield Note(
+            f"variants by instruction set that are gone: {len(found)}", identified_examples(found), affected=affected
+        )
 
 
 @rule(Impact.RISK, evidence="layout", element="library", action="removed")
@@ -315,7 +319,11 @@ def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context
     Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
     """
     found = symbols.old.symbols
-    yield Note(f"private members that are gone: {len(found)}", examples(found), affected=exports_called(found, context))
+    yield Note(
+        f"private members that are gone: {len(found)}",
+        identified_examples(found),
+        affected=exports_called(found, context),
+    )
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
@@ -330,7 +338,7 @@ def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context
     """
     found = symbols.old.symbols
     what = f"exports that no public header declared are gone: {len(found)}"
-    yield Note(what, examples(found), affected=exports_called(found, context))
+    yield Note(what, identified_examples(found), affected=exports_called(found, context))
 
 
 @rule(

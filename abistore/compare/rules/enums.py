@@ -12,6 +12,7 @@ from abistore.compare.classify.enumerators import (
     is_release_number,
     is_reserved,
 )
+from abistore.compare.classify.export_batches import abridged
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import UnusedEnum
 from abistore.compare.rule import Note, rule
@@ -21,9 +22,6 @@ from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Enumerator
 from abistore.model.words.counting import counted
-
-SHOWN = 3
-"""How many enumerators a finding shows."""
 
 
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
@@ -250,7 +248,7 @@ def enum_unused_changed(enum: Changed[UnusedEnum]) -> Iterator[Note]:
 def _listed(enumerators: Sequence[Enumerator], values: Mapping[str, int] | None = None) -> str | None:
     """The first of these enumerators, with their own or with other ``values``."""
     texts = [f"{each.name} = {each.value if values is None else values[each.name]}" for each in enumerators]
-    return ", ".join([*texts[:SHOWN], *["..."] * (len(texts) > SHOWN)]) or None
+    return abridged(texts) or None
 
 
 # --- the enumeration itself ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.export_batches import examples
+from abistore.compare.classify.export_batches import examples, identified_examples
 from abistore.compare.diff.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
@@ -57,5 +57,5 @@ def runtime_symbol_provider_changed(provider: Changed[Provider]) -> Iterator[Not
     Fix: make sure that the package depends on the new provider.
     """
     found = provider.new.symbols
-    what = f"symbols expected from another library: {len(found)} ({examples(found)})"
-    yield Note(what, provider.old.library, provider.new.library)
+    what = f"symbols expected from another library: {len(found)}"
+    yield Note(what, f"{provider.old.library}: {identified_examples(found)}", provider.new.library)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import abridged
 from abistore.compare.diff.parts import (
     DoubleExports,
     ReleasedLibrary,
@@ -16,8 +17,6 @@ from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-
-NAMES_SHOWN = 3
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
@@ -103,9 +102,8 @@ def bundle_duplicate_provider(double: Added[DoubleExports]) -> Iterator[Note]:
     Fix: export each symbol from one library, and hide the others' copies (``-fvisibility=hidden``).
     """
     names = double.new.names
-    shown = ", ".join(demangle(each.spelling) for each in names[:NAMES_SHOWN])
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    yield Note(f"exports what {double.new.other} exports, too", None, f"{shown}{more}", names)
+    shown = abridged([demangle(each.spelling) for each in names])
+    yield Note(f"exports what {double.new.other} exports, too", None, shown, names)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")

@@ -7,6 +7,7 @@ from typing import cast
 
 from msgspec import Struct
 
+from abistore.compare.classify.export_batches import abridged
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
@@ -26,9 +27,6 @@ from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
 from abistore.model.words.counting import counted
-
-SHOWN = 3
-"""How many members of a type a finding shows."""
 
 
 def _keyword(shape: AnyShape) -> str:
@@ -220,7 +218,7 @@ def _members(shape: AnyShape, other: AnyShape) -> str:
         for each in getattr(shape, "fields", ())
         if each not in known
     ]
-    return ", ".join([*texts[:SHOWN], *["..."] * (len(texts) > SHOWN)]) or _facts(shape, other)
+    return abridged(texts) or _facts(shape, other)
 
 
 def _outline(type: NamedShape) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 64
+ENGINE: Final = 65
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "e2a5ab6518c66e15"
+CORPUS: Final = "3ad6e233f87ffb7f"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
