@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -256,3 +257,35 @@ def test_a_gate_that_passes_by_a_suppression_or_a_policy_says_so_first(
     assert (milder.code, "; 2 breaks are no break by policy ours" in milder.out.splitlines()[0]) == (0, True)
     shown = gating(new, "--suppress", known, "--json").json["files"][0]["sentence"]
     assert shown.endswith("2 breaks are suppressed by known.yaml")
+
+
+def test_a_first_build_names_the_libraries_that_have_a_baseline(gating: Gating) -> None:
+    """A library that got another SONAME begins a line of its own, and is judged beside nothing."""
+    renamed = build_library(OLD, soname="libother.so.1", name="libother.so")
+    assert gating(renamed).code == 67
+    done = gating(renamed, "--bootstrap")
+    assert (done.code, "not judged: no baseline came before it (libcase has one)" in done.out) == (0, True)
+
+
+def test_a_build_is_no_first_one_under_another_name(gating: Gating, new: Path) -> None:
+    """The loader goes by the SONAME, and no misspelled name makes another library of it."""
+    done = gating(new, "--library", "libcsae", "--bootstrap")
+    assert (done.code, "its SONAME libcase.so.1 is that of libcase@1.0" in done.err) == (67, True)
+    assert "--library libcase" in done.err
+    assert gating(new, "--library", "libcase-debug", "--profile", "debug", "--bootstrap").code == 0
+
+
+def test_a_library_for_another_platform_stands_for_none_that_is_gone(abistore: Call, tmp_path: Path) -> None:
+    def package(version: str, compiler: str) -> Path:
+        folder = tmp_path / version / "dist"
+        folder.mkdir(parents=True)
+        for name, by in (("libone.so", "gcc"), ("libtwo.so", compiler)):
+            shutil.copy(build_library(OLD, soname=name, name=name, compiler=by), folder)
+        return folder
+
+    assert abistore("ingest", package("1.0", "gcc"), "--version", "1.0", "--set-baseline").code == 0
+    new = package("1.1", "i686-linux-gnu-gcc")
+    done = abistore("gate", new, "--version", "1.1", "--bootstrap", "--json")
+    (file,) = done.json["files"]
+    changes = [(one["kind"], one["symbol"]) for one in file["judged"]["verdict"]["changes"]]
+    assert (done.code, ("bundle_library_removed", "libtwo") in changes) == (4, True)

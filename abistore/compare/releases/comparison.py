@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,18 @@ def compare_releases(old: ComparedRelease, new: ComparedRelease, by: Ruling | No
     """What changed between the libraries of two releases: not what changed in each, which ``compare`` tells."""
     context = Context(SideFacts(_whole(old)), SideFacts(_whole(new)), cards=(_card(old), _card(new)))
     ruling = AppliedRuling(context, by and by.between(old.version, new.version))
-    deltas = release_deltas(ReleaseLibraries(old.libraries), ReleaseLibraries(new.libraries))
-    found = sorted((each for facet, delta in deltas for each in findings_of(delta, facet, context)), key=order)
+    deltas = (each for sides in _by_platform(old, new) for each in release_deltas(*sides))
+    told = dict.fromkeys(each for facet, delta in deltas for each in findings_of(delta, facet, context))
+    found = sorted(told, key=order)
     return concluded(context, ruling, sorted(ruling.judge(found), key=order), worst_of(found), ())
+
+
+def _by_platform(old: ComparedRelease, new: ComparedRelease) -> Iterator[tuple[ReleaseLibraries, ReleaseLibraries]]:
+    """Both sides for each platform: a library for another one stands for none that is gone."""
+    for target in sorted({str(each.target) for side in (old, new) for each in side.libraries}):
+        libraries = ([each for each in side.libraries if str(each.target) == target] for side in (old, new))
+        before, after = map(ReleaseLibraries, libraries)
+        yield before, after
 
 
 def _whole(release: ComparedRelease) -> Snapshot:

@@ -19,7 +19,7 @@ from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals
 from abistore.service.history.verdicts import given_now, judged
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
-from abistore.service.judging.counterparts import Counterpart, counterpart_of
+from abistore.service.judging.counterparts import Counterpart, counterpart_of, namesake
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
 from abistore.service.judging.places import said_of
@@ -109,9 +109,7 @@ class Admission:
     def allow(self, old: Release, report: Report | None = None) -> AllowPlan:
         """What decides whether the arrival may break an older release, as a report about the two tells."""
         arrival, window = self.arrival, self.gate.deprecation
-        facts = arrival.snapshot.facts if arrival.snapshot else None
-        soname = arrival.release.soname if arrival.release else facts.name if facts else None
-        plan = allow_plan(self.store, old, soname, self.gate.allow)
+        plan = allow_plan(self.store, old, self._soname(), self.gate.allow)
         if window is None or report is None:
             return plan
         released = arrival.request.released.date() if arrival.request.released else day(self.gate.today)
@@ -133,8 +131,14 @@ class Admission:
         return StoreState(release, against, replaced, stands, said, scheme)
 
     def _check_new(self) -> None:
-        """Raise :class:`BaselineLost` where the line ever had a baseline."""
+        """Raise :class:`BaselineLost` where the line ever had a baseline, or its SONAME has one by another name."""
         line = self.arrival.line
+        if same := namesake(self.store, line, self._soname()):
+            raise BaselineLost(
+                f"{line}: no baseline at {self.gate.channel}, and its SONAME {same.soname} is that of "
+                f"{same.reference}, which has one",
+                f"judge it as what it is loaded as: --library {same.line.library}",
+            )
         moves = [move for move in self.store.baseline_history(line.library) if move.line == line and move.version]
         if moves:
             last, channel = moves[-1], self.gate.channel
@@ -146,6 +150,12 @@ class Admission:
                 f"{line}: no baseline at {channel}, but it had one before: {last.channel} was put at {last.version}",
                 f"{other}put one there: {put}",
             )
+
+    def _soname(self) -> str | None:
+        """What the arrival calls itself."""
+        arrival = self.arrival
+        facts = arrival.snapshot.facts if arrival.snapshot else None
+        return arrival.release.soname if arrival.release else facts.name if facts else None
 
     def _place(self) -> tuple[Release | None, Release | None]:
         """The stored release that equals the arrival, and the one that it would replace."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from abistore.errors import SnapshotNotFound, UsageError
-from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release
+from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey, Release
 from abistore.service.judging.predecessors import Predecessors, before
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
+
+
+_LISTED = 3
 
 
 class Counterpart(NamedTuple):
@@ -49,7 +55,7 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
         return Counterpart(found, "" if found else _first(store, line))
     if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
         if channel == (named or DEFAULT_CHANNEL):
-            return Counterpart(missing="no baseline came before it")
+            return Counterpart(missing=f"no baseline came before it{_beside(store, line)}")
         error = store.no_baseline(line, named or DEFAULT_CHANNEL)
         first = f"={named}" if named else ""
         error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"
@@ -58,6 +64,30 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     if found.candidate:
         raise UsageError(f"{found.reference}: a candidate is no release to be judged against", "name a release")
     return Counterpart(found)
+
+
+def namesake(store: Store, line: LineKey, soname: str | None) -> Release | None:
+    """The baseline of another library that has ``soname``: the loader takes a build of ``line`` for that library."""
+    if not soname:
+        return None
+    for move in _of_other_libraries(store, line):
+        found = store.resolve(f"{move.line.library}@{move.version}", target=line.target, profile=line.profile)
+        if found.soname == soname:
+            return found
+    return None
+
+
+def _beside(store: Store, line: LineKey) -> str:
+    """The libraries that have baselines: one that got another name begins a line, and is judged beside none."""
+    others = sorted({move.line.library for move in _of_other_libraries(store, line)})
+    more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+    return f" ({', '.join(others[:_LISTED])}{more} {'have' if len(others) > 1 else 'has'} one)" if others else ""
+
+
+def _of_other_libraries(store: Store, line: LineKey) -> Iterator[BaselineMove]:
+    for move in store.baselines():
+        if move.line.library != line.library and replace(move.line, library=line.library) == line:
+            yield move
 
 
 def _previous(store: Store, line: LineKey, version: str) -> Release | None:
