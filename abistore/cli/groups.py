@@ -11,6 +11,7 @@ from abistore.errors import UsageError
 
 OTHER_WORDS: Final = {
     "add": "ingest",
+    "clear": "baseline set LIBRARY --clear",
     "diff": "compare",
     "extract": "dump",
     "ls": "list",

@@ -46,6 +46,12 @@ class Verdict(IntEnum):
     API_BREAK = 3
     BREAKING = 4
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
     @property
     def exit_code(self) -> int:
         """What a command that gives this verdict returns: 0, 0, 0, 2 or 4."""

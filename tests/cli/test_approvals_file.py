@@ -63,6 +63,20 @@ def test_what_is_gone_from_the_file_is_withdrawn_and_what_people_approved_stays(
     assert [one["approval"]["identity"] for one in listed] == ["0" * 20]
 
 
+def test_an_end_that_the_scheme_of_a_library_cannot_order_is_refused_as_approve_refuses_it(
+    judged: Call, file: Path, old: Path
+) -> None:
+    """The approval would be added, and hold for no release."""
+    assert judged("ingest", old, "--library", "libother", "--version", "1.0.0").code == 0
+    assert judged("db", "scheme", "libother", "semver").code == 0
+    file.write_text(file.read_text().replace("libcase", "libother"))
+    done = judged("approvals", "sync", file)
+    assert (done.code, "until: 2.1 is not a semver version" in done.err) == (64, True)
+    assert judged("approvals", "list").out == "no approvals\n"
+    file.write_text(file.read_text().replace("2.1", "2.1.0"))
+    assert judged("approvals", "sync", file).code == 0
+
+
 def test_both_forms_keep_to_the_schema_and_say_the_same(judged: Call, file: Path, tmp_path: Path) -> None:
     judged("approvals", "sync", file)
     as_json = tmp_path / "approvals.json"

@@ -116,6 +116,9 @@ def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Ca
     assert (done.code, done.json["code"]) == (67, "baseline-lost")
     assert "abistore baseline set libcase@1.0 --channel release" in done.json["hint"]
     assert gating(new, "--profile", "debug", "--bootstrap").code == 0
+    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    other = gating(new, "--profile", "debug")
+    assert (other.code, other.err.rstrip().endswith("for the first of its line: --bootstrap")) == (67, True)
 
 
 def test_missing_evidence_fails_and_names_the_next_step(gating: Gating) -> None:

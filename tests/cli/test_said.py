@@ -27,10 +27,14 @@ def test_a_tag_is_put_on_shown_and_taken_away(stored: Call, database: Path) -> N
     assert (done["changed"], done["release"]["tags"]) == (True, [{"name": "lts", "note": "until 2028"}])
     assert stored("release", "tag", "libcase@1.0", "lts").out == "libcase 1.0: lts, as before\n"
     assert "tags          lts: until 2028" in stored("show", "libcase@1.0").out
+    heads, first, second = stored("list", "libcase").out.splitlines()
+    assert (heads.split()[-1], first.split()[-1], second.split()[-1] == "lts") == ("tags", "lts", False)
+    assert "tagged: 1.0 (lts)" in stored("history", "libcase").out.splitlines()
     with open_store(database) as store:
         again = release_tag("libcase@1.0", "lts", TagPlan("other"), database=store)
         assert plain(again.release) == done["release"]
     assert stored("release", "tag", "libcase@1.0", "lts", "--remove").out == "libcase 1.0: no tags\n"
+    assert "tag" not in stored("list", "libcase").out + stored("history", "libcase").out
     assert stored("release", "tag", "libcase@1.0", "a b").code == 64
     assert [row["action"] for row in stored("db", "audit", "--json").json["audit"]][:2] == ["untag", "tag"]
 

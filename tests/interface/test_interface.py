@@ -152,3 +152,11 @@ def test_a_path_is_a_file_whatever_it_is_called(
     with pytest.raises(abistore.InputError, match=r"libfoo@1\.0"):
         abistore.compare(Path("libfoo@1.0"), "libfoo@1.1", database=database)
     assert abistore.compare("libfoo@1.0", "libfoo@1.1", database=database).exit_code == 4
+
+
+def test_a_verdict_is_printed_by_its_name() -> None:
+    assert (str(abistore.Verdict.API_BREAK), f"{abistore.Verdict.BREAKING:>9}", int(abistore.Verdict.BREAKING)) == (
+        "API_BREAK",
+        " BREAKING",
+        4,
+    )

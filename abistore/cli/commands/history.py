@@ -184,7 +184,7 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    told = (*history.said, *_legend(history), *_accepted(history), *_unjudged(history), *kept)
+    told = (*history.said, *_legend(history), *_tagged(history), *_accepted(history), *_unjudged(history), *kept)
     return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 
@@ -195,6 +195,15 @@ def _legend(history: History) -> Iterator[str]:
     if refused := [row.release for row in rows if _is_refused(row, history.baseline)]:
         several = f": {_some(refused)}; the last" if len(refused) > 1 else ""
         yield f"{REFUSED} not allowed in this line{several}: `abistore verdict {refused[-1].reference}` says why"
+
+
+def _tagged(history: History) -> Iterator[str]:
+    """The tags of releases, which decide what others are compared with."""
+    tagged = [row.release for row in history.rows if row.release.tags]
+    if tagged:
+        told = [f"{each.version} ({', '.join(tag.name for tag in each.tags)})" for each in tagged[-LISTED:]]
+        more = f" and {len(tagged) - LISTED} more" if len(tagged) > LISTED else ""
+        yield f"tagged: {', '.join(told)}{more}"
 
 
 def _some(releases: list[Release]) -> str:

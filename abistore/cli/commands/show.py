@@ -172,6 +172,7 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
     from abistore.service.listing import releases
 
     found = releases(library, database=settings.database, target=target, profile=profile)
+    tagged = any(release.tags for release in found)
     rows = [
         (
             f"{release.version} (candidate)" if release.candidate else release.version,
@@ -181,10 +182,11 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
             release.soname or "",
             str(release.exports),
             release.digest[:12],
+            *([", ".join(tag.name for tag in release.tags)] if tagged else []),
         )
         for release in found
     ]
-    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest")
+    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest", *(["tags"] if tagged else []))
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 

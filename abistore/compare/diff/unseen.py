@@ -158,7 +158,7 @@ def _given_differently(context: Context) -> Iterator[NotChecked]:
 def _not_given(place: Place) -> tuple[str, str]:
     """What it means that one side has no headers, and how to give them."""
     detail = f"no public headers were given for the {place} side, and what needs those of both sides is not checked"
-    return detail, f"give them with --{place}-header, or ingest the release with --header"
+    return detail, f"give them with --header, here or at its ingest; `compare` has --{place}-header for one side"
 
 
 def _read_differently(context: Context) -> Iterator[NotChecked]:

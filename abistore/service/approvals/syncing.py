@@ -8,9 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import PolicyError, SnapshotNotFound, UsageError
 from abistore.model.judging.approvals import Approval
 from abistore.service.approvals.approving import in_force
+from abistore.service.approvals.terms import until_of
 from abistore.service.database import Database, user, using
 
 
@@ -69,6 +70,8 @@ def sync_approvals(
         with store.reading() if check else store.transaction():
             standing = {one.key: one for one in in_force(store.approvals())}
             added = tuple(one for one in said if _says_else(standing.get(one.key), one))
+            for one in added:
+                _check_end(path, one, store.scheme(one.library))
             gone = standing.keys() - {one.key for one in said}
             origin = origin_of(Path(path))
             withdrawn = tuple(
@@ -77,6 +80,14 @@ def sync_approvals(
             if not check and (added or withdrawn):
                 store.approve((*added, *withdrawn))
     return SyncedLedger(added, withdrawn, not check)
+
+
+def _check_end(path: str | Path, one: Approval, scheme: str) -> None:
+    """Refuse an end that no release of the library ever reaches: the approval would let nothing through."""
+    try:
+        until_of(one.until, scheme)
+    except UsageError as error:
+        raise PolicyError(f"{path}: {one.library} {one.identity}: until: {error.message}", error.hint) from error
 
 
 def _says_else(standing: Approval | None, said: Approval) -> bool:

@@ -104,7 +104,7 @@ def gate(
 
 def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
     report = judged.verdict
-    if judged.code == SnapshotNotFound.code and FIRST_INGEST in judged.hint:
+    if FIRST_INGEST in judged.hint:
         judged = msgspec.structs.replace(judged, hint=f"{judged.hint.partition(FIRST_INGEST)[0]}: --bootstrap")
     if report is None:
         return GateResult(judged, judged.exit_code, deciding(judged, plan.channel))
