@@ -1,8 +1,9 @@
 """What commands cost here and in another version of abistore, in paired runs.
 
 ``python -m benchmarks.against_before PROGRAM [--rounds N]``: ``PROGRAM`` is the other version's ``abistore``. It prints
-a Markdown table: median processor seconds of both, and the median ratio of paired runs, of which every other begins
-with this version. Builds the last two releases of four libraries: needs gcc, g++ and npm.
+a Markdown table: median processor seconds of both, and the median ratios of paired runs, of which every other begins
+with this version: those of processor time, and those of the time that a user waits. Builds the last two releases of
+four libraries: needs gcc, g++ and npm.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ class Versions:
             for words in calls:
                 _ran(program, self._folder / f"{store}-{version}.db", words)
 
-    def paired(self, store: str, words: Words, rounds: int) -> dict[str, list[float]]:
-        """The processor seconds of a command in each version, round by round; a first round is not counted."""
-        seconds: dict[str, list[float]] = {version: [] for version in self._programs}
+    def paired(self, store: str, words: Words, rounds: int) -> dict[str, list[Cost]]:
+        """The costs of a command in each version, round by round; a first round is not counted."""
+        costs: dict[str, list[Cost]] = {version: [] for version in self._programs}
         for turn in range(rounds + 1):
             for version in sorted(self._programs, reverse=bool(turn % 2)):
                 cost = _ran(self._programs[version], self._copy(store, version), words)
                 if turn:
-                    seconds[version].append(cost.seconds)
-        return seconds
+                    costs[version].append(cost)
+        return costs
 
     def _copy(self, store: str, version: str) -> Path:
         used = self._folder / f"used-{version}.db"
@@ -83,9 +84,14 @@ def rows(before: Path, folder: Path, rounds: int) -> Iterator[Sequence[str]]:
     """A line of the table for each work."""
     versions = Versions(folder, before)
     for what, store, words in works(versions, folder):
-        seconds = versions.paired(store, words, rounds)
-        ratio = median(now / then for now, then in zip(seconds["now"], seconds["before"], strict=True))
-        yield what, f"{median(seconds['before']):.2f}", f"{median(seconds['now']):.2f}", f"{ratio:.2f}"
+        costs = versions.paired(store, words, rounds)
+        then, now = ([cost.seconds for cost in costs[version]] for version in ("before", "now"))
+        waited = ([cost.elapsed for cost in costs[version]] for version in ("before", "now"))
+        yield what, f"{median(then):.2f}", f"{median(now):.2f}", _ratio(then, now), _ratio(*waited)
+
+
+def _ratio(then: Sequence[float], now: Sequence[float]) -> str:
+    return f"{median(after / before for before, after in zip(then, now, strict=True)):.2f}"
 
 
 def main() -> None:
@@ -96,7 +102,11 @@ def main() -> None:
     asked = parser.parse_args()
     print(f"{machine()}; CPU seconds of the whole process, medians of {asked.rounds} paired runs.\n")
     with TemporaryDirectory() as name:
-        print(table(["work", "before", "now", "ratio"], rows(asked.before, Path(name), asked.rounds)))
+        print(
+            table(
+                ["work", "before", "now", "ratio", "ratio of wall time"], rows(asked.before, Path(name), asked.rounds)
+            )
+        )
 
 
 if __name__ == "__main__":

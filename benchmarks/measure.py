@@ -15,11 +15,15 @@ ONE_RUN = Path(__file__).with_name("one_run.py")
 
 @dataclass(frozen=True)
 class Cost:
-    """One run: user and system seconds with all descendants, peak resident set in bytes of the largest of them."""
+    """One run: user and system seconds with all descendants, peak resident set in bytes of the largest of them.
+
+    ``elapsed`` are the seconds that the caller waited.
+    """
 
     seconds: float
     peak: int
     status: int
+    elapsed: float = 0.0
 
     @property
     def exceeded(self) -> bool:
@@ -33,8 +37,8 @@ def measure(command: Sequence[str | Path], limit: int, environment: Mapping[str,
     variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed tool has its bytecode
     words = [sys.executable, "-I", "-S", ONE_RUN, str(limit), *map(str, command)]
     told = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
-    seconds, peak, status = told.split()
-    return Cost(float(seconds), int(peak), int(status))
+    seconds, peak, status, elapsed = told.split()
+    return Cost(float(seconds), int(peak), int(status), float(elapsed))
 
 
 @dataclass(frozen=True)
