@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from abistore.cli.commands.ingest import SOURCES
+from abistore.cli.options.shared import VERSION_SOURCES
 from abistore.cli.rendering import GATES
 from abistore.compare.differing import differing
 from abistore.model.digest import sort_variants
@@ -54,4 +54,4 @@ def test_churn_counts_exports_that_came_and_went_and_names_that_differ() -> None
 
 def test_the_command_line_offers_all_gates_and_all_sources_of_a_version() -> None:
     assert get_args(FailOn) == GATES
-    assert get_args(VersionFrom) == SOURCES
+    assert get_args(VersionFrom) == VERSION_SOURCES

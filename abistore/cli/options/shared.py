@@ -143,9 +143,11 @@ def said_options(command: Decorated) -> Decorated:
     return command
 
 
+VERSION_SOURCES = ("filename", "folder", "soname")
+
 version_from_option = click.option(
     "--version-from",
-    type=click.Choice(("filename", "folder", "soname")),
+    type=click.Choice(VERSION_SOURCES),
     help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
     "files whose paths give their versions are taken oldest first.",
 )
