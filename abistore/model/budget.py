@@ -151,4 +151,4 @@ def weakened(evidence: Evidence, refused: int) -> Evidence:
 
 def told(refused: int) -> str:
     """The sentence about replaced types."""
-    return f"{counted(refused, 'type without a name is', 'types without a name are')} too large to be spelled out"
+    return f"{counted(refused, 'type is', 'types are')} too large to be spelled out"

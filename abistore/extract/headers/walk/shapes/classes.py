@@ -13,6 +13,12 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 
 BITS = 8
 
+MOST_LOOKS = 1 << 26
+"""How often libclang may visit members in one unit: some two seconds. All of <linux> takes a quarter of a million."""
+
+MOST_DEPTH = 100
+"""How deep records that hold each other are looked into; what is deeper counts as too much."""
+
 
 class BaseClass:
     """One direct base as it is written, and the class that it names; ``None`` where that is not defined."""
@@ -36,6 +42,19 @@ class Classes:
         self.pointer = pointer
         self.resolve: Resolve = lambda _instance, _type: None
         self._known: dict[int, ClassFacts | None] = {}
+        self._looked = set[int]()
+        self._left = MOST_LOOKS
+        self.depth = 0
+
+    def may_look(self, facts: ClassFacts) -> bool:
+        """Whether a class can still be laid out, of which each is counted once."""
+        if facts.cursor.d0 in self._looked:
+            return True
+        if facts.looks > self._left:
+            return False
+        self._left -= facts.looks
+        self._looked.add(facts.cursor.d0)
+        return True
 
     def of(self, cursor: Cursor) -> ClassFacts | None:
         """The facts of the class that ``cursor`` declares; ``None`` where it is not defined."""
@@ -82,6 +101,26 @@ class ClassFacts:
         if self.is_template:
             return [each for each in self.members if each.kind == kinds.FIELD]
         return self.classes.lib.fields(self.type)
+
+    @cached_property
+    def visits(self) -> int:
+        """How many members libclang visits before it tells where one is: those of members, too, as often as they occur.
+
+        Records that hold two of each other double it each time.
+        """
+        classes = self.classes
+        if classes.depth > MOST_DEPTH:
+            return MOST_LOOKS
+        classes.depth += 1
+        held = (classes.of_type(classes.lib.getCursorType(field)) for field in self.fields)
+        found = sum(1 if facts is None else min(1 + facts.visits, MOST_LOOKS) for facts in held)
+        classes.depth -= 1
+        return min(found, MOST_LOOKS)
+
+    @cached_property
+    def looks(self) -> int:
+        """How many visits it takes to lay out the class: all of them for each of its fields and those of its bases."""
+        return self.visits * len(self.fields) + sum(base.facts.looks for base in self.bases if base.facts is not None)
 
     @cached_property
     def bases(self) -> list[BaseClass]:

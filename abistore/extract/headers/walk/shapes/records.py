@@ -44,6 +44,9 @@ class RecordShapes:
         facts = self._classes.of(cursor)
         if facts is None or facts.size < 0 or self._lib.isInvalidDeclaration(facts.cursor):
             return None
+        if not self._classes.may_look(facts):
+            self._types.references.budget.refused += 1
+            return None
         facts.place_bases()
         bases = [self._base(facts, base) for base in facts.bases]
         virtuals = self._virtuals(facts)
