@@ -111,16 +111,22 @@ def tone(report: Report) -> str:
     return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
 
 
+NONE = "no suppressions"
+
+
 def ruling(policy: str, policy_file: RulingFile | None, suppression_files: Sequence[RulingFile]) -> str:
     """The policy and the suppression files that findings were judged by."""
     origin = f" ({policy_file.name}, sha256 {policy_file.sha256[:DIGITS]})" if policy_file else ""
     files = ", ".join(f"{file.name} (sha256 {file.sha256[:DIGITS]})" for file in suppression_files)
-    return f"policy {policy}{origin}, {f'suppressions {files}' if files else 'no suppressions'}"
+    return f"policy {policy}{origin}, {f'suppressions {files}' if files else NONE}"
 
 
 def ruled_by(report: Report) -> str:
-    """The policy and the suppression files of a report."""
-    return ruling(report.policy, report.policy_file, report.suppression_files)
+    """The policy and the suppression files of a report. What it leaves out for a program comes from no file."""
+    by = ruling(report.policy, report.policy_file, report.suppression_files)
+    return (
+        f"{by.removesuffix('suppressions')}suppression files" if report.suppressed_count and by.endswith(NONE) else by
+    )
 
 
 def allowance(report: Report) -> str:

@@ -54,6 +54,8 @@ def test_a_program_meets_only_what_it_imports(abistore: Call, tmp_path: Path, si
     asks = program(tmp_path, "int gone(void); int main(void) { return gone(); }", old, "asks")
     measures = program(tmp_path, "int norm(void *); int main(void) { return norm(0); }", old, "measures")
     assert abistore("compare", old, new).code == 4
+    assert "policy strict_abi, no suppressions\n" in abistore("compare", old, new).out
+    assert "policy strict_abi, no suppression files\n" in abistore("compare", old, new, "--for", keeps).out
 
     untouched = abistore("compare", old, new, "--for", keeps, "--json")
     assert (untouched.code, untouched.json["verdict"]) == (0, "NO_CHANGE")

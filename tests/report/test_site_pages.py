@@ -7,12 +7,13 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from abistore.cli.main import in_plain_letters
 from abistore.model.findings import Churn, Verdict
 from abistore.model.history import LineKey, Release
-from abistore.model.snapshot import Evidence, Provenance, Target
+from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target
 from abistore.report.site.addresses import OURS, address
 from abistore.report.site.chart import chart, spark
 from abistore.report.site.marks import FIRST, MARKS, UNJUDGED, mark
@@ -141,6 +142,18 @@ def test_a_markdown_table_has_its_columns_whatever_versions_are_called() -> None
     bars = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in rows}
     assert len(rows) == 4 and bars == {10}
     assert "API break" in rows[2]
+
+
+def test_a_markdown_table_has_the_same_words_for_both_verdicts_and_names_tags() -> None:
+    same = msgspec.structs.replace(row(1, Verdict.API_BREAK), against_baseline=Verdict.NO_CHANGE)
+    worse = msgspec.structs.replace(row(2, Verdict.COMPATIBLE), against_baseline=Verdict.API_BREAK)
+    tagged = msgspec.structs.replace(worse.release, tags=(ReleaseTag("withdrawn"),))
+    text = markdown([history(row(0, None), same, msgspec.structs.replace(worse, release=tagged))])
+    assert [line.split("|")[-3:-1] for line in text.splitlines() if line.startswith("| `1")][:2] == [
+        [" Compatible ", " API break "],
+        [" API break ", " No change "],
+    ]
+    assert "| `1.2` (withdrawn) |" in text
 
 
 def test_a_plot_shows_a_bar_a_letter_and_the_changes_of_each_release() -> None:

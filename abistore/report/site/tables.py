@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from abistore.model.words.characters import visible
 from abistore.report.formats.markdown import code, plain
-from abistore.report.heading import CHECKED, ruling
-from abistore.report.site.marks import mark_of
+from abistore.report.heading import ruling
+from abistore.report.site.marks import mark, mark_of
 from abistore.report.site.timeline import History, HistoryRow
 
 HEADS = ("release", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline")
@@ -40,16 +40,17 @@ def _timeline(history: History) -> Iterator[str]:
 
 def _row(history: History, row: HistoryRow) -> tuple[str, ...]:
     release, churn = row.release, row.churn
-    against = row.against_baseline.name if row.against_baseline else "not judged" if row.unjudged_baseline else ""
-    partial = f" {CHECKED}" if row.evidence_gap_baseline and against else ""
+    judged = row.against_baseline is not None or row.unjudged_baseline
+    against = mark(row.against_baseline, row.evidence_gap_baseline).words if judged else ""
+    tags = f" ({plain(', '.join(tag.name for tag in release.tags))})" if release.tags else ""
     return (
-        _cell(release.version),
+        f"{_cell(release.version)}{tags}",
         f"{release.released or release.ingested:%Y-%m-%d}",
         _cell(release.soname) if release.soname else "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
         mark_of(row).words,
-        "baseline" if release.version == history.baseline else f"{against}{partial}",
+        "baseline" if release.version == history.baseline else against,
     )
 
 
