@@ -74,7 +74,8 @@ def _said(version: str, standing: Standing) -> str:
     old, bump = standing.against.version, standing.bump
     if bump is None:
         return f"{version} was not judged against {old}: {standing.unjudged}"
-    said = bump.sentence or f"{version} is {standing.verdict.name if standing.verdict else 'not judged'} against {old}"
+    verdict = "not judged" if standing.verdict is None else standing.verdict.name
+    said = bump.sentence or f"{version} is {verdict} against {old}"
     if standing.evidence_gap:
         said = f"{said}; in what could be checked: {standing.evidence_gap}"
     return f"{said}; it passes by approval: {standing.passed_by}" if standing.passed_by else said
