@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from abistore.cli.main import run
 from abistore.model.snapshot import Location
 from abistore.report import render
-from abistore.report.model import Report
+from abistore.report.model import ChangeKind, Report
 from abistore.report.outline import outline
 from abistore.report.registry import formats
 from abistore.report.style import Style
@@ -112,3 +112,54 @@ def test_the_file_of_the_project_names_the_root(
     (tmp_path / "abistore.toml").write_text('source_rot = "/ci/geo"\n')
     assert run(["compare", *sides]) not in (0, 2, 4)
     assert "did you mean source_root?" in capsys.readouterr().err
+
+
+GONE = replace(ADDED, kind="func_removed", gone=True, old_value="int f(void);", new_value=None)
+REMOVED = ChangeKind(
+    "func_removed", "A function is gone.", "Why.", "Fix.", "breaking", "symbol", "functions", "removed"
+)
+
+
+def built_twice(gone: str, there: str, libraries: tuple[str, str] = ("", "")) -> Report:
+    """A report of two builds, with what is gone and what is there in these files."""
+    found = (replace(each, location=Location(file, 7)) for each, file in ((GONE, gone), (MOVED, there)))
+    made = outline(comparison(*found), kinds=[REMOVED])
+    old, new = (replace(side, file=file) for side, file in zip((made.old, made.new), libraries, strict=True))
+    return replace(made, old=old, new=new)
+
+
+@pytest.mark.parametrize("format", formats())
+@pytest.mark.parametrize(
+    ("folders", "libraries"),
+    [
+        (("geo-1.2", "geo-1.10"), ("", "")),
+        (("old", "new"), ("old/lib/libgeo.so", "new/lib/libgeo.so")),
+        (("old/geo", "new/geo"), ("old/libgeo.so", "new/libgeo.so")),
+    ],
+)
+def test_two_builds_beside_each_other_have_a_folder_each(
+    format: str, folders: tuple[str, str], libraries: tuple[str, str]
+) -> None:
+    old, new = folders
+    made = built_twice(f"/home/ci/{old}/src/area.cc", f"/home/ci/{new}/include/geo.h", libraries)
+    text = render(made, format, Style(limit=None))
+    assert "src/area.cc" in text and "include/geo.h" in text
+    assert f"{old}/src" not in text and f"{new}/include" not in text
+
+
+@pytest.mark.parametrize(
+    ("gone", "there", "libraries"),
+    [
+        ("src/area.cc", "include/geo.h", ("", "")),
+        ("src/area.cc", "include/geo.h", ("old/libgeo.so", "new/libgeo.so")),
+        ("area.cc", "include/geo.h", ("", "")),
+        ("part1/area.cc", "part2/geo.h", ("", "")),
+    ],
+)
+def test_two_parts_of_one_build_keep_their_folders(gone: str, there: str, libraries: tuple[str, str]) -> None:
+    made = built_twice(f"/home/ci/{gone}", f"/home/ci/{there}", libraries)
+    if gone.startswith("part"):
+        both = replace(GONE, name=SIZE.name, location=Location("/home/ci/part2/x.cc", 7))
+        made = replace(made, changes=(*made.changes, *outline(comparison(both), kinds=[REMOVED]).changes))
+    text = render(made, "json", Style())
+    assert f'"{gone}:7"' in text and f'"{there}:7"' in text
