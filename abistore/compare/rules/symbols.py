@@ -17,7 +17,7 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.microsoft import decoration
 from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Record, Symbol
+from abistore.model.shapes import Declared, Function, Record, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type, visibility
 from abistore.patterns import pattern
 
@@ -61,8 +61,16 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
-    declared = "public headers declare the function, which is no longer exported"
-    yield Note(declared if _declares(context.new, name) else "the function is no longer exported", _title(name))
+    function = _function(context.old, name)
+    declared = f"public headers declare {function}, which is no longer exported"
+    yield Note(declared if _declares(context.new, name) else f"{function} is no longer exported", _title(name))
+
+
+def _function(side: SideFacts, name: Name) -> str:
+    """What a function is called: one that is private to its class, by its access."""
+    shape = side.shape(name)
+    method = shape.method if isinstance(shape, Function) else None
+    return "the private function" if method is not None and method.access == "private" else "the function"
 
 
 def _declares(side: SideFacts, name: Name) -> bool:
@@ -118,8 +126,9 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     name = symbol.subject.name
     own = name.kind == "function" and not name.spelling.startswith(THUNKS)
     if own and not is_entry_point(name, context.new.snapshot):
-        declared = "the function is exported now, which public headers declared already"
-        yield Note(declared if _declares(context.old, name) else "the function is new", None, _title(name))
+        function = _function(context.new, name)
+        declared = f"{function} is exported now, which public headers declared already"
+        yield Note(declared if _declares(context.old, name) else f"{function} is new", None, _title(name))
 
 
 @rule(

@@ -18,6 +18,10 @@ LOOKS_INSIDE = pattern(r"[(\[*]|->|[A-Za-z_)\]]\s*\.|\b(?:sizeof|alignof|new)\b"
 """What an initialiser or a default argument may look into an object with, or ask how large it is."""
 
 
+OPENING = frozenset({"befriends", "template"})
+"""What is said of a class with code elsewhere that has access to what is private in it."""
+
+
 def outermost(type: Name, source: Mapping[Name, Variants]) -> Name | None:
     """The class around a private nested ``type`` that is in none itself; ``None`` for any other type."""
     record = _record(source.get(type, ()))
@@ -52,7 +56,7 @@ class ClosedClasses:
 
     def has(self, type: Name) -> bool:
         """Whether no program was compiled with what ``type`` is made of."""
-        if self._befriends or any(type.spelling in each.spelling for each in self._reached):
+        if self._is_open or any(type.spelling in each.spelling for each in self._reached):
             return False
         return not any(_may_look(shape, type) for name in self._parts for shape in self._outside(name, type))
 
@@ -65,8 +69,9 @@ class ClosedClasses:
         return next((owner for owner in map(_owner, self._parts[name]) if owner is not None), name)
 
     @cached_property
-    def _befriends(self) -> bool:
-        return any("befriends" in text.traits for shapes in self._parts.values() for text in _texts(shapes))
+    def _is_open(self) -> bool:
+        """Whether friends or templates have access, wherever and for whatever types these are."""
+        return any(not OPENING.isdisjoint(text.traits) for shapes in self._parts.values() for text in _texts(shapes))
 
     @cached_property
     def _reached(self) -> frozenset[Name]:

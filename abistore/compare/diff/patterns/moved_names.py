@@ -11,6 +11,7 @@ from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, N
 from abistore.compare.diff.unseen import TYPES, comparable
 from abistore.compare.scopes.moves import Move
 from abistore.model.deltas import Changed, Subject
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import EXPORTS, SELF, Facet, Name
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -94,10 +95,11 @@ def _showing(context: Context, exported: bool) -> Iterator[Facet]:
 
 
 def _written(context: Context, facet: Facet, moved: Iterable[tuple[Name, Name]]) -> Pairs:
-    """The declarations of the facet that programs can name."""
+    """The declarations of the facet that programs can name: a constructor is one, with all its symbols."""
     held = context.old.snapshot.entries[facet]
     named = ((old, new) for old, new in moved if old in held and (facet == "source" or old.kind in TYPES))
-    return tuple(sorted((old.spelling, new.spelling) for old, new in named if _can_name(context, facet, old)))
+    found = {primary(old.spelling): primary(new.spelling) for old, new in named if _can_name(context, facet, old)}
+    return tuple(sorted(found.items()))
 
 
 def _can_name(context: Context, facet: Facet, name: Name) -> bool:

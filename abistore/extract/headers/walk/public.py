@@ -133,7 +133,8 @@ class PublicWalk:
             declared = self._descriptions.record(cursor, facts if shape is not None else None, shape)
             self.collected.declare(mention.name, location, declared, defines=defines)
         if facts is not None and defines:
-            self.visit(facts.members)
+            own = facts.written.d0 == facts.cursor.d0  # else its functions are the template's, which is told by itself
+            self.visit(each for each in facts.members if own or each.kind not in kinds.FUNCTIONS)
 
     def _enum(self, cursor: Cursor, location: Location) -> None:
         mention = self._types.declared(cursor)
