@@ -91,7 +91,8 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   dynamic relocations, where the library calls its own functions through these (not with `-Bsymbolic`). Constructors
   have two symbols, of which either counts; destructors and virtual functions are emitted for a vtable, and tell
   nothing. A member that goes from such an instance breaks (`func_removed`), and so does the whole, whatever the
-  compilers (`template_instantiation_removed`). Function templates are told by their symbols alone.
+  compilers (`template_instantiation_removed`). Function templates are told by their symbols alone. So it is with each
+  member of an instance of which a header says `extern template`, as the template declares it: programs ask for it.
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
   (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
   it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.

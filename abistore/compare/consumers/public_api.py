@@ -15,7 +15,7 @@ from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.closed_classes import ClosedClasses, outermost
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
-from abistore.model.cpp_names.qualified import entity, last_component, outside, scope
+from abistore.model.cpp_names.qualified import entity, last_component, outside, plain_template, scope
 from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
 from abistore.model.names import Name
 from abistore.model.reach import references
@@ -158,6 +158,20 @@ class PublicApi:
         """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""
         declared = self.declaration(export)
         return declared is not None and not self.texts[declared].copied and "<" not in demangle(export.spelling)
+
+    def is_instantiated(self, export: Name) -> bool:
+        """Whether ``export`` is a member of an instance that headers leave to the library, as the template declares it.
+
+        ``extern template class Box<int>;`` keeps compilers from making members of it, inline ones too.
+        """
+        if not is_mangled(export.spelling) or class_behind(export.spelling) or self.declaration(export) is not None:
+            return False
+        subject = entity(demangle(export.spelling))
+        instance = scope(subject)
+        plain = plain_template(instance)
+        if plain is None or not self.declares(Name("record", instance)):
+            return False
+        return f"{plain[0]}::{last_component(subject)}" in self._templates
 
     @property
     def _absent(self) -> Standing:

@@ -73,8 +73,8 @@ class ToldConsumers(Consumers):
         return "" if is_source(file) else file
 
     def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
-        """Whose ``export`` is. What headers declare without a body, no program has a copy of."""
-        if self._api.is_compiled_here(export):
+        """Whose ``export`` is. What headers declare without a body, or as ``extern template``, no program has."""
+        if self._api.is_compiled_here(export) or (gone and self._api.is_instantiated(export)):
             return "own"
         if export.spelling.startswith(CLASS_DATA) and self._api.is_keyless(
             Name("record", class_behind(export.spelling))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 65
+ENGINE: Final = 66
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "3ad6e233f87ffb7f"
+CORPUS: Final = "eb57e4718b241654"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
