@@ -98,6 +98,9 @@ class Operands:
     @property
     def store(self) -> Store:
         """The store, opened for reading."""
+        return self._open()
+
+    def _open(self) -> Store:
         if self._store is None:
             self._store = self._stack.enter_context(using(self._database))
         return self._store
@@ -128,10 +131,10 @@ class Operands:
             before, after = self.store.load_many(releases)
             return Operand(before, releases[0]), Operand(after, releases[1])
         if is_reference(old):
-            second = Operand(self._captured(new, "new", beside=old))
+            second = Operand(self._captured_meanwhile(new, "new", beside=old))
             return self._beside(old, second), second
         if is_reference(new):
-            first = Operand(self._captured(old, "old", beside=new))
+            first = Operand(self._captured_meanwhile(old, "old", beside=new))
             return first, self._beside(new, first)
         if "old" in self._opened and is_package(self._opened["old"]):
             second = Operand(self._captured(new, "new", (0, 2)))
@@ -207,6 +210,15 @@ class Operands:
         like, target = beside.partition("@")[0], self._selection.target
         with self._file(text, side, beside) as file:
             return captured(file, options=one_of(self._options(file, side), *part), target=target, like=like)
+
+    def _captured_meanwhile(self, text: str | Path, side: CompareSide, beside: str) -> Snapshot:
+        """The snapshot of a file, which is read while the database of the other side is opened."""
+        with (
+            self._file(text, side, beside) as file,
+            captured_beside(file, options=self._options(file, side), target=self._selection.target) as found,
+        ):
+            self._open()
+            return found(beside.partition("@")[0])
 
     def _file(self, text: str | Path, side: CompareSide, beside: str = "") -> InputFile:
         """The file of one side, which may be open already."""
