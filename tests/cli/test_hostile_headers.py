@@ -42,7 +42,7 @@ def nested(number: int) -> str:
         ("api.h", lambda: nested(1500), None),
     ],
 )
-def test_records_that_hold_each_other_cost_no_more_than_seconds(
+def test_records_of_each_other_cost_no_more_than_seconds(
     abistore: Call, tmp_path: Path, name: str, text: Callable[[], str], partial: bool | None
 ) -> None:
     """libclang visits every member of every member to tell where one lies, and 2^40 of them take days."""

@@ -13,8 +13,8 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 
 BITS = 8
 
-MOST_LOOKS = 1 << 26
-"""How often libclang may visit members in one unit: some two seconds. All of <linux> takes a quarter of a million."""
+MOST_LOOKS = 1 << 24
+"""How often libclang may visit members in one unit: half a second. All of <linux> takes a quarter of a million."""
 
 MOST_DEPTH = 100
 """How deep records that hold each other are looked into; what is deeper counts as too much."""
@@ -47,12 +47,13 @@ class Classes:
         self.depth = 0
 
     def may_look(self, facts: ClassFacts) -> bool:
-        """Whether a class can still be laid out, of which each is counted once."""
+        """Whether a class and its bases can still be laid out: each is counted once, with all visits for each field."""
         if facts.cursor.d0 in self._looked:
             return True
-        if facts.looks > self._left:
+        looks = facts.visits * len(facts.fields)
+        if looks > self._left or not all(self.may_look(base.facts) for base in facts.bases if base.facts is not None):
             return False
-        self._left -= facts.looks
+        self._left -= looks
         self._looked.add(facts.cursor.d0)
         return True
 
@@ -116,11 +117,6 @@ class ClassFacts:
         found = sum(1 if facts is None else min(1 + facts.visits, MOST_LOOKS) for facts in held)
         classes.depth -= 1
         return min(found, MOST_LOOKS)
-
-    @cached_property
-    def looks(self) -> int:
-        """How many visits it takes to lay out the class: all of them for each of its fields and those of its bases."""
-        return self.visits * len(self.fields) + sum(base.facts.looks for base in self.bases if base.facts is not None)
 
     @cached_property
     def bases(self) -> list[BaseClass]:
