@@ -16,9 +16,10 @@ from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.reach import Reach, embedded
-from abistore.model.shapes import AnyShape, Declared, Named, Record
+from abistore.model.shapes import AnyShape, Declared, Function, Named, Record
 
 DELETION = "special_member_deletion_added"
+FUNCTION_DELETION = "declaration_inline_removed"
 
 CONSTANTS = frozenset(
     {"constant_changed", "constant_number_changed", "constant_sentinel_changed", "constant_version_changed"}
@@ -156,6 +157,8 @@ class _Parents:
     def _part_without(self, index: int) -> int | None:
         """Of a special member that went with a part of its class, what happened to that part; or how it came in."""
         finding = self._findings[index]
+        if finding.new_value is None and finding.kind == FUNCTION_DELETION:
+            return self._class_without(finding)
         if finding.kind != DELETION or finding.old_value is None:
             return None
         from abistore.compare.classify.implicit_members import parts_without
@@ -168,6 +171,14 @@ class _Parents:
             if weighty:
                 return min(weighty, key=self._rank.__getitem__)
         return None
+
+    def _class_without(self, finding: Finding) -> int | None:
+        """Of a function that the compiler no longer makes, what is told of its class."""
+        shape = self._context.old.shape(finding.name)
+        owner = shape.method.owner if isinstance(shape, Function) and shape.method else finding.name
+        theirs = [other for other in self._of.get(owner, ()) if self._findings[other].kind == DELETION]
+        weighty = [other for other in theirs if self._weighs(other, finding)]
+        return min(weighty, key=self._rank.__getitem__) if weighty else None
 
     def _companion(self, finding: Finding) -> int | None:
         """The first of what is emitted for one class or one constructor stands for the others, if it weighs as much."""

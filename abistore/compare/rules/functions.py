@@ -334,6 +334,9 @@ def _is_deleted(function: Changed[Function]) -> bool:
 
 
 def _deletion(function: Changed[Function]) -> Note:
+    method = function.new.method
+    if method is not None and method.defaulted:  # ``= default`` of a class of which a part has no such member
+        return Note("the compiler no longer makes the member", signature(function.old), None)
     return Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
 
 

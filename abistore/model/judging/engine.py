@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 66
+ENGINE: Final = 67
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "eb57e4718b241654"
+CORPUS: Final = "76f20ff6e2fe1446"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
