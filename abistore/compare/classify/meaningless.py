@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from abistore.compare.classify.declared_traits import told_beside
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
@@ -245,7 +244,11 @@ def _declared(declared: Declared, other: Declared) -> Declared:
 
 
 def _body(own: InlineBody | None, other: InlineBody | None) -> InlineBody | None:
-    return own if own is None or other is None else told_beside(own, other)
+    if own is None or other is None:
+        return own
+    from abistore.compare.classify.declared_traits import told_beside  # headers alone have bodies
+
+    return told_beside(own, other)
 
 
 def _default(own: str | None, other: str | None) -> str | None:

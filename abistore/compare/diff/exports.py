@@ -32,7 +32,6 @@ from abistore.compare.diff.parts import (
     VersionRequirement,
 )
 from abistore.compare.diff.patterns import renamed_exports as patterns
-from abistore.compare.diff.patterns.instruction_sets import families
 from abistore.compare.diff.patterns.moved_names import moved_exports
 from abistore.compare.diff.unnamed import unnamed, unused
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor
@@ -237,11 +236,9 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     for title, hidden in _gone_unnamed(tables, gone):
         gone -= set(hidden.symbols)
         yield Removed(Subject(SELF, title), hidden)
-    for base, variants in families(gone, tables.old) if gone else ():
-        declared = any(tables.context.old.variants("source", tables.old[each]) for each in variants)
-        dispatched = base in tables.old and base in tables.new and not declared
-        yield Removed(Subject(SELF, f"{base} by instruction set"), InstructionSetVariants(variants, dispatched))
-        gone -= set(variants)
+    for title, variants in _by_instruction_set(tables, gone) if gone else ():
+        gone -= set(variants.symbols)
+        yield Removed(Subject(SELF, title), variants)
     own = [each for each in sorted(gone) if tables.lost(each) != "foreign"]  # copies of the runtime tell of no renaming
     for part, batch in patterns.find(own, sorted(come)):
         if all(tables.lost(old) == "inline" for old, _ in batch.pairs):
@@ -261,6 +258,16 @@ def _one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         come -= set(leaked.symbols)
         yield Added(Subject(SELF, title), leaked)
     yield from _single(tables, gone, come)
+
+
+def _by_instruction_set(tables: ExportTables, gone: Set[str]) -> Iterator[tuple[str, InstructionSetVariants]]:
+    """Variants of one function for several processors that are gone, with a title."""
+    from abistore.compare.diff.patterns.instruction_sets import families  # few releases lose exports
+
+    for base, variants in families(gone, tables.old):
+        declared = any(tables.context.old.variants("source", tables.old[each]) for each in variants)
+        dispatched = base in tables.old and base in tables.new and not declared
+        yield f"{base} by instruction set", InstructionSetVariants(variants, dispatched)
 
 
 def _taken(spellings: set[str], some: Iterable[str]) -> tuple[str, ...]:
