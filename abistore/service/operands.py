@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.confinement import exists
 from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
-from abistore.extract.worker.beside import read_beside
+from abistore.extract.worker.beside import BESIDE_A_STORE, read_beside
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using
@@ -213,9 +213,10 @@ class Operands:
 
     def _captured_meanwhile(self, text: str | Path, side: CompareSide, beside: str) -> Snapshot:
         """The snapshot of a file, which is read while the database of the other side is opened."""
+        target = self._selection.target
         with (
             self._file(text, side, beside) as file,
-            captured_beside(file, options=self._options(file, side), target=self._selection.target) as found,
+            captured_beside(file, options=self._options(file, side), target=target, worth=BESIDE_A_STORE) as found,
         ):
             self._open()
             return found(beside.partition("@")[0])

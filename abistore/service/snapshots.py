@@ -14,7 +14,7 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, is_package
-from abistore.extract.worker.beside import read_beside
+from abistore.extract.worker.beside import BESIDE_A_FILE, read_beside
 from abistore.extract.worker.bounded import read_bounded
 from abistore.limits import limits_for
 from abistore.model.snapshot import PackageRead, Snapshot, Target
@@ -104,10 +104,10 @@ def captured(
 
 @contextmanager
 def captured_beside(
-    file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None
+    file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, worth: int = BESIDE_A_FILE
 ) -> Iterator[Callable[[str], Snapshot]]:
     """Begins to read a file beside what the body does. Yields :func:`captured` of it, which is told ``like`` late."""
-    with read_beside(file, _on_platform(options, target)) as found:
+    with read_beside(file, _on_platform(options, target), worth) as found:
         yield lambda like: _one_like(found(), file, target, like)
 
 

@@ -24,7 +24,7 @@ PLAIN = ExtractOptions()
 
 @pytest.fixture(autouse=True)
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The processes that were made; each small file is worth one here, and the runner's threads do not matter."""
+    """The processes that were made; the runner's threads do not matter."""
     made: list[int] = []
     fork = os.fork
 
@@ -33,7 +33,6 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return made[-1]
 
     monkeypatch.setattr(os, "fork", forked)
-    monkeypatch.setattr(beside, "WORTH_A_COPY", 1)
     monkeypatch.setattr(beside, "_has_idle_core", lambda: True)
     monkeypatch.setattr(beside, "may_fork", lambda: True)
     return made
@@ -45,7 +44,7 @@ def library() -> Path:
 
 
 def read(path: Path, options: ExtractOptions = PLAIN) -> tuple[Snapshot, ...]:
-    with InputFile(path) as file, read_beside(file, options) as found:
+    with InputFile(path) as file, read_beside(file, options, 1) as found:
         return found()
 
 
@@ -89,7 +88,7 @@ def test_an_error_comes_back_as_it_was_raised(tmp_path: Path, library: Path, cop
 
 
 def test_where_the_copy_is_killed_the_file_is_read_here(library: Path, copies: list[int]) -> None:
-    with InputFile(library) as file, read_beside(file, PLAIN) as found:
+    with InputFile(library) as file, read_beside(file, PLAIN, 1) as found:
         os.kill(copies[0], signal.SIGKILL)
         os.waitid(os.P_PID, copies[0], os.WEXITED | os.WNOWAIT)
         again = found()
@@ -107,7 +106,7 @@ def test_a_defect_of_ours_is_not_hidden(library: Path, monkeypatch: pytest.Monke
 
 
 def test_an_error_of_the_body_ends_the_copy(library: Path, copies: list[int]) -> None:
-    with pytest.raises(KeyboardInterrupt), InputFile(library) as file, read_beside(file, PLAIN):
+    with pytest.raises(KeyboardInterrupt), InputFile(library) as file, read_beside(file, PLAIN, 1):
         raise KeyboardInterrupt
     assert are_gone(copies)
 
@@ -128,7 +127,7 @@ def test_interrupts_are_for_the_original(library: Path, copies: list[int], monke
 
 def test_what_unpacks_or_downloads_is_never_ended(library: Path, copies: list[int]) -> None:
     for options in (ExtractOptions(debuginfod=True), ExtractOptions(debug_packages=(library,))):
-        with InputFile(library) as file, read_beside(file, options):
+        with InputFile(library) as file, read_beside(file, options, 1):
             assert not copies
 
 

@@ -18,8 +18,14 @@ from abistore.extract.reader import ExtractOptions, is_package
 from abistore.extract.worker.bounded import read_bounded
 from abistore.model.snapshot import Snapshot
 
-WORTH_A_COPY: Final = 128 << 10
-"""Bytes of a file. A smaller one is read in less time than it takes to copy this process."""
+BESIDE_A_FILE: Final = 8 << 20
+"""Bytes of a file that is worth a copy of this process while another file is read.
+
+Both processes then load the readers, a fifth more processor time: of a smaller file hardly any time would be won.
+"""
+
+BESIDE_A_STORE: Final = 256 << 10
+"""Bytes of a file that is worth a copy while a database is opened, for which no reader is loaded."""
 
 Read: TypeAlias = Callable[[], tuple[Snapshot, ...]]
 
@@ -55,13 +61,14 @@ class _Copy:
 
 
 @contextmanager
-def read_beside(file: InputFile, options: ExtractOptions) -> Iterator[Read]:
+def read_beside(file: InputFile, options: ExtractOptions, worth: int = BESIDE_A_FILE) -> Iterator[Read]:
     """Begins to read ``file``, and yields what gives its snapshots as :func:`read_bounded` does, errors included.
 
-    The file is read only when it is asked for where no second core is idle, where this process cannot be copied, and
+    A library is worth a copy of this process from ``worth`` bytes on; a folder, and one with headers, always is. The
+    file is read only when it is asked for where no second core is idle, where this process cannot be copied, and
     where the copy ended without an answer.
     """
-    copy = _Copy(file, options) if _is_worth_a_copy(file, options) and may_fork() and _has_idle_core() else None
+    copy = _Copy(file, options) if _is_worth_a_copy(file, options, worth) and may_fork() and _has_idle_core() else None
 
     def found() -> tuple[Snapshot, ...]:
         answer = copy.answer() if copy else None
@@ -78,12 +85,12 @@ def read_beside(file: InputFile, options: ExtractOptions) -> Iterator[Read]:
             copy.end()
 
 
-def _is_worth_a_copy(file: InputFile, options: ExtractOptions) -> bool:
+def _is_worth_a_copy(file: InputFile, options: ExtractOptions, worth: int) -> bool:
     is_folder = isinstance(file, InputFolder)
     unpacks = options.debug_packages or options.devel_packages or (is_package(file) and not is_folder)
     if unpacks or options.debuginfod:
         return False  # a copy that is ended would leave behind what it unpacked or downloaded so far
-    return is_folder or file.size >= WORTH_A_COPY or options.headers is not None
+    return is_folder or file.size >= worth or options.headers is not None
 
 
 def _has_idle_core() -> bool:
