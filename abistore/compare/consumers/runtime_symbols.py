@@ -57,6 +57,25 @@ def is_runtime_symbol(symbol: str) -> bool:
     if outermost_of(symbol) not in STANDARD:
         return False
     demangled = demangle(symbol)
+    if demangled == symbol:
+        return symbol[4:5].isdecimal() and _names_std_alone(symbol)  # and no operator of std
     if entity(demangled).startswith("operator"):
         return False
     return all(each in STANDARD or each in _WORDS or _RESERVED.match(each) for each in _START.findall(demangled))
+
+
+_WRITTEN: Final = pattern(r"DF\d+|S[\dA-Z]*_|(?P<std>St)?(?P<length>\d+)")
+"""A floating type (``DF128_``), a substitution, or the length of a name that is written out (section 5.1)."""
+
+
+def _names_std_alone(symbol: str) -> bool:
+    """Whether each name that is written out in ``symbol`` is one of ``std``, which the demangler here cannot read.
+
+    ``_ZSt8to_charsPcS_DF128_`` is of GCC 13, and the C++ runtime of this machine may be older.
+    """
+    place = 2
+    while found := _WRITTEN.search(symbol, place):
+        if found["length"] and not found["std"]:
+            return False
+        place = found.end() + int(found["length"] or 0)
+    return True
