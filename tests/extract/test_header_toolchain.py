@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.headers import clang, toolchain, zig
+from abistore.extract.headers import apart, clang, toolchain, zig
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
@@ -197,6 +197,7 @@ def test_missing_standard_headers_of_macos_are_told_with_where_they_come_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(zig, "find_spec", lambda _name: None)
+    monkeypatch.setattr(apart, "may_fork", lambda: True)  # a copy of this process has what is replaced here
     (tmp_path / "api.hpp").write_text("#include <string>\nint f(const std::string &);\n")
     (tmp_path / "plain.h").write_text("int g(void);\n")
     reading = read_headers(HeaderOptions((tmp_path / "api.hpp", tmp_path / "plain.h")), MACOS[0])
