@@ -74,10 +74,11 @@ def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_p
     assert list(public_headers(told, tmp_path)) == [tmp_path / "include" / "lib.h"]
 
 
-def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one() -> None:
+@pytest.mark.parametrize("part", [Part.OPEN, Part.LATER])
+def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one(part: Part) -> None:
     found = answers()
-    asked = [key(pair, "abistore", evidence) for pair in pairs_of(Part.OPEN, ()) for evidence in ("files", "headers")]
-    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs_of(Part.OPEN, ())}
+    asked = [key(pair, "abistore", evidence) for pair in pairs_of(part, ()) for evidence in ("files", "headers")]
+    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs_of(part, ())}
     wrong = {place for place in asked if place in found and found[place].breaks != truth[place[:3]]}
     assert {place for place in causes() if place[:3] in truth} == wrong
 

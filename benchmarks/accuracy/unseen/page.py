@@ -22,7 +22,7 @@ INTRODUCTION = """# Right on releases that no rule was made for
 
 How often do tools answer rightly whether a new release breaks what was built with the one before, on libraries that
 nobody looked at while the rules were made? {pairs} consecutive pairs of releases of {libraries} libraries, C and C++,
-half of them wheels without debug information. By
+with debug information and without. By
 
 ```console
 $ python -m benchmarks.accuracy.unseen --build       # obtains and builds: pip, npm, gcc, g++, cmake
@@ -37,7 +37,8 @@ installed headers of the old release goes wrong with the new library.
 **There are three parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
 on 2026-11-23; a digest of a pair's name decided which belong to it. What mended one of its answers later counts in no
 figure here: a vtable of a class that no header declares has been a risk since. The later one is of libraries that were
-chosen after that. {later}
+chosen after that. {later} Neither counts what mended one of its answers
+afterwards: functions of `std` that the C++ runtime of a machine is too old to demangle are told as the runtime's since.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
