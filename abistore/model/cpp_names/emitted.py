@@ -18,6 +18,7 @@ from abistore.model.mangling.symbols import (
     TYPEINFO_NAME,
     VTABLE,
     VTT,
+    is_in_std,
     is_mangled,
     is_member_of_std,
     mangled_scope,
@@ -42,16 +43,12 @@ def class_behind(symbol: str) -> str:
     return subject if symbol.startswith(CLASS_DATA) else scope(subject)
 
 
-_IN_STD = "_ZSt"
-"""What begins the symbol of a function or variable of namespace ``std`` itself (section 5.1.2, unscoped-name)."""
-
-
 def outermost_of(symbol: str) -> str:
     """The outermost namespace or class of what ``symbol`` names; empty at global scope.
 
     Members of what has a plain name tell it without being demangled, and so do those of ``std``.
     """
-    if is_member_of_std(symbol) or symbol.startswith(_IN_STD):
+    if is_member_of_std(symbol) or is_in_std(symbol):
         return "std"
     found, _ = mangled_scope(symbol)
     tagged = symbol.startswith("B", symbol.find(found) + len(found))

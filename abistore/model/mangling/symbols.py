@@ -110,6 +110,11 @@ def is_member_of_std(symbol: str) -> bool:
     return _MEMBER_OF_STD.match(symbol) is not None
 
 
+def is_in_std(symbol: str) -> bool:
+    """Whether a mangled name is of a function or variable of ``std`` itself (section 5.1.2, unscoped-name)."""
+    return symbol.startswith("_ZSt")
+
+
 def is_declared(symbol: str) -> bool:
     """Whether some source declares ``symbol``: compilers make vtables, type information, thunks and guards (5.1.4).
 
