@@ -32,6 +32,7 @@ COMPILED_WITH_ERRORS = 6
 CAUSES = 8
 """How many causes an answer keeps, each cut to this many letters:"""
 LETTERS = 110
+FOLDERS = re.compile(r"(?<![\w.])(?:/[^\s/'\"]+)+/")
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Said:
 
 
 def no_answer(why: str) -> Said:
-    """What stands for a tool that failed or did not end, in one line."""
-    return Said(f"no answer: {' '.join(why.split())[:LETTERS]}", None)
+    """What stands for a tool that failed or did not end, in one line without the folders of this machine."""
+    return Said(f"no answer: {' '.join(FOLDERS.sub('', why).split())[:LETTERS]}", None)
 
 
 @dataclass(frozen=True)

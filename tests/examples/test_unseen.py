@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.accuracy import truth
-from benchmarks.accuracy.asking import Done, Said, no_answer
+from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
 from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
@@ -54,6 +54,13 @@ def test_a_command_that_was_stopped_or_failed_says_why_in_one_line() -> None:
     assert no_answer(Done(-24, "", "").failure).word.startswith("no answer: stopped after")
     failed = Done(1, "", "reading\nERROR: cannot compile\n  a.h\n")
     assert no_answer(failed.failure) == Said("no answer: exit 1: ERROR: cannot compile", None)
+
+
+def test_no_answer_names_a_folder_of_a_machine() -> None:
+    failed = Done(1, "", "Error: Failed to dump '/home/me/cache/lib/1.2/libx.so': a/b.h of /usr/include/c.h\n")
+    assert no_answer(failed.failure).word == "no answer: exit 1: Error: Failed to dump 'libx.so': a/b.h of c.h"
+    kept = [each for said in answers().values() for each in (said.word, *said.causes)]
+    assert [each for each in kept if FOLDERS.search(each)] == []
 
 
 def test_answers_are_read_as_they_were_kept(tmp_path: Path) -> None:
