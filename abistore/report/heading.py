@@ -111,22 +111,22 @@ def tone(report: Report) -> str:
     return {"NO_CHANGE": "compatible", "COMPATIBLE_WITH_RISK": "risk"}.get(report.verdict, report.verdict.lower())
 
 
-NONE = "no suppressions"
-
-
-def ruling(policy: str, policy_file: RulingFile | None, suppression_files: Sequence[RulingFile]) -> str:
-    """The policy and the suppression files that findings were judged by."""
+def ruling(
+    policy: str,
+    policy_file: RulingFile | None,
+    suppression_files: Sequence[RulingFile],
+    no_files: str = "no suppressions",
+) -> str:
+    """The policy and the suppression files that findings were judged by, or ``no_files`` where there are none."""
     origin = f" ({policy_file.name}, sha256 {policy_file.sha256[:DIGITS]})" if policy_file else ""
     files = ", ".join(f"{file.name} (sha256 {file.sha256[:DIGITS]})" for file in suppression_files)
-    return f"policy {policy}{origin}, {f'suppressions {files}' if files else NONE}"
+    return f"policy {policy}{origin}, {f'suppressions {files}' if files else no_files}"
 
 
 def ruled_by(report: Report) -> str:
     """The policy and the suppression files of a report. What it leaves out for a program comes from no file."""
-    by = ruling(report.policy, report.policy_file, report.suppression_files)
-    return (
-        f"{by.removesuffix('suppressions')}suppression files" if report.suppressed_count and by.endswith(NONE) else by
-    )
+    none = "no suppression files" if report.suppressed_count else "no suppressions"
+    return ruling(report.policy, report.policy_file, report.suppression_files, none)
 
 
 def allowance(report: Report) -> str:

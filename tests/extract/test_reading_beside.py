@@ -96,6 +96,20 @@ def test_where_the_copy_is_killed_the_file_is_read_here(library: Path, copies: l
     assert are_gone(copies)
 
 
+def test_where_no_further_process_is_allowed_the_file_is_read_here(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> int:
+        raise BlockingIOError("no further process")
+
+    monkeypatch.setattr(os, "fork", refused)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with InputFile(library) as file:
+        alone = read_bounded(file, PLAIN)
+    assert read(library) == alone
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_a_defect_of_ours_is_not_hidden(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
         raise ZeroDivisionError(file.path.name)

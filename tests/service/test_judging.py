@@ -14,8 +14,8 @@ from abistore.model.findings import Churn, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.service.ingest.results import VersionFrom
 from abistore.service.judging.judging import FailOn, churn, exit_code
+from abistore.service.project.configuration import VersionFrom
 
 TARGET = Target("elf", "x86_64", 64, "little")
 

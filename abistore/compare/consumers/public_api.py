@@ -77,11 +77,7 @@ class PublicApi:
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
-            for told in (
-                "_closed",
-                "_closed_classes",
-                "_compares_members",
-            ):  # signatures tell of them, which texts do not hold
+            for told in ("_closed", "_closed_classes", "_compares_members"):  # they follow signatures, not texts
                 vars(self).pop(told, None)
         return same
 

@@ -42,7 +42,12 @@ class _Copy:
 
     def __init__(self, file: InputFile, options: ExtractOptions) -> None:
         self._answers, answers = os.pipe()
-        self._process = os.fork()
+        try:
+            self._process = os.fork()
+        except OSError:
+            os.close(self._answers)
+            os.close(answers)
+            raise
         if not self._process:
             _read_and_end(file, options, answers)
         os.close(answers)
@@ -68,7 +73,10 @@ def read_beside(file: InputFile, options: ExtractOptions, worth: int = BESIDE_A_
     file is read only when it is asked for where no second core is idle, where this process cannot be copied, and
     where the copy ended without an answer.
     """
-    copy = _Copy(file, options) if _is_worth_a_copy(file, options, worth) and may_fork() and _has_idle_core() else None
+    copy = None
+    if _is_worth_a_copy(file, options, worth) and may_fork() and _has_idle_core():
+        with suppress(OSError):  # the system allows no further process, or no further descriptor
+            copy = _Copy(file, options)
 
     def found() -> tuple[Snapshot, ...]:
         answer = copy.answer() if copy else None

@@ -24,8 +24,9 @@ from abistore.service.administration.tagging import tag_of
 from abistore.service.database import Database, user, using
 from abistore.service.ingest.admitting import admit
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, Status
-from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan, VersionFrom
+from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.labels import check_label
+from abistore.service.project.configuration import VersionFrom
 from abistore.service.snapshots import (
     InputFile,
     captured,

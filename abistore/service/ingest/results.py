@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.model.history import Release
 from abistore.service.ingest.gates import OPEN, Gate, Status
+from abistore.service.project.configuration import VersionFrom
 from abistore.service.snapshots import ExtractOptions
 
 if TYPE_CHECKING:
     from abistore.report.model import Report
-
-VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
-"""Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
 
 class IngestPlan(msgspec.Struct, frozen=True):

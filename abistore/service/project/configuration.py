@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -20,6 +20,9 @@ from abistore.service.project.location import project_file
 MOST_BYTES = 1 << 20
 PROFILE = re.compile(r"\w+")
 """What names a policy and no file."""
+
+VersionFrom: TypeAlias = Literal["filename", "folder", "soname"]
+"""Where a version comes from when none is given: ``libz.so.1.3.1``, ``1.3.1/libz.so``, or the SONAME."""
 
 
 class HeadersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +67,7 @@ class IngestTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     set_baseline: str | None = None
     set_baseline_if_none: str | None = None
     keep_failed: bool = False
-    version_from: Literal["filename", "folder", "soname"] | None = None
+    version_from: VersionFrom | None = None
     tag: tuple[str, ...] = ()
 
 
@@ -72,7 +75,7 @@ class GateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[gate]``: what the options of this name of ``abistore gate`` say."""
 
     introduced_only: bool = False
-    version_from: Literal["filename", "folder", "soname"] | None = None
+    version_from: VersionFrom | None = None
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
