@@ -181,7 +181,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
     "enum_member": ("an enumerator", ("alias", "constant", "experimental", "inner", "reserved", "sentinel", "value")),
     "evidence": ("what a build shows of its ABI", ("", "agreement", "options")),
-    "field": ("a data member of a class", ("access", "grouping", "private", "reserved", "trailing", "type", "use")),
+    "field": (
+        "a data member of a class",
+        ("access", "grouping", "private", "reserved", "trailing", "type", "unset", "use"),
+    ),
     "file": ("the library's file", ("kind",)),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
     "func": ("a function", ("body", "noreturn", "prototype", "scope")),

@@ -20,7 +20,7 @@ def snapshot(members: str) -> Snapshot:
 
 def added(old: str, new: str) -> Finding:
     found = compare(snapshot(old), snapshot(new)).findings
-    (finding,) = (each for each in found if each.kind == "type_field_added_compatible")
+    (finding,) = (each for each in found if each.kind == "field_unset_added")
     return finding
 
 

@@ -9,6 +9,7 @@ from abistore.compare.classify.field_places import FieldPlace, place_of, record_
 from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.unset_fields import programs_make
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import FieldGroup
 from abistore.compare.rule import Note, rule
@@ -68,18 +69,36 @@ def field_trailing_added(field: Added[Field | InnerField], context: Context) -> 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
 def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was added in padding, or in place of a removed field.
+    """A field was added in padding that the library sets, or in place of a removed field.
 
-    The size and the other fields are as before. Padding is not initialised, so that the field may hold any value in
-    objects that programs allocated. Where a field was removed, programs go on using that one; the removal is a finding
-    of its own.
+    The size and the other fields are as before. The library allocates the objects, or an exported constructor sets them
+    up. Where a field was removed, programs go on using that one; the removal is a finding of its own.
 
-    Fix: nothing in padding, if the library does not trust the field in objects of older programs.
+    Fix: nothing.
     """
-    if place_of(field, context) is FieldPlace.FREE and not is_reserved(plain(field.new)):
-        gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
+    gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
+    if _lies_free(field, context) and (gone or not programs_make(record_of(field), context)):
         place = f"in place of {gone}, which was removed" if gone else "in padding"
         yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="added")
+def field_unset_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+    """A field was added in the padding of a struct that programs set up themselves.
+
+    The size and the other fields are as before. Programs built with the old header never set the field, so that the
+    library reads whatever lay there. Example: ``struct options { int level; char fast; };`` gets ``char safe``, and
+    programs hand over options that lay on their stack.
+
+    Fix: read the field only where another, such as a version or a flag, says that it was set.
+    """
+    replaces = replaced_by(field, context)
+    if _lies_free(field, context) and not replaces and programs_make(record_of(field), context):
+        yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+def _lies_free(field: Added[Field | InnerField], context: Context) -> bool:
+    return place_of(field, context) is FieldPlace.FREE and not is_reserved(plain(field.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")

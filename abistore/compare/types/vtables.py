@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -175,9 +175,17 @@ class VirtualTables:
 
         They cannot where all of its exported constructors are private, since every class has one.
         """
+        found = [shape for shapes in self.constructors(owner).values() for shape in shapes]
+        return not found or any(each.method and each.method.access != "private" for each in found)
+
+    def constructors(self, owner: Name) -> Mapping[Name, Sequence[Function]]:
+        """The constructors among the member functions of a class that the evidence describes, by name."""
         simple = owner.spelling.partition("<")[0].rpartition("::")[2]
-        constructors = [each for each in self.methods(owner) if each.display.rpartition("::")[2] == simple]
-        return not constructors or any(each.method and each.method.access != "private" for each in constructors)
+        return {
+            name: own
+            for name, shapes in self._methods.get(owner, {}).items()
+            if (own := [each for each in shapes if each.display.rpartition("::")[2] == simple])
+        }
 
 
 def _members(name: Name, variants: Variants) -> Iterator[tuple[Name, Function]]:
