@@ -45,6 +45,18 @@ def _places(record: Record, tables: VirtualTables) -> frozenset[Subobject] | Non
     return frozenset(found) if len(found) <= MOST_SUBOBJECTS else None
 
 
+def _takes_no_room(base: Subobject, record: Record, tables: VirtualTables) -> bool:
+    """Whether ``base`` of ``record`` is empty: as it is described, or since a member lies in its only byte.
+
+    Types of the standard library, such as ``std::iterator``, are known by their size alone.
+    """
+    type, offset = base
+    if _is_empty(type, tables):
+        return True
+    shared = any(field.offset == offset for field in record.fields)
+    return shared and tables.record(Base(type, 0)) is None and tables.side.layouts.size(type) == 1
+
+
 def _is_empty(type: TypeRef, tables: VirtualTables) -> bool:
     """Whether a base of ``type`` takes no room: neither it nor a base of it has data members or a vtable."""
     seen: set[TypeRef] = set()
@@ -86,7 +98,7 @@ def _kept(record: Changed[Record], context: Context) -> str:
         return ""
     if before <= after:
         return "subobjects"
-    return "layout" if not come and all(_is_empty(type, old) for type, _ in before - after) else ""
+    return "layout" if not come and all(_takes_no_room(each, record.old, old) for each in before - after) else ""
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
