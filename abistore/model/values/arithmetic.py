@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Final, NamedTuple
 
 INT: Final = 1 << 31
 """The first number that no ``int`` of 32 bits holds; up to there the radix of a literal does not change its type."""
 
+TRUTH: Final = "?"
+"""The type of a comparison: ``int`` in C and ``bool`` in C++, and a number in what is made of it."""
+
 WIDTHS: Final = {
+    TRUTH: 1,
     **{"": 31, "u": 32, "l": 31, "lu": 32, "ll": 63, "llu": 64},
     **{f"{sign}int{bits}_t": bits - (not sign) for sign in ("", "u") for bits in (8, 16, 64)},
     **{"signed char": 7, "unsigned char": 8, "short": 15, "unsigned short": 16, "size_t": 32},
@@ -34,7 +39,18 @@ ABOVE: Final = {
 
 WIDE: Final = frozenset({"ll", "llu", "int64_t", "uint64_t"})
 
-LEVELS: Final = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6}
+LEVELS: Final = {
+    **{"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7},
+    **{"<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10},
+}
+"""How tightly operators of two operands bind."""
+
+TRUTHS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    **{"==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge},
+    "&&": lambda one, two: bool(one and two),
+    "||": lambda one, two: bool(one or two),
+}
+"""Operators whose result is 1 or 0."""
 
 
 class Value(NamedTuple):
@@ -56,10 +72,10 @@ def evaluated(tokens: Sequence[str]) -> Value | None:
     """The value of an expression; ``None`` where it is none, or not the same everywhere."""
     reading = _Reading(tokens)
     try:
-        value = reading.expression(1)
+        value = reading.expression()
     except (NotKnown, RecursionError):
         return None
-    return value if reading.at_end else None
+    return value if reading.at_end and value.type != TRUTH else None
 
 
 def literal(text: str) -> tuple[int, str, int] | None:
@@ -86,13 +102,31 @@ class _Reading:
         """Whether nothing is left."""
         return self._place == len(self._tokens)
 
-    def expression(self, least: int) -> Value:
+    def expression(self) -> Value:
+        """The value of all operators and operands up to where no operator follows."""
+        asked = self._operation(1)
+        if self._next() != "?":
+            return asked
+        self._expect("?")
+        one = self.expression()
+        self._expect(":")
+        other = self.expression()
+        if TRUTH in (one.type, other.type):
+            raise NotKnown
+        type = _common(_promoted(one).type, _promoted(other).type)
+        return _fitting((one if asked.number else other).number, type)
+
+    def _operation(self, least: int) -> Value:
         """What operators that bind as ``least`` does, or more tightly, make of operands."""
         left = self._operand()
         while (level := LEVELS.get(self._next(), 0)) >= least:
             operator = self._take()
-            left = _combined(operator, left, self.expression(level + 1))
+            left = _combined(operator, left, self._operation(level + 1))
         return left
+
+    def _expect(self, token: str) -> None:
+        if self._take() != token:
+            raise NotKnown
 
     def _next(self) -> str:
         return "" if self.at_end else self._tokens[self._place]
@@ -104,6 +138,8 @@ class _Reading:
 
     def _operand(self) -> Value:
         token = self._take()
+        if token == "!":
+            return Value(int(not self._operand().number), TRUTH)
         if token in ("+", "-", "~"):
             number, type = _promoted(self._operand())
             return _fitting({"+": number, "-": -number, "~": ~number}[token], type)
@@ -111,9 +147,8 @@ class _Reading:
             words = self._type_name()
             if words is not None:
                 return _fitting(self._operand().number, words)
-            inner = self.expression(1)
-            if self._take() != ")":
-                raise NotKnown
+            inner = self.expression()
+            self._expect(")")
             return inner
         found = literal(token) if token[:1].isdecimal() else None
         if found is None or found[1] not in WIDTHS:
@@ -139,8 +174,12 @@ def _combined(operator: str, left: Value, right: Value) -> Value:
         if one < 0 or not 0 <= two < (64 if first in WIDE else 32):
             raise NotKnown
         return _exact(one << two if operator == "<<" else one >> two, first)
+    if operator in ("&&", "||"):
+        return Value(int(TRUTHS[operator](one, two)), TRUTH)
     type = _common(first, second)
     one, two = _fitting(one, type).number, _fitting(two, type).number
+    if operator in TRUTHS:
+        return Value(int(TRUTHS[operator](one, two)), TRUTH)
     match operator:
         case "+":
             return _fitting(one + two, type)
@@ -148,12 +187,22 @@ def _combined(operator: str, left: Value, right: Value) -> Value:
             return _fitting(one - two, type)
         case "*":
             return _fitting(one * two, type)
+        case "/" | "%":
+            return _fitting(_divided(one, two)[operator == "%"], type)
         case "&":
             return _fitting(one & two, type)
         case "|":
             return _fitting(one | two, type)
         case _:
             return _fitting(one ^ two, type)
+
+
+def _divided(one: int, two: int) -> tuple[int, int]:
+    """Quotient and remainder: C rounds towards zero (C17, 6.5.5)."""
+    if not two:
+        raise NotKnown
+    quotient = abs(one) // abs(two) * (1 if (one < 0) == (two < 0) else -1)
+    return quotient, one - quotient * two
 
 
 def _common(first: str, second: str) -> str:

@@ -9,7 +9,7 @@ from abistore.patterns import pattern
 
 TOKEN: Final = pattern(
     r"""(?P<number>(?:0[xX][\da-fA-F']+|0[bB][01']+|\d[\d']*)[uUlLzZ]*(?![\w.']))"""
-    r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_$][\w$]*|\.?\d[\w.']*|<<|>>|\S"""
+    r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_$][\w$]*|\.?\d[\w.']*|<<|>>|[=!<>]=|&&|\|\||\S"""
 )
 MOST: Final = 256
 """A longer text is compared as it is: the values of constants are short."""

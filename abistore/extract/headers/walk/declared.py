@@ -83,7 +83,8 @@ class UnitWalk:
         self._lib = lib = libclang()
         self._top = lib.children(lib.getTranslationUnitCursor(unit.obj))
         self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
-        classes = Classes(lib, lib.pointer_size(unit.obj))
+        self._pointer = lib.pointer_size(unit.obj)
+        classes = Classes(lib, self._pointer)
         self._records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
@@ -107,7 +108,7 @@ class UnitWalk:
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()
         _settle_wide(found)
-        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own))
+        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own), self._pointer)
         return found
 
     def _enter_beside(self, name: Name, cursor: Cursor) -> None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.written.sizes import measured
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
 from abistore.model.shapes import Meaning
 from abistore.model.values.texts import constant
@@ -78,14 +79,17 @@ class Expansions:
         return Definition(parameters, tuple(rest[end + 1 :]), self._is_own(cursor))
 
 
-def meaning(expansion: Expansion, constants: Mapping[str, str]) -> Meaning | None:
-    """The value of an expanded text, in which enumerators and other ``constants`` have theirs."""
-    known = (constants.get(each, each) for each in _qualified(expansion.tokens))
+def meaning(expansion: Expansion, constants: Mapping[str, str], pointer: int) -> Meaning | None:
+    """The value of an expanded text, in which enumerators and other ``constants`` have theirs.
+
+    ``pointer`` is the size of a pointer in bytes, on which those of other types depend.
+    """
+    known = (constants.get(each, each) for each in _qualified(measured(expansion.tokens, pointer)))
     value = constant(" ".join(known))
     return None if value is None else Meaning(value, expansion.borrowed)
 
 
-def _qualified(found: Sequence[str]) -> Iterator[str]:
+def _qualified(found: Iterable[str]) -> Iterator[str]:
     """Tokens, with the parts of a qualified name joined."""
     pending = ""
     for token in found:

@@ -76,8 +76,11 @@ def is_value(words: Sequence[str]) -> bool:
     return bool(words) and words[0] not in NO_VALUE and words[-1] not in ENDING
 
 
-def settle_macros(found: Collected, expansions: Expansions) -> None:
-    """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way."""
+def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> None:
+    """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way.
+
+    ``pointer`` is the size of a pointer in bytes.
+    """
     constants = dict(_constants(found))
     for name, declared in list(found.declared.items()):
         if "macro" not in declared.traits or declared.value is None or not words(declared.value):
@@ -88,7 +91,7 @@ def settle_macros(found: Collected, expansions: Expansions) -> None:
         if "constant" in declared.traits and not is_value(expansion.tokens):
             found.forget(name)
         else:
-            found.declared[name] = replace(declared, meaning=meaning(expansion, constants))
+            found.declared[name] = replace(declared, meaning=meaning(expansion, constants, pointer))
 
 
 def _constants(found: Collected) -> Iterator[tuple[str, str]]:
