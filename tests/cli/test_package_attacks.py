@@ -90,6 +90,25 @@ def test_the_library_is_read_that_the_link_of_its_soname_leads_to(
     assert "usr/lib/libcase.so.1.0 (another libcase)" in done.out
 
 
+def test_a_second_build_beside_the_one_that_is_judged_is_not_green(tmp_path: Path, abistore: Call, first: Path) -> None:
+    held = [(f"{LIB}/libcase.so.1", case(GOOD)), (f"{LIB}/fast/libcase.so.1", case(BAD))]
+    new = members(tmp_path, "case-1.1.tar.gz", held)
+    for command in (["gate"], ["ingest", "--against", "baseline"]):
+        done = abistore(*command, new)
+        assert done.code == 72, done.out
+        assert "not judged: usr/lib/fast/libcase.so.1 (another libcase)" in done.out + done.err
+    assert "restore what" not in abistore("gate", new).out
+    assert abistore("gate", new, "--only", "usr/lib/libcase.so.1").code == 0
+    assert abistore("gate", new, "--only", "usr/lib/fast/*").code == 4
+    assert abistore("gate", new, "--require", "none").code == 0
+
+
+def test_a_copy_of_the_library_that_is_judged_is_no_second_build(tmp_path: Path, abistore: Call, first: Path) -> None:
+    held = [(f"{LIB}/libcase.so.1", case(GOOD)), (f"{LIB}/fast/libcase.so.1", case(GOOD))]
+    done = abistore("gate", members(tmp_path, "case-1.1.tar.gz", held))
+    assert (done.code, "another libcase" in done.out) == (0, False)
+
+
 def test_links_in_a_circle_end(tmp_path: Path, abistore: Call, first: Path) -> None:
     held = [(f"{LIB}/libcase.so.1", "libcase.so"), (f"{LIB}/libcase.so", "libcase.so.1")]
     new = members(tmp_path, "case-1.1.tar.gz", [*held, (f"{LIB}/libcase.so.1.1", case(BAD))])

@@ -69,7 +69,8 @@ def _one_each(
     members: Sequence[tuple[str, Snapshot]], found: PackagedLibraries
 ) -> tuple[list[tuple[str, Snapshot]], list[str]]:
     """One library of each name and platform, and what is left out for that: first what programs load by its SONAME,
-    then what is called as itself, then what lies least deep."""
+    then what is called as itself, then what lies least deep. Copies of that file are not told where digests are known.
+    """
     loaded = {soname: found.loaded(soname) for _, each in members if (soname := each.facts.name if each.facts else "")}
 
     def rank(member: tuple[str, Snapshot]) -> tuple[bool, bool, int, str]:
@@ -78,14 +79,15 @@ def _one_each(
         called = library_name(path.rpartition("/")[2]) == snapshot.library
         return not is_loaded, not called, path.count("/"), path
 
-    chosen: dict[tuple[str, str], str] = {}
+    chosen: dict[tuple[str, str], tuple[str, str | None]] = {}
     for path, snapshot in sorted(members, key=rank):
-        chosen.setdefault((snapshot.library, str(snapshot.target)), path)
+        chosen.setdefault((snapshot.library, str(snapshot.target)), (path, snapshot.provenance.sha256))
     kept, twins = [], []
     for path, snapshot in members:
-        if chosen[snapshot.library, str(snapshot.target)] == path:
+        first, digest = chosen[snapshot.library, str(snapshot.target)]
+        if first == path:
             kept.append((path, snapshot))
-        else:
+        elif digest is None or snapshot.provenance.sha256 != digest:
             twins.append(f"{path} ({TWIN}{snapshot.library})")
     return kept, twins
 

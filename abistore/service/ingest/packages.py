@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UnsetType
 
+from abistore.errors import EvidenceMissing
 from abistore.model.history import DEFAULT_PROFILE, IngestRequest, Release
 from abistore.model.snapshot import PackageRead, Provenance, Snapshot
 from abistore.service.ingest.gates import Arrival, Status
 from abistore.service.ingest.release_admission import AdmittedRelease, admit_release
 from abistore.service.ingest.results import Ingested, IngestPlan
+from abistore.service.judging.evidence import lacked
 from abistore.service.snapshots import InputFile, ReadRelease, captured_all, check_target
 
 if TYPE_CHECKING:
@@ -75,7 +77,8 @@ def told(
     report, lack = admitted.report, admitted.lack
     if len(members) == 1 and (report is None or len(report.libraries) == 1):
         notes = _told_of(about, about.twins) if isinstance(about, PackageRead) else ()
-        return msgspec.structs.replace(members[0], path=str(path), notes=(*members[0].notes, *notes))
+        only = members[0] if lack is None else _refused(members[0], lack)
+        return msgspec.structs.replace(only, path=str(path), notes=(*only.notes, *notes))
     statuses = {each.status for each in members}
     return Ingested(
         path=str(path),
@@ -93,6 +96,13 @@ def told(
         notes=_told_of(about, about.left_out) if isinstance(about, PackageRead) else (),
         members=tuple(msgspec.structs.replace(each, code="", error="", verdict=None) for each in members),
     )
+
+
+def _refused(member: Ingested, lack: EvidenceMissing) -> Ingested:
+    """The one library of a package that fails as a whole."""
+    verdict = lacked(member.verdict, lack) if member.verdict is not None else None
+    told = {"code": lack.code, "error": lack.message, "hint": lack.hint}
+    return msgspec.structs.replace(member, exit_code=lack.exit_code, verdict=verdict, **told)
 
 
 def member_path(package: Path, provenance: Provenance) -> Path:

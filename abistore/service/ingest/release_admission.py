@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import EvidenceMissing
 from abistore.model.history import Release
-from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.model.snapshot import PackageRead, Provenance, Snapshot
 from abistore.report.model import Report
 from abistore.service.approvals.gate import approved_between
 from abistore.service.ingest.admission import ATTEMPTS, Admission, StoreState, foresee
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
-from abistore.service.judging.evidence import NOTHING
+from abistore.service.judging.evidence import NOTHING, lacked
+from abistore.service.judging.places import unjudged_twins
 from abistore.service.judging.releases import SaidOfRelease, judge_releases
 from abistore.service.snapshots import ReadRelease
 
@@ -96,7 +97,21 @@ class _ReleaseAdmission:
         report = self._between(standings)
         code = max([report.exit_code if report else 0, *(each.exit_code for each in outcomes if each.lack is None)])
         lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
+        if not code and lack is None and (lack := self._unjudged()) is not None and report is not None:
+            report = lacked(report, lack)
         return _Judged(outcomes, report, lack.exit_code if lack else code, lack)
+
+    def _unjudged(self) -> EvidenceMissing | None:
+        """The error that says which other builds of its libraries the package holds, which nobody looked at."""
+        if not self.gate.required.no_less:
+            return None
+        return unjudged_twins(str(self.package), self._packages())
+
+    def _packages(self) -> Iterator[Provenance]:
+        for each in (member.arrival for member in self.members):
+            told = each.release or each.snapshot
+            if told is not None:
+                yield told.provenance
 
     def _between(self, standings: Sequence[StoreState]) -> Report | None:
         """The report about the release against the one that its libraries are judged against."""

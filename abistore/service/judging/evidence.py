@@ -96,6 +96,12 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
     return _error(found)
 
 
+def lacked(report: Report, lack: EvidenceMissing) -> Report:
+    """The report of a verdict that does not pass for want of evidence."""
+    told = {"status": "error", "code": lack.code, "error": lack.message, "hint": lack.hint}
+    return msgspec.structs.replace(report, exit_code=lack.exit_code, **told)
+
+
 def _hides(item: ReportedNotChecked) -> bool:
     """Whether the new side's headers were read so that declarations are not seen that programs may meet."""
     return item.reason == HEADERS_SELECTED_DIFFERENTLY or (item.reason == HEADERS_READ_DIFFERENTLY and bool(item.names))

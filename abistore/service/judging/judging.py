@@ -17,7 +17,7 @@ from abistore.report.heading import by_approval
 from abistore.report.model import Report, verdict_of, would_fail
 from abistore.report.outline import outline
 from abistore.service.judging.allowing import assessed, passes
-from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacking
+from abistore.service.judging.evidence import NOTHING, EvidenceRequirement, lacked, lacking
 from abistore.service.kinds import kinds
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ def gated(
     lack = None if code else lacking(report, require)
     if lack is None:
         return msgspec.structs.replace(report, exit_code=code, fail_on=fail_on)
-    told = {"status": "error", "code": lack.code, "error": lack.message, "hint": lack.hint}
-    return msgspec.structs.replace(report, exit_code=lack.exit_code, fail_on=fail_on, **told)
+    return lacked(msgspec.structs.replace(report, fail_on=fail_on), lack)
 
 
 def accepted(report: Report, fail_on: FailOn) -> tuple[Report, int]:

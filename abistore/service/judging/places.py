@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from abistore.errors import EvidenceMissing
 from abistore.model.labels.sonames import library_name
 from abistore.model.snapshot import PackageRead, Provenance
 
@@ -19,9 +20,22 @@ def said_of(library: str, version: str, old: Provenance, new: Provenance) -> tup
 def in_doubt(release: str, members: Iterable[Provenance]) -> Iterator[str]:
     """Libraries of a release that nothing was compared of, as another one has their name, and what is in doubt."""
     packages = [each for each in map(_package, members) if each is not None]
-    if twins := sorted({twin for each in packages for twin in each.twins}):
+    if twins := _twins(packages):
         yield f"not compared of {release}: {', '.join(twins)}; pick one with --only"
     yield from sorted({doubt for each in packages for doubt in each.doubts})
+
+
+def unjudged_twins(package: str, members: Iterable[Provenance]) -> EvidenceMissing | None:
+    """The error that a package holds further builds of its libraries, of which a gate judges one each."""
+    twins = _twins(each for each in map(_package, members) if each is not None)
+    if not twins:
+        return None
+    hint = "judge each: pick it with --only PATTERN; or judge without them: --require none"
+    return EvidenceMissing(f"{package}: not judged: {', '.join(twins)}", hint)
+
+
+def _twins(packages: Iterable[PackageRead]) -> list[str]:
+    return sorted({twin for each in packages for twin in each.twins})
 
 
 def moved(library: str, old: Provenance, new: Provenance) -> Iterator[str]:
