@@ -9,7 +9,6 @@ from abistore.compare.classify.field_places import FieldPlace, place_of, record_
 from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused, qualifiers
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
-from abistore.compare.classify.unset_fields import programs_make
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import FieldGroup
 from abistore.compare.rule import Note, rule
@@ -77,7 +76,7 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
     Fix: nothing.
     """
     gone = ", ".join(name or "a field without a name" for name in replaced_by(field, context))
-    if _lies_free(field, context) and (gone or not programs_make(record_of(field), context)):
+    if _lies_free(field, context) and (gone or not _is_unset(field, context)):
         place = f"in place of {gone}, which was removed" if gone else "in padding"
         yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
 
@@ -93,8 +92,14 @@ def field_unset_added(field: Added[Field | InnerField], context: Context) -> Ite
     Fix: read the field only where another, such as a version or a flag, says that it was set.
     """
     replaces = replaced_by(field, context)
-    if _lies_free(field, context) and not replaces and programs_make(record_of(field), context):
+    if _lies_free(field, context) and not replaces and _is_unset(field, context):
         yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+def _is_unset(field: Added[Field | InnerField], context: Context) -> bool:
+    from abistore.compare.classify.unset_fields import programs_make  # few changes put fields in padding
+
+    return programs_make(record_of(field), context)
 
 
 def _lies_free(field: Added[Field | InnerField], context: Context) -> bool:

@@ -79,7 +79,7 @@ def _one_each(
         called = library_name(path.rpartition("/")[2]) == snapshot.library
         return not is_loaded, not called, path.count("/"), path
 
-    chosen: dict[tuple[str, str], tuple[str, str | None]] = {}
+    chosen: dict[tuple[str, str], tuple[str, str]] = {}
     for path, snapshot in sorted(members, key=rank):
         chosen.setdefault((snapshot.library, str(snapshot.target)), (path, snapshot.provenance.sha256))
     kept, twins = [], []
@@ -87,7 +87,7 @@ def _one_each(
         first, digest = chosen[snapshot.library, str(snapshot.target)]
         if first == path:
             kept.append((path, snapshot))
-        elif digest is None or snapshot.provenance.sha256 != digest:
+        elif not digest or snapshot.provenance.sha256 != digest:
             twins.append(f"{path} ({TWIN}{snapshot.library})")
     return kept, twins
 
