@@ -6,7 +6,7 @@ one's headers (``break``), whether one still compiles with the new one's (``sour
 from headers, sources and clients, and committed before any comparing tool saw a pair. All consecutive releases of the
 stated range are there; none was chosen for its answer.
 
-Pairs belong to three parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and two that
+Pairs belong to four parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and three that
 are judged once each, when all rules are made.
 """
 
@@ -36,6 +36,9 @@ class Part(StrEnum):
     LATER = "later"
     """Of libraries chosen after that, and judged once: their recipes say ``part = "later"``."""
 
+    LAST = "last"
+    """Of libraries chosen when the later part had been judged, and judged once: ``part = "last"``."""
+
 
 @dataclass(frozen=True)
 class UnseenPair:
@@ -63,12 +66,12 @@ def recipe(library: str) -> dict[str, Any]:
 def pairs() -> Iterator[UnseenPair]:
     """All pairs, library by library, oldest first."""
     for library in libraries():
-        later = recipe(library).get("part") == Part.LATER
+        stated = recipe(library).get("part")
         with (FOLDER / f"{library}.csv").open(newline="") as table:
             for row in csv.DictReader(table):
                 answers = (row["break"] == "yes", row["source_break"] == "yes")
                 old, new = row["old"], row["new"]
-                part = Part.LATER if later else _half(library, old, new)
+                part = Part(stated) if stated else _half(library, old, new)
                 yield UnseenPair(library, old, new, *answers, row["reason"], part)
 
 

@@ -34,11 +34,12 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**There are three parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
-on 2026-11-23; a digest of a pair's name decided which belong to it. What mended one of its answers later counts in no
-figure here: a vtable of a class that no header declares has been a risk since. The later one is of libraries that were
-chosen after that. {later} Neither counts what mended one of its answers
-afterwards: functions of `std` that the C++ runtime of a machine is too old to demangle are told as the runtime's since.
+**There are four parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
+on 2026-11-23; a digest of a pair's name decided which belong to it. The later one is of libraries that were chosen
+after that, and was judged once, too. The last one is of libraries that were chosen after both; {last}.
+What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
+class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
+machine is too old to demangle are told as the runtime's.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
@@ -52,7 +53,7 @@ have not been asked about all of them.
 the open half led to (`before.csv`); the other rows are from {date}.
 """
 
-PARTS = {Part.OPEN: "The open part", Part.KEPT: "The kept part", Part.LATER: "The later part"}
+PARTS = {part: f"The {part} part" for part in Part}
 
 GROUPS: Mapping[str, Callable[[UnseenPair, Binaries], bool]] = {
     "All pairs": lambda pair, told: True,
@@ -72,19 +73,22 @@ def write(date: str, versions: str) -> None:
     found, known = answers(), binaries()
     judged = [pair for pair in pairs() if (pair.library, pair.old, pair.new) in known]
     missing = [pair for pair in pairs() if pair not in judged]
-    said = "It was judged once, too." if any(each.part is Part.LATER for each in judged) else "It has not been judged."
-    every = list(pairs())
-    introduction = INTRODUCTION.format(
-        pairs=len(every), libraries=len({each.library for each in every}), later=said, date=date, versions=versions,
-        seconds=SECONDS,
-    )  # fmt: skip
-    parts = [introduction]
+    parts = [_introduction(judged, date=date, versions=versions)]
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
     PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
+
+
+def _introduction(judged: Sequence[UnseenPair], *, date: str, versions: str) -> str:
+    every = list(pairs())
+    last = "it was judged once, too" if any(each.part is Part.LAST for each in judged) else "it has not been judged yet"
+    count = len({each.library for each in every})
+    return INTRODUCTION.format(
+        pairs=len(every), libraries=count, last=last, date=date, versions=versions, seconds=SECONDS
+    )
 
 
 def _tables(part: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Binaries], found: Mapping[Key, Said]) -> (
