@@ -70,8 +70,9 @@ def field_trailing_added(field: Added[Field | InnerField], context: Context) -> 
 def type_field_added_compatible(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was added in padding that the library sets, or in place of a removed field.
 
-    The size and the other fields are as before. The library allocates the objects, or an exported constructor sets them
-    up. Where a field was removed, programs go on using that one; the removal is a finding of its own.
+    The size and the other fields are as before. The library makes all objects that it reads: it allocates them, takes
+    none from programs, or headers tell that programs can do no more than call constructors that it exports. Where a
+    field was removed, programs go on using that one; the removal is a finding of its own.
 
     Fix: nothing.
     """
@@ -83,23 +84,30 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
 def field_unset_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was added in the padding of a struct that programs set up themselves.
+    """A field was added in the padding of a struct that programs set up themselves, or an array without a bound.
 
-    The size and the other fields are as before. Programs built with the old header never set the field, so that the
+    The size and the other fields are as before. Programs built with the old header never set what came, so that the
     library reads whatever lay there. Example: ``struct options { int level; char fast; };`` gets ``char safe``, and
-    programs hand over options that lay on their stack.
+    programs hand over options that lay on their stack. So do those that have an inline constructor compiled in; files
+    do not tell that a class has none.
 
     Fix: read the field only where another, such as a version or a flag, says that it was set.
     """
-    replaces = replaced_by(field, context)
-    if _lies_free(field, context) and not replaces and _is_unset(field, context):
+    if _is_unbounded(field, context):
+        if _is_unset(field, context):
+            yield Note("a flexible array was added", None, f"{spelled(field.new)} at {_place(field.new)}")
+    elif _lies_free(field, context) and not replaced_by(field, context) and _is_unset(field, context):
         yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
 def _is_unset(field: Added[Field | InnerField], context: Context) -> bool:
-    from abistore.compare.classify.unset_fields import programs_make  # few changes put fields in padding
+    from abistore.compare.classify.making.programs import programs_make  # few changes put fields in padding
 
     return programs_make(record_of(field), context)
+
+
+def _is_unbounded(field: Added[Field | InnerField], context: Context) -> bool:
+    return place_of(field, context) is FieldPlace.FLEXIBLE
 
 
 def _lies_free(field: Added[Field | InnerField], context: Context) -> bool:
@@ -287,7 +295,7 @@ def anon_field_changed(field: Changed[InnerField] | Removed[InnerField], context
 def flexible_array_member_changed(
     field: Changed[Field | InnerField] | Added[Field | InnerField], context: Context
 ) -> Iterator[Note]:
-    """The last member became, or stopped being, an array without a bound; or one was added.
+    """The last member became, or stopped being, an array without a bound; or one was added that the library sets.
 
     The elements that programs know lie where they lay. Where the size of the struct differs, that is a finding of its
     own.
@@ -295,7 +303,7 @@ def flexible_array_member_changed(
     Fix: nothing.
     """
     if isinstance(field, Added):
-        if place_of(field, context) is FieldPlace.FLEXIBLE:
+        if _is_unbounded(field, context) and not _is_unset(field, context):
             yield Note("a flexible array was added", None, spelled(field.new))
     elif field_type(field, context) is FieldType.FLEXIBLE:
         yield Note("the last array's bound differs", spelled(field.old), spelled(field.new))

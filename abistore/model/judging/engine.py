@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 70
+ENGINE: Final = 71
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "4321fde979134274"
+CORPUS: Final = "bd6b8aebbdd1dfb2"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -1,0 +1,70 @@
+"""Which objects only a library constructs, whoever asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.deltas import Changed
+from abistore.model.mangling.symbols import primary
+from abistore.model.names import Name
+from abistore.model.shapes import Function, Named, Pointer, Qualified, Record
+
+
+def library_constructs(record: Changed[Record], context: Context) -> bool:
+    """Whether programs can make objects through exports only, and copy them with all their bytes.
+
+    Headers alone tell: debug information has no template of a constructor, and no inherited one, that nothing uses.
+    """
+    name = record.subject.name
+    if not context.old.consumers.offers(name) or _has_unnamed_constructors(name, context.old):
+        return False
+    declared = context.old.tables.constructors(name)
+    every = [each for shapes in declared.values() for each in shapes]
+    if not any(map(_is_provided, every)):
+        return False
+    called = (each for each, shapes in declared.items() if not _is_closed(each, shapes[0], context.old))
+    return _are_exported(called, context) and (any(_copies(each, name) for each in every) or _copied(record, context))
+
+
+def _has_unnamed_constructors(name: Name, side: SideFacts) -> bool:
+    """Whether a class has constructors by ``using Base::Base``, or those of the template that it is an instance of."""
+    inherited = Name("alias", f"{name.spelling}::{last_component(name.spelling)}")
+    return "<" in name.spelling or bool(side.variants("source", inherited))
+
+
+def _is_provided(constructor: Function) -> bool:
+    """Whether somebody wrote a constructor: a class of which no one did may be initialised by its members."""
+    method = constructor.method
+    return method is not None and not (method.defaulted or method.deleted)
+
+
+def _is_closed(name: Name, constructor: Function, side: SideFacts) -> bool:
+    """Whether no code of programs calls a constructor: it is deleted, or private and not used by an inline function."""
+    deleted = constructor.method is not None and constructor.method.deleted
+    return deleted or side.consumers.out_of_reach(name)
+
+
+def _are_exported(constructors: Iterable[Name], context: Context) -> bool:
+    """Whether both releases export each of these, by one symbol of it at least, and programs have no copy of it."""
+    found: dict[str, bool] = {}
+    for each in constructors:
+        exported = context.exported(each) and not context.has_own_copy(each)
+        found[primary(each.spelling)] = exported or found.get(primary(each.spelling), False)
+    return all(found.values())
+
+
+def _copies(constructor: Function, owner: Name) -> bool:
+    """Whether a constructor takes another object of its class: compilers write none that does, then."""
+    taken = constructor.parameters[0] if len(constructor.parameters) == 1 else None
+    if not isinstance(taken, Pointer) or taken.sort == "*":
+        return False
+    target = taken.target.target if isinstance(taken.target, Qualified) else taken.target
+    return target == Named(owner)
+
+
+def _copied(record: Changed[Record], context: Context) -> bool:
+    """Whether copies that compilers write have all bytes: they go field by field else, or through registers."""
+    return record.old.passing == "value" and not context.passed_with(record.subject.name)

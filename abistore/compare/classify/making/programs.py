@@ -1,0 +1,21 @@
+"""Which objects have fields that nobody sets: those that programs make by code compiled with the old header."""
+
+from __future__ import annotations
+
+from abistore.compare.classify.making.constructed import library_constructs
+from abistore.compare.classify.making.returned import is_only_returned
+from abistore.compare.context import Context
+from abistore.model.deltas import Changed
+from abistore.model.shapes import Record
+
+
+def programs_make(record: Changed[Record], context: Context) -> bool:
+    """Whether the library may be handed objects of the old ``record`` that programs made without its help.
+
+    They do not where the library allocates each object, nobody hands one back, or each is made by a constructor that
+    both releases export: the new one sets new fields, too.
+    """
+    name = record.subject.name
+    if context.old.consumers.library_allocates(name) or is_only_returned(name, context):
+        return False
+    return not library_constructs(record, context)
