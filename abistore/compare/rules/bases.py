@@ -9,11 +9,15 @@ from typing import TypeAlias
 from abistore.compare.classify.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.vtables import DEEPEST, VirtualTables
+from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.mangling.symbols import TYPEINFO
+from abistore.model.names import Name
 from abistore.model.shapes import Base, Record, TypeRef
 
 Subobject: TypeAlias = tuple[TypeRef, int | None]
@@ -101,16 +105,36 @@ def _kept(record: Changed[Record], context: Context) -> str:
     return "layout" if not come and all(_takes_no_room(each, record.old, old) for each in before - after) else ""
 
 
+def _is_looked_for(record: Changed[Record], context: Context) -> bool:
+    """Whether code of programs may ask at run time for a base that is gone.
+
+    Handlers of exceptions and ``dynamic_cast`` follow the class's type information to its public bases. Of a class
+    without virtual functions there is none unless somebody throws, catches or identifies it.
+    """
+    gone, _ = _other_bases(record, context)
+    sides = context.old, context.new
+    return any(base.access == "public" for base in gone) and all(
+        _has_typeinfo(record.subject.name, side) for side in sides
+    )
+
+
+def _has_typeinfo(name: Name, side: SideFacts) -> bool:
+    symbols = (each for each in side.exports.names if each.startswith(TYPEINFO))
+    return any(class_behind(each) == name.spelling for each in symbols)
+
+
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
 def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The base classes of a class changed.
 
     A base brings members, a vtable and a place in the object. Members of the class, and of consumers' classes that
-    derive from it, lie elsewhere. A conversion to a base that is gone gives the address of something else.
+    derive from it, lie elsewhere. A conversion to a base that is gone gives the address of something else. A handler of
+    exceptions that names it no longer catches the class, even if the base was empty.
 
     Fix: keep the bases; hold the new class as a member behind a pointer, or derive a new class from both.
     """
-    if not _kept(record, context):
+    kept = _kept(record, context)
+    if not kept or (kept == "layout" and _is_looked_for(record, context)):
         yield Note("the base classes differ", listed(record.old), listed(record.new))
 
 
@@ -129,14 +153,15 @@ def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def base_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """An empty base class was removed.
+    """An empty base class was removed that nobody asks for at run time.
 
     Built programs find everything where it was. Sources that convert to the base, or use what it declares, stop
-    compiling. ``dynamic_cast`` and exception handlers no longer match the base.
+    compiling. The base is not public, or the library exports no type information of the class, as it does of what is
+    thrown or has virtual functions.
 
     Fix: keep the empty base.
     """
-    if _kept(record, context) == "layout":
+    if _kept(record, context) == "layout" and not _is_looked_for(record, context):
         yield Note("an empty base is gone", listed(record.old), listed(record.new))
 
 

@@ -17,7 +17,7 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.microsoft import DESCRIPTOR, VFTABLE, described_class
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
+from abistore.model.shapes import Record, Symbol
 from abistore.model.words.elf_symbols import binding, visibility
 
 PURE: Final = frozenset({"__cxa_pure_virtual", "_purecall"})
@@ -105,7 +105,8 @@ def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Itera
     """The typeinfo of a class describes other base classes.
 
     Its size tells the kind and number of bases, and relocations which they are. ``catch`` and ``dynamic_cast`` in
-    programs follow the new list, while their object layout follows the old one.
+    programs follow the new list, while their object layout follows the old one. They never find bases that are not
+    public: where no other went, that is a finding of the class alone.
 
     Fix: keep the list of base classes; put new functionality in a member or in a new class.
     """
@@ -116,12 +117,22 @@ def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Itera
             yield Note("the type information names other bases", ", ".join(before), ", ".join(after))
     if not name.spelling.startswith(TYPEINFO):
         return
-    if sized(symbol.old, symbol.new):
+    if sized(symbol.old, symbol.new) and not _lost_hidden_bases(name, context):
         yield Note("the typeinfo has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
         return
     old, new = _bases(symbol.old), _bases(symbol.new)
     if old != new and len(old) == len(new) and not _is_described(name, context):
         yield Note("the typeinfo names other bases", ", ".join(old), ", ".join(new))
+
+
+def _lost_hidden_bases(name: Name, context: Context) -> bool:
+    """Whether all that a class's list of bases differs in is that some are gone which were not public."""
+    subject = Name("record", class_behind(name.spelling))
+    old, new = context.old.shape(subject), context.new.shape(subject)
+    if not isinstance(old, Record) or not isinstance(new, Record):
+        return False
+    gone = [base for base in old.bases if base not in new.bases]
+    return set(new.bases) <= set(old.bases) and all(base.access != "public" for base in gone)
 
 
 # --- what the slots hold, by relocations ------------------------------------------------------------------------------
