@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from abistore.model.names import Kind
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import (
     HEADINGS,
@@ -45,8 +46,9 @@ class FindingBlock(msgspec.Struct, frozen=True):
     """One finding with its facts. A fact is empty if it is not known, or if the others say it already.
 
     ``values`` are the old and the new value; ``lines`` are the differing lines of values that have several. The first
-    finding about a declaration has it as ``declared``; the others have the identity of that finding as ``shown_at``.
-    ``said`` is what people said of it: who approved it, and its review.
+    finding about a declaration has it as ``declared``; the others have the identity of that finding as ``shown_at``. A
+    finding is ``alike`` if the one before about its declaration affects the same exports. ``said`` is what people said
+    of it: who approved it, and its review.
     """
 
     id: str
@@ -63,6 +65,7 @@ class FindingBlock(msgspec.Struct, frozen=True):
     consequences: tuple[str, ...]
     declared: ComparedDeclaration | None = None
     shown_at: str = ""
+    alike: bool = False
     said: tuple[str, ...] = ()
 
     @property
@@ -229,15 +232,21 @@ def finding_block(finding: ReportedFinding, *, drawn: bool = False) -> FindingBl
 
 
 class _Differences:
-    """Shows each declaration with the first finding about it."""
+    """Shows each declaration, and the exports that it affects, with the first finding about it."""
 
     def __init__(self, pending: Declarations, style: Style) -> None:
         self._pending = pending
         self._style = style
         self._shown: dict[tuple[str, str], str] = {}
+        self._affected: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def finding_block(self, finding: ReportedFinding) -> FindingBlock:
         key = (finding.subject, finding.symbol)
+        alike = self._affected.get(key) == finding.affected
+        self._affected[key] = finding.affected
+        return replace(self._with_declaration(finding, key), alike=alike)
+
+    def _with_declaration(self, finding: ReportedFinding, key: tuple[Kind, str]) -> FindingBlock:
         declared = self._pending.pop(key, None)
         if declared is None or not worth_drawing(declared, self._style):
             return replace(finding_block(finding), shown_at=self._shown.get(key, ""))

@@ -105,6 +105,10 @@ def by_itself(symbol: str, display: str, affected: tuple[str, ...]) -> bool:
     return len(affected) <= MOST_SYMBOLS and {demangle(each) for each in affected} == {display}
 
 
+SAME_EXPORTS = "affects the same exports"
+"""Of a finding behind another one about the same declaration, which names them."""
+
+
 def affects(finding: ReportedFinding) -> str:
     """How many exports a finding affects; empty if only the changed one."""
     alone = by_itself(finding.symbol, finding.display, finding.affected)

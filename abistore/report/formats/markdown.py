@@ -25,7 +25,7 @@ from abistore.report.heading import REQUIRED, advice, allowance, passing, ruled_
 from abistore.report.model import Report, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
-from abistore.report.wording import counts, differing, names, unchecked
+from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 5
 DIFFERENCES_SHOWN = 40
@@ -169,7 +169,7 @@ def _facts(finding: FindingBlock, style: Style) -> Iterator[str]:
         yield f"  - {' → '.join(map(code, finding.values))}"
     yield from (f"  - {plain(text)}" for text in (finding.policy, *finding.said) if text)
     if finding.affects:
-        yield f"  - {finding.affects}: {_names(finding.affected)}"
+        yield f"  - {SAME_EXPORTS if finding.alike else f'{finding.affects}: {_names(finding.affected)}'}"
     shown, more = cut(finding.consequences, style.limit)
     yield from (f"  - causes {code(text)}" for text in shown)
     if more:

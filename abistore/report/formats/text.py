@@ -26,7 +26,7 @@ from abistore.report.heading import advice, allowance, passing, ruled_by, stat, 
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
-from abistore.report.wording import counts, differing, names, unchecked
+from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 3
 CONSEQUENCES_SHOWN = 3
@@ -199,7 +199,8 @@ def _facts(told: FindingBlock, style: Style) -> Iterator[str]:
     for text in filter(None, (told.policy, *told.said)):
         yield from wrapped(text, DEEP, style)
     if told.affects:
-        yield from wrapped(f"{told.affects}: {listed(told.affected, style)}", DEEP, style)
+        exports = SAME_EXPORTS if told.alike else f"{told.affects}: {listed(told.affected, style)}"
+        yield from wrapped(exports, DEEP, style)
     shown, more = cut(told.consequences, None if style.detail else CONSEQUENCES_SHOWN)
     for text in shown:
         yield from wrapped(f"causes {text}", DEEP, style)
