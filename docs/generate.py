@@ -211,7 +211,15 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "type": (
         "a type: a class, union, enumeration or alias",
         (
-            *("definition", "foreign_layout", "foreign_pointee", "handle_definition", "handle_size", "opaque_keyword"),
+            *(
+                "definition",
+                "dependency",
+                "foreign_layout",
+                "foreign_pointee",
+                "handle_definition",
+                "handle_size",
+                "opaque_keyword",
+            ),
             *("passing", "private", "symbols", "unreached", "use"),
         ),
     ),

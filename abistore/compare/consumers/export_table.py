@@ -14,7 +14,7 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, template_of
 from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope, without_qualifiers
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Symbol
+from abistore.model.shapes import AnyShape, Import, Symbol
 from abistore.model.snapshot import Variants
 from abistore.model.words.elf_symbols import binding, symbol_type
 
@@ -71,6 +71,21 @@ class ExportTable:
         """Whether a strong C++ function begins with ``prefix``."""
         index = bisect_left(self._strong, prefix)
         return index < len(self._strong) and self._strong[index].startswith(prefix)
+
+    def imported(self, prefix: str) -> Iterator[str]:
+        """The symbols that begin with ``prefix`` and that the library has to find in another."""
+        for index in range(bisect_left(self._imports, prefix), len(self._imports)):
+            if not self._imports[index].startswith(prefix):
+                break
+            yield self._imports[index]
+
+    @cached_property
+    def _imports(self) -> Sequence[str]:
+        return sorted(
+            name.spelling
+            for name, shapes in self._symbols.items()
+            if name.kind == "import" and any(isinstance(each, Import) and not each.weak for each in shapes)
+        )
 
     @cached_property
     def _strong(self) -> Sequence[str]:

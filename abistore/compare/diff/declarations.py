@@ -10,10 +10,12 @@ import msgspec
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
+from abistore.compare.diff.dependencies import is_of_another
 from abistore.compare.diff.given_headers import not_given
 from abistore.compare.diff.parts import (
     Agreement,
     DefinitionKind,
+    DependencyType,
     DescribedClass,
     PrivateData,
     PrivateType,
@@ -257,6 +259,8 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         first, second = _of_one_side(old, new), _of_one_side(new, old)
         if first != second:
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
+    elif isinstance(before, Record) and is_of_another(name, context):
+        yield Changed(Subject(name), DependencyType(name, before), DependencyType(other, after))
     elif isinstance(before, Record) and not context.affected(name) and not consumers.take_untyped():
         yield from _texts(name, old, new)
         if _without_unrecorded(before, after) != _without_unrecorded(after, before):

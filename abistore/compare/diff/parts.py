@@ -53,6 +53,10 @@ class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
 
+class DependencyType(NamedShape, frozen=True):
+    """A class that another library defines, of which this one hands on pointers at most."""
+
+
 class PrivateData(NamedShape, frozen=True):
     """A class of which only private data members differ that programs hold as bytes."""
 

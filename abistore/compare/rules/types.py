@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import (
     DefinitionKind,
+    DependencyType,
     NamedShape,
     PrivateData,
     PrivateType,
@@ -21,6 +22,7 @@ from abistore.compare.diff.parts import (
 )
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.vtables import plainly, spelled
 from abistore.model.cpp_names.spelling import declaration, declare, spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -170,13 +172,7 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
 
     Fix: nothing, if no public header lets programs look inside.
     """
-    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
-    if before == after:
-        return
-    old, new = _outline(type.old), _outline(type.new)
-    if old == new:
-        old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
-    yield Note("a private definition changed", old, new)
+    yield from _redefined("a private definition changed", type, context)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
@@ -193,6 +189,19 @@ def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
+    """A class of another library changed, which this one was built with.
+
+    The library has the linker find members of the class in a library that it needs, and exports none. Exported
+    functions take or return pointers to it, and no class of this library embeds it or derives from it. Whether programs
+    break is decided by the library that defines the class: they go wrong with one release of it or the other.
+
+    Fix: compare the releases of the library that defines it, and name the ones that this release works with.
+    """
+    yield from _redefined("a class of another library changed", type, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
     """A public class that no export uses changed.
 
@@ -202,23 +211,36 @@ def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> It
 
     Fix: nothing, if such objects do not leave the module that makes them.
     """
+    yield from _redefined("the definition changed", type, context)
+
+
+def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note]:
+    """The note of a definition that is another one, beyond the names that its types have."""
     before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
     if before != after:
         old, new = _outline(type.old), _outline(type.new)
         if old == new:
             old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
-        yield Note("the definition changed", old, new)
+        yield Note(what, old, new)
 
 
 def _members(shape: AnyShape, other: AnyShape) -> str:
     """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
-    known = getattr(other, "fields", ())
-    texts = [
-        f"{declare(each.type, each.name)} at {each.offset // 8}"
-        for each in getattr(shape, "fields", ())
-        if each not in known
+    own = _lacking(shape, other)
+    return abridged(own) or ("none of these" if _lacking(other, shape) else _facts(shape, other))
+
+
+def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
+    """The fields and virtual functions of ``shape`` that ``other`` lacks or has differently."""
+    fields, methods = getattr(other, "fields", ()), [plainly(each) for each in getattr(other, "virtuals", ())]
+    return [
+        *(
+            f"{declare(each.type, each.name)} at {each.offset // 8}"
+            for each in getattr(shape, "fields", ())
+            if each not in fields
+        ),
+        *(spelled(each) for each in getattr(shape, "virtuals", ()) if plainly(each) not in methods),
     ]
-    return abridged(texts) or _facts(shape, other)
 
 
 def _outline(type: NamedShape) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 72
+ENGINE: Final = 73
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "09a096dc6f207bf9"
+CORPUS: Final = "644806af4a08ac3c"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
