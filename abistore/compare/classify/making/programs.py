@@ -5,7 +5,9 @@ from __future__ import annotations
 from abistore.compare.classify.making.constructed import library_constructs
 from abistore.compare.classify.making.returned import is_only_returned
 from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
 from abistore.model.deltas import Changed
+from abistore.model.names import Name
 from abistore.model.shapes import Record
 
 
@@ -16,6 +18,14 @@ def programs_make(record: Changed[Record], context: Context) -> bool:
     both releases export: the new one sets new fields, too.
     """
     name = record.subject.name
-    if context.old.consumers.library_allocates(name) or is_only_returned(name, context):
+    if context.old.consumers.library_allocates(name) and not _may_be_constructed(name, context.old):
         return False
-    return not library_constructs(record, context)
+    return not is_only_returned(name, context) and not library_constructs(record, context)
+
+
+def _may_be_constructed(name: Name, side: SideFacts) -> bool:
+    """Whether a class may have constructors in its header, which no symbol and no signature tells.
+
+    A struct without member functions is made as signatures tell, as in C.
+    """
+    return bool(side.tables.methods(name)) and not side.consumers.offers(name)
