@@ -13,9 +13,10 @@ from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
 from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
-from benchmarks.accuracy.unseen.building import public_headers
+from benchmarks.accuracy.unseen.building import public_headers, release
 from benchmarks.accuracy.unseen.milder import spared
 from benchmarks.accuracy.unseen.page import causes, counts
+from examples.obtain import Missing
 
 pytestmark = pytest.mark.fast
 
@@ -90,6 +91,20 @@ def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_p
         (tmp_path / name).touch()
     told = {"public": ["include/*.h", "include/*/*.h"], "private": ["detail.h", "include/private/*.h"]}
     assert list(public_headers(told, tmp_path)) == [tmp_path / "include" / "lib.h"]
+
+
+def test_a_package_that_holds_no_sources_is_missing_and_no_empty_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "package").mkdir()
+    source = {"root": ".", "sources": ["*.c"], "flags": [], "compiler": "gcc"}
+    told = {"library": "libx", "origin": "npm", "releases": {"1": "1"}, "source": source, "headers": {}}
+    building = "benchmarks.accuracy.unseen.building"
+    monkeypatch.setattr(f"{building}.recipe", lambda library: told)
+    monkeypatch.setattr(f"{building}.unpacked", lambda told, version: tmp_path / "package")
+    monkeypatch.setattr(f"{building}.CACHE", tmp_path)
+    with pytest.raises(Missing, match=r"libx: the package holds none of \*\.c"):
+        release("libx", "1")
 
 
 @pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST])

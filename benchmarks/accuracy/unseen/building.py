@@ -93,6 +93,8 @@ def _compile(told: Mapping[str, Any], folder: Path) -> None:
     unwanted = {path for pattern in source.get("unwanted", ()) for path in folder.glob(pattern)}
     found = {path for pattern in source["sources"] for path in folder.glob(pattern)} - unwanted
     files = sorted(path.relative_to(folder) for path in found)
+    if not files:
+        raise Missing(f"{told['library']}: the package holds none of {', '.join(source['sources'])}")
     compiler = require(source["compiler"], source["compiler"])
     link = ["-shared", f"-Wl,-soname,{name}", "-o", name]
     run([compiler, "-fPIC", "-g", "-O2", "-w", *source["flags"], *files, *link], folder)
