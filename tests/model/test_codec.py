@@ -205,3 +205,11 @@ def test_every_byte_of_a_snapshot_counts():
             flipped[place] ^= bit
             with contextlib.suppress(SnapshotError):
                 assert from_json(bytes(flipped)) == SMALL, place
+
+
+@pytest.mark.parametrize("sign", ["\x01", "\x7f", "\x9b", "\u202e", "##[error]"])
+def test_what_nobody_sees_in_a_name_is_escaped_and_read_again(sign: str) -> None:
+    named = msgspec.structs.replace(SMALL, library=f"lib{sign}x", version=f"1.0{sign}")
+    written = to_json(named)
+    assert sign.encode() not in written
+    assert from_json(written) == named

@@ -79,8 +79,9 @@ def json_text(text: str) -> str:
 
 
 def json_bytes(data: bytes) -> bytes:
-    """The same JSON as :func:`json_text` gives, in UTF-8."""
-    return json_text(data.decode()).encode() if b"##" in data or _unseen_in(data) else data
+    """The same JSON as :func:`json_text` gives, in UTF-8. In JSON controls are escaped, but for the last of ASCII."""
+    plain = data.isascii() and b"\x7f" not in data
+    return data if b"##" not in data and (plain or not _unseen_in(data)) else json_text(data.decode()).encode()
 
 
 def _cut(line: str, most: int) -> str:

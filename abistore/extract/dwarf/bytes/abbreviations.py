@@ -6,34 +6,20 @@ nearly twice as fast, and costs as much as it saves in seventy-five entries.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
-from functools import lru_cache
-from itertools import groupby
 from typing import Any, Final
-
-import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import (
-    EMPTY,
-    MEANINGS,
-    REFERENCE,
-    SIZES,
     Attributes,
     Decoder,
     FormReader,
-    Reading,
     Skipping,
     Specification,
     UnitFormat,
-    fixed_forms,
     fixed_sizes,
-    meaning,
-    skip_function,
-    variable_reader,
 )
+from abistore.extract.dwarf.bytes.plans import ReadingPlan, make_plan
 
 HOT_DECODER = 75
 HOT_SKIPPER = 75
@@ -55,64 +41,11 @@ DIRECT = {
 
 ONLY_SIBLING: Final = frozenset({dw.AT_SIBLING})
 
-UNKNOWN = 0
-"""The attribute code of what is stepped over."""
-
 LEAF, PLAIN, FUNCTION, VARIABLE, NAMESPACE, UNPLACED, CONSTANT, RECORD, ENUM = range(9)
 """How the scan of namespace scope treats an entry: as one of no children and fixed size, as any other that it steps
 over, or by its meaning; ``UNPLACED`` is a variable without a location, or a function without code, that an export may
 be nevertheless; ``CONSTANT`` is a variable that is a value only. Plain numbers, because every entry is compared with
 them; types that a scan remembers are last."""
-
-
-class FixedForms(msgspec.Struct, frozen=True):
-    """Forms of fixed size in a row: one unpacking gives the raw values of the wanted ones.
-
-    Most that do not stand for themselves are ``strings``, or ``references`` to entries of the unit.
-    """
-
-    unpack: Callable[[bytes, int], tuple[Any, ...]]
-    size: int
-    attributes: tuple[int, ...]
-    strings: tuple[int, ...]
-    references: tuple[int, ...]
-    others: tuple[tuple[int, Callable[[Any, FormReader], Any]], ...]
-
-
-class VariableForm(msgspec.Struct, frozen=True):
-    """One form of variable size; ``attribute`` is 0 where it is not wanted."""
-
-    attribute: int
-    read: Reading
-    skip: Skipping
-    interpret: Callable[[Any, FormReader], Any] | None
-
-
-class ReadingPlan(msgspec.Struct, frozen=True):
-    """How to read the wanted attributes of an entry: values that the abbreviation holds, then steps over the bytes."""
-
-    constants: Attributes
-    steps: list[FixedForms | VariableForm]
-
-    def read(self, data: bytes, position: int, unit: FormReader) -> tuple[int, Attributes]:
-        """The position after the attributes at ``position``, and the wanted ones."""
-        values = self.constants.copy()
-        for step in self.steps:
-            if isinstance(step, FixedForms):
-                values.update(zip(step.attributes, step.unpack(data, position)))  # noqa: B905, a keyword costs a fifth
-                for attribute in step.strings:
-                    values[attribute] = unit.strings[values[attribute]]
-                for attribute in step.references:
-                    values[attribute] += unit.handle
-                for attribute, interpret in step.others:
-                    values[attribute] = interpret(values[attribute], unit)
-                position += step.size
-            elif step.attribute:
-                raw, position = step.read(data, position, unit)
-                values[step.attribute] = raw if step.interpret is None else step.interpret(raw, unit)
-            else:
-                position = step.skip(data, position, unit)
-        return position, values
 
 
 class Abbreviation:
@@ -231,55 +164,6 @@ def _places(specifications: tuple[Specification, ...], format: UnitFormat) -> tu
             return places, -1
         position += size
     return places, position
-
-
-def make_plan(specifications: tuple[Specification, ...], kept: frozenset[int], format: UnitFormat) -> ReadingPlan:
-    """How to read the ``kept`` attributes of entries with these specifications."""
-    constants = {each: value for each, form, value in specifications if form in EMPTY and each in kept}
-    stored = [(each if each in kept else UNKNOWN, form) for each, form, _ in specifications if form not in EMPTY]
-    return ReadingPlan(constants, _steps(tuple(stored), format))
-
-
-@lru_cache(1 << 12)
-def _steps(specifications: tuple[tuple[int, int], ...], format: UnitFormat) -> list[FixedForms | VariableForm]:
-    """The steps over attributes that have bytes: alternating runs of fixed forms and single variable ones.
-
-    Remembered, because many abbreviations differ only in the values that they hold themselves.
-    """
-    fixed = fixed_forms(format)
-    plan: list[FixedForms | VariableForm] = []
-    for is_fixed, group in groupby(specifications, key=lambda specification: specification[1] in fixed):
-        if is_fixed:
-            plan.append(_run(list(group), format))
-        else:
-            for attribute, form in group:
-                plan.append(
-                    VariableForm(attribute, variable_reader(attribute, form), skip_function(form), meaning(form))
-                )
-    return plan
-
-
-def _run(specifications: list[tuple[int, int]], format: UnitFormat) -> FixedForms:
-    fixed = fixed_forms(format)
-    layout = [format.prefix]
-    size = 0
-    attributes: list[int] = []
-    wanted: dict[int, int] = {}
-    for attribute, form in specifications:
-        code = fixed[form]
-        size += SIZES[code]
-        if attribute:
-            layout.append(code)
-            attributes.append(attribute)
-            wanted[attribute] = form
-        else:
-            layout.append(f"{SIZES[code]}x")
-    strings = tuple([each for each, form in wanted.items() if form == dw.FORM_STRP])
-    references = tuple([each for each, form in wanted.items() if MEANINGS.get(form) == REFERENCE])
-    others = {each: meaning(form) for each, form in wanted.items() if each not in (*strings, *references)}
-    interpreted = tuple([(each, interpret) for each, interpret in others.items() if interpret is not None])
-    unpack = struct.Struct("".join(layout)).unpack_from
-    return FixedForms(unpack, size, tuple(attributes), strings, references, interpreted)
 
 
 def _unusable(data: bytes, position: int, unit: FormReader) -> Any:

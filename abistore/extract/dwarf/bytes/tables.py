@@ -8,10 +8,11 @@ from typing import Any
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, UNKNOWN, Abbreviation
+from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, Abbreviation
 from abistore.extract.dwarf.bytes.classes import is_usable
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import Specification, UnitFormat
+from abistore.extract.dwarf.bytes.plans import UNKNOWN
 from abistore.patterns import pattern
 
 _LEB = rb"[\x80-\xff]*+[\x00-\x7f]"

@@ -81,10 +81,7 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             if abbreviation.has_code:
                 found.extend(_function(abbreviation, position, unit, addresses, base + start))
         elif kind == NAMESPACE:
-            position, values = abbreviation.decode(data, position, unit)
-            if abbreviation.has_children:
-                stack.append(scope)
-                scope = _enter(abbreviation, position, unit, _namespace(values, scope, len(stack)))
+            position, scope = _enter(abbreviation, position, unit, stack, scope)
             continue
         elif kind == VARIABLE:
             found.extend(_variable(abbreviation, position, unit, (addresses, tls_offsets), base + start))
@@ -95,8 +92,10 @@ def scan_namespaces(unit: Unit, addresses: Container[int], tls_offsets: Containe
             position = reference(data, position + place)[0] + offset
             if position <= start:
                 raise MalformedDwarf(f"the entry at {start:#x} has a sibling before itself")
-        else:
+        elif abbreviation.opens:
             position = skip(abbreviation, position, unit)
+        else:
+            position = abbreviation.next(data, position, unit)
 
 
 def _begin(unit: Unit, position: int, scope: Any) -> Any:
@@ -106,11 +105,16 @@ def _begin(unit: Unit, position: int, scope: Any) -> Any:
     return scope
 
 
-def _enter(abbreviation: Abbreviation, position: int, unit: Unit, scope: Any) -> Any:
-    """Notes that the namespace ``scope`` holds from ``position`` on, and whether it is inline."""
+def _enter(abbreviation: Abbreviation, position: int, unit: Unit, stack: list[Any], outer: Any) -> tuple[int, Any]:
+    """The position after the attributes of a namespace, and the scope there. Notes where its entries begin, if any."""
+    position, values = abbreviation.decode(unit.data, position, unit)
+    if not abbreviation.has_children:
+        return position, outer
+    stack.append(outer)
+    scope = _namespace(values, outer, len(stack))
     if dw.AT_EXPORT_SYMBOLS in abbreviation.attributes:
         unit.inline.append(scope)
-    return _begin(unit, position, scope)
+    return position, _begin(unit, position, scope)
 
 
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:

@@ -11,10 +11,10 @@ import msgspec
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import ReadingPlan, make_plan
 from abistore.extract.dwarf.bytes.classes import ADDRESS, ROOT
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
 from abistore.extract.dwarf.bytes.forms import SIZE_CODES, UnitFormat
+from abistore.extract.dwarf.bytes.plans import ReadingPlan, make_plan
 from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import IndexedStrings, StringTable
 

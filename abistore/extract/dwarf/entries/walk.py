@@ -112,8 +112,10 @@ def tagged(unit: Unit, position: int, tags: Container[int]) -> Iterator[tuple[in
         elif abbreviation.sibling_place >= 0:
             sibling = offset + word(data, position + abbreviation.sibling_place)[0]
             position = sibling if position < sibling <= limit else unit.forward(base + sibling, position)
-        else:
+        elif abbreviation.opens:
             position = skip(abbreviation, position, unit)
+        else:
+            position = abbreviation.next(data, position, unit)
 
 
 def children(unit: Unit, position: int) -> Iterator[tuple[int, Abbreviation, int]]:
