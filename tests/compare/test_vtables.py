@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from abistore.compare.classify.slots.appended_slots import growth
+from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.vtables import VirtualTables, grows_unseen, is_destructor
+from abistore.compare.types.vtables import VirtualTables, is_destructor
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
@@ -110,5 +113,14 @@ def test_a_class_with_private_constructors_only_is_not_derived_from() -> None:
     assert not found.may_be_derived_from(closed)
     assert found.may_be_derived_from(opened)
     assert found.may_be_derived_from(implicit)
-    assert grows_unseen(closed, found, found)
-    assert not grows_unseen(opened, found, found)
+    context = Context(SideFacts(found.side.snapshot), SideFacts(found.side.snapshot))
+    assert growth(closed, context) == "closed"
+    assert growth(opened, context) == "open"
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_table_has_further_parts_for_bases_that_do_not_lie_at_its_start(compiler: str) -> None:
+    found = tables(library(compiler))
+    records = {each: found.side.shape(Name("record", each)) for each in CLASSES}
+    several = {name for name, each in records.items() if isinstance(each, Record) and not found.has_one_table(each)}
+    assert several == {"LogFile", "Mixed"}

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from abistore.compare.consumers.allocation import Allocation
 from abistore.compare.consumers.constant_headers import ConstantHeaders
-from abistore.compare.consumers.consumers import Concealment, Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.consumers import Chance, Concealment, Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.derived.handed_in import HandedIn, Offered
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
@@ -17,6 +18,7 @@ from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import TypeUse, TypeUses
 from abistore.model.names import Name
 from abistore.model.reach import Reach
+from abistore.model.words.files import is_source
 
 
 class GuessedConsumers(Consumers):
@@ -73,6 +75,10 @@ class GuessedConsumers(Consumers):
         """Not known without headers, and so taken for possible."""
         return True
 
+    def hand_in(self, type: Name) -> Chance:
+        """What signatures of the exports tell, where debug information describes everything that is met."""
+        return self._handed_in.chance(type)
+
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures of the exports leave ``type`` to the library."""
         return self._allocation.library_allocates(type)
@@ -104,6 +110,12 @@ class GuessedConsumers(Consumers):
     @cached_property
     def _constants(self) -> ConstantHeaders:
         return ConstantHeaders(self._own, self._files, self.can_see)
+
+    @cached_property
+    def _handed_in(self) -> HandedIn:
+        layout = self._own.snapshot.entries.get("layout", {})
+        offered = Offered(layout, self.can_name, lambda type: not is_source(self._files.get(type, "")), told=False)
+        return HandedIn(offered, self._types)
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from abistore.compare.consumers.allocation import Allocation
-from abistore.compare.consumers.consumers import Concealment, Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.consumers import Chance, Concealment, Consumers, Owner, ReleaseExports
+from abistore.compare.consumers.derived.handed_in import HandedIn, Offered
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.export_table import is_weak
@@ -120,6 +121,10 @@ class ToldConsumers(Consumers):
         """Whether a public header defines ``type``."""
         return self._api.declares(type) and self._api.definition(type) == "public"
 
+    def hand_in(self, type: Name) -> Chance:
+        """What the signatures in the headers tell, where all headers parsed."""
+        return self._handed_in.chance(type) if self._api.complete else self._guessed.hand_in(type)
+
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures in the headers leave ``type`` to the library, or no header defines it."""
         if self._api.definition(type) not in ("unmentioned", "hidden"):
@@ -182,6 +187,15 @@ class ToldConsumers(Consumers):
         source = self._own.snapshot.entries.get("source", {})
         shapes = _Described(source, lambda name, shape: _open_to_consumers(name, shape, self._types, self._api))
         return Summaries(source, TypeUses(self._types, shapes.mentions, shapes).of)
+
+    @cached_property
+    def _handed_in(self) -> HandedIn:
+        source = self._own.snapshot.entries.get("source", {})
+        shapes = {
+            name: tuple([_open_to_consumers(name, shape, self._types, self._api) for shape in variants])
+            for name, variants in source.items()
+        }
+        return HandedIn(Offered(shapes, self.can_name, lambda _: True, told=True), self._types)
 
     @cached_property
     def _allocation(self) -> Allocation:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+from abistore.compare.classify.slots.appended_slots import PURE, growth
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.object_sizes import least, sized
-from abistore.compare.types.vtables import grows_unseen
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component
@@ -19,9 +18,6 @@ from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLE
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol
 from abistore.model.words.elf_symbols import binding, visibility
-
-PURE: Final = frozenset({"__cxa_pure_virtual", "_purecall"})
-"""What stands in the slot of a pure virtual function."""
 
 
 def _title(name: Name) -> str:
@@ -72,7 +68,7 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     name = symbol.subject.name
     if not name.spelling.startswith(VTABLES) or not sized(symbol.old, symbol.new):
         return
-    if not grows_unseen(Name("record", class_behind(name.spelling)), context.old.tables, context.new.tables):
+    if growth(Name("record", class_behind(name.spelling)), context) == "open":
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.slots.appended_slots import growth
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
@@ -24,6 +26,12 @@ PLACEHOLDER = (
     rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*"
 )
 """Names of virtual functions that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
+
+REACHED: Final[dict[str, str]] = {
+    "unreached": "the library gets no object of a program's class",
+    "by cast": "the library gets objects of a program's class as those of a base only",
+}
+"""What the library gets of classes that programs derive from an interface of its own."""
 
 
 def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
@@ -56,6 +64,9 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     name, old, new = _owner(method)
     if _stays(method.new, old, context.old.tables) or _fills_inherited(method.new, new, context.new.tables):
         return "override"
+    grown = growth(name, context)
+    if grown in REACHED:
+        return grown
     if method.new.pure:
         return "pure"
     if context.old.tables.has_plain(name, method.new):
@@ -64,6 +75,13 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
         return "inserted"
     closed = context.old.tables.is_polymorphic(old) and not context.old.tables.may_be_derived_from(name)
     return "appended, closed" if closed else "appended"
+
+
+def _is_pure(method: Added[VirtualMethod], context: Context) -> bool:
+    """Whether classes that derive must implement ``method``, as the headers tell where debug information does not."""
+    declared = (each for each in context.new.variants("source", method.subject.name) if isinstance(each, Record))
+    same = (each for record in declared for each in record.virtuals if same_method(each, method.new))
+    return method.new.pure or any(each.pure for each in same)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -128,6 +146,34 @@ def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) 
     """
     if _arrival(method, context) == "appended, closed":
         yield Note("a virtual function was appended", None, spelled(method.new))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="added")
+def virtual_method_unreached_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+    """A virtual function was appended to an interface of which programs hand no object of their own to the library.
+
+    Old slots stay, and the library calls the new one on its own objects. In built programs, vtables of classes that
+    derive from the interface end before it: a call fails where such an object gets to the library as ``void *``, by a
+    cast of what it gets as a base, or to a part of a program that was built with the new header.
+
+    Fix: nothing, where only the library implements the interface; its header should say so.
+    """
+    arrival = _arrival(method, context)
+    if arrival in REACHED:
+        yield Note(f"a virtual function was appended; {REACHED[arrival]}", None, spelled(method.new))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="added")
+def virtual_method_unimplemented_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+    """A pure virtual function was appended to an interface of which programs hand no object to the library.
+
+    Sources of classes that derive from the interface, such as stand-ins for tests, stop compiling where they create
+    objects. Built programs go on, as far as the library gets none of these.
+
+    Fix: give the function an implementation.
+    """
+    if _arrival(method, context) in REACHED and _is_pure(method, context):
+        yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="functions", action="added")

@@ -109,6 +109,14 @@ class VirtualTables:
                 nearly_empty = nearly_empty or found
         return nearly_empty
 
+    def has_one_table(self, record: Record, depth: int = 0) -> bool:
+        """Whether the vtable has no parts for bases that lie behind the start of the object, nor for virtual ones."""
+        bases = [found for found in map(self.record, record.bases) if found is not None]
+        polymorphic = [each for each in bases if self.is_polymorphic(each[1])]
+        if not polymorphic or depth == DEEPEST:
+            return not polymorphic
+        return polymorphic == [self._primary(record)] and self.has_one_table(polymorphic[0][1], depth + 1)
+
     def slots(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
         """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it."""
         own = {
@@ -193,15 +201,6 @@ def _members(name: Name, variants: Variants) -> Iterator[tuple[Name, Function]]:
     for shape in variants:
         if name.kind == "function" and isinstance(shape, Function) and shape.method is not None:
             yield shape.method.owner, shape
-
-
-def grows_unseen(owner: Name, old: VirtualTables, new: VirtualTables) -> bool:
-    """Whether a class that consumers cannot derive from kept all slots and got further ones at most."""
-    before, after = old.side.shape(owner), new.side.shape(owner)
-    if not isinstance(before, Record) or not isinstance(after, Record) or old.may_be_derived_from(owner):
-        return False
-    slots = new.slots(after)
-    return all(slot in slots and same_method(method, slots[slot]) for slot, method in old.slots(before).items())
 
 
 def is_destructor(method: VirtualMethod) -> bool:

@@ -1,0 +1,1 @@
+"""The slots of vtables: who misses those that a class got."""
