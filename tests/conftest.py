@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
@@ -42,9 +43,12 @@ settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for 
 def pytest_configure() -> None:
     """Lets processes that tests start be interrupted, which a shell forbids to what it runs in its background.
 
-    Nothing of theirs is kept in the folder of whoever runs them.
+    Nothing of theirs is kept in the folder of whoever runs them, but compiled modules: there are hundreds of processes,
+    and each would compile the package anew.
     """
     os.environ["ABISTORE_HEADER_CACHE"] = "off"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

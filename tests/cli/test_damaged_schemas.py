@@ -19,6 +19,7 @@ from abistore.cli.main import run
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot_file.codec import to_json
+from abistore.service.site import building
 from abistore.store.database.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
@@ -61,6 +62,13 @@ def server(postgres_server: str) -> str:
         driver.execute("CREATE DATABASE sound")
     fill(postgres_server.replace("/postgres?", "/sound?"))
     return postgres_server
+
+
+@pytest.fixture(autouse=True)
+def few_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every site has a page of each of hundreds of kinds, which holds nothing of a store: here it has three."""
+    some = building.changes()[:3]
+    monkeypatch.setattr(building, "changes", lambda: some)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -91,7 +91,7 @@ def answers(opened: Store) -> dict[str, object]:
             if isinstance(release, Release):
                 said[f"content of {library}@{version}"] = answer(partial(store.load, release))
         for name in NAMES[library]:
-            said[f"log of {name} in {library}"] = answer(partial(log, store, library, name))
+            said[f"log of {name} in {library}"] = answer(partial(log, store, library, name, said["lines"]))
     for old, new in ([said[f"liblarge@{version}"] for version in pair] for pair in PAIRS):
         if isinstance(old, Release) and isinstance(new, Release):
             judged = answer(partial(store.find_verdict, old, new, RulingKey(), "e"))
@@ -99,8 +99,9 @@ def answers(opened: Store) -> dict[str, object]:
     return said
 
 
-def log(store: Store, library: str, name: str) -> object:
-    if library not in {line.library for line in store.lines()}:
+def log(store: Store, library: str, name: str, lines: object) -> object:
+    """What happened to a name, if all can be told which libraries there are."""
+    if not isinstance(lines, tuple) or library not in {line.library for line in lines}:
         raise StoreError(f"{library}: not stored")
     return store.logs([name], library) or StoreError
 
