@@ -75,21 +75,30 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _changed(declared, context)
-    if values is not None and number(declared.old) is None:
+    if values is not None and number(declared.old) is None and not _is_flag(declared, context):
         yield Note("the constant's value differs", *values)
+
+
+def _is_flag(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+    from abistore.compare.classify.constants.flags import is_moved_flag  # few macros change
+
+    return isinstance(declared, Changed) and is_moved_flag(declared.subject.name, context)
 
 
 @rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
 def constant_number_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a public integer constant changed: of a ``const`` object, or in an enumeration without a name.
+    """The value of a public integer constant changed: of a ``const`` object, a flag, or an enumerator without a type.
 
-    Programs have the old number compiled in, as that of any enumerator. The library takes what they pass for something
-    else, and they take what they get for something else; arrays that they sized by it have the old size.
+    A flag is a macro of a family of single bits, which are there to be combined, and of which another was given the old
+    number or moved too. Programs have the old number compiled in, as that of any enumerator. The library takes what
+    they pass for something else, and they take what they get for something else; arrays that they sized by it have the
+    old size.
 
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
-    if values is not None and number(declared.old) is not None and not _ends(declared, context):
+    known = number(declared.old) is not None and not _ends(declared, context)
+    if values is not None and (known or (number(declared.old) is None and _is_flag(declared, context))):
         yield Note("the constant's number differs", *values)
 
 

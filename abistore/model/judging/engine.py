@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 76
+ENGINE: Final = 77
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "04aa42e26dd23fff"
+CORPUS: Final = "a47e0236b60e88fc"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
