@@ -269,6 +269,8 @@ class ExportedApproval(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     part: str = ""
     old_value: str | None = None
     new_value: str | None = None
+    target: str = ""
+    stood_at: str = ""
 
 
 class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

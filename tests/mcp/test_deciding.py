@@ -279,7 +279,12 @@ def test_an_approval_is_taken_back_when_a_person_agrees_and_has_read_whose_it_is
     assert asked.startswith(f"Take back {len(wanted)} approvals of libgeo, so that gates fail")
     assert all(
         each in asked
-        for each in (*wanted, "func_removed 'gone'", "by ana: 'nobody calls it'", "Reason given: 'a plugin does'")
+        for each in (
+            *wanted,
+            "func_removed 'gone'",
+            "by ana on elf-x86_64-64-little: 'nobody calls it'",
+            "Reason given: 'a plugin does'",
+        )
     )
     assert approvals(database=store) == ()
     assert person.call("abi_gate", library="libgeo", version="2.0").document["exit_code"] == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -12,6 +13,8 @@ from abistore.model.names import Kind
 from abistore.model.snapshot import hide_secrets
 
 FOREVER: Final = "forever"
+EVERY_TARGET: Final = "all"
+"""How people name all targets of a library."""
 
 
 class ApprovedFacts(msgspec.Struct, frozen=True):
@@ -42,6 +45,9 @@ class Approval(msgspec.Struct, frozen=True):
     is ``forever``, ``release:VERSION`` or ``branch:CHANNEL``; ``until`` is empty, ``date:``, ``version:`` or
     ``soname:``, each with the last that it holds for. ``approver`` decided, ``actor`` wrote it down. ``origin`` says
     where it came from if nobody typed it here: ``file approvals.yaml``. ``withdrawn`` takes back what was approved.
+
+    ``target`` is the one that it holds on, empty for all. ``stood_at`` is the version that the line ended with when it
+    was given: it is void where the finding happened after that and was undone. Empty where nobody knows.
     """
 
     library: str
@@ -56,6 +62,8 @@ class Approval(msgspec.Struct, frozen=True):
     approved: datetime
     origin: str = ""
     withdrawn: bool = False
+    target: str = ""
+    stood_at: str = ""
 
     def __post_init__(self) -> None:
         """A reason or ticket may quote a URL with a password."""
@@ -63,25 +71,35 @@ class Approval(msgspec.Struct, frozen=True):
         hide_secrets(self, "ticket")
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What the last word is asked for: one finding may be approved for several scopes."""
-        return self.library, self.identity, self.scope
+    def key(self) -> tuple[str, str, str, str]:
+        """What the last word is asked for: one finding may be approved for several scopes and targets."""
+        return self.library, self.identity, self.scope, self.target
 
     @property
     def terms(self) -> tuple[str, ...]:
         """What it says, without who wrote it down and when."""
-        said = (self.until, self.reason, self.ticket, self.approver, self.origin)
+        said = (self.until, self.reason, self.ticket, self.approver, self.origin, self.stood_at)
         return (*self.key, *said, "withdrawn" * self.withdrawn)
 
 
+def never_undone(_approval: Approval) -> bool:
+    """What was approved stayed so, as far as anybody knows."""
+    return False
+
+
 class GatePlace(NamedTuple):
-    """Where a gate stands: on which day, and before which release. What is ``None`` is not known."""
+    """Where a gate stands: on which day, and before which release. What is ``None`` is not known.
+
+    ``undone`` tells whether what somebody approved happened since, and was taken back before this release.
+    """
 
     today: date
     version: str | None = None
     soname: str | None = None
     channel: str | None = None
     scheme: str = AUTO
+    target: str | None = None
+    undone: Callable[[Approval], bool] = never_undone
 
 
 ApprovalState: TypeAlias = Literal["holds", "expired", "elsewhere"]
@@ -89,24 +107,27 @@ ApprovalState: TypeAlias = Literal["holds", "expired", "elsewhere"]
 
 def state_at(approval: Approval, at: GatePlace) -> ApprovalState:
     """Whether an approval holds at a gate. What is not known does not hold: a release without a version, say."""
-    if not _covers(approval.scope, at):
+    if not _covers(approval, at):
         return "elsewhere"
     word, _, last = approval.until.partition(":")
     if word == "date":
         return "holds" if at.today <= date.fromisoformat(last) else "expired"
     if word == "version":
-        return "holds" if at.version is not None and _no_later(at.version, last, at.scheme) else "expired"
+        return "holds" if at.version is not None and no_later(at.version, last, at.scheme) else "expired"
     if word == "soname":
         return "holds" if at.soname == last else "expired"
     return "holds"
 
 
-def _covers(scope: str, at: GatePlace) -> bool:
+def _covers(approval: Approval, at: GatePlace) -> bool:
+    if approval.target not in {"", at.target}:
+        return False
+    scope = approval.scope
     word, _, named = scope.partition(":")
     return scope == FOREVER or (bool(named) and named == {"release": at.version, "branch": at.channel}.get(word))
 
 
-def _no_later(version: str, last: str, scheme: str) -> bool:
+def no_later(version: str, last: str, scheme: str) -> bool:
     """Whether a version comes no later than the last one. Labels that the scheme cannot order do not."""
     one, other = reading(version, scheme), reading(last, scheme)
     if one is None or other is None or series(version, scheme) != series(last, scheme):
@@ -115,8 +136,9 @@ def _no_later(version: str, last: str, scheme: str) -> bool:
 
 
 def in_words(approval: Approval) -> str:
-    """By whom, where and until when: ``by ana until 2026-12-31 (LIB-7)``."""
+    """By whom, where and until when: ``by ana for release 2.0 on elf-i386-32-little until 2026-12-31 (LIB-7)``."""
     until = approval.until.partition(":")[2]
     scope = "" if approval.scope == FOREVER else f" for {approval.scope.replace(':', ' ', 1)}"
+    target = f" on {approval.target}" if approval.target else ""
     ticket = f" ({approval.ticket})" if approval.ticket else ""
-    return f"by {approval.approver}{scope}{f' until {until}' if until else ''}{ticket}"
+    return f"by {approval.approver}{scope}{target}{f' until {until}' if until else ''}{ticket}"

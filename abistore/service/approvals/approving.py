@@ -10,11 +10,12 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Sighting
-from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
 from abistore.model.judging.identity import may_begin
 from abistore.report.model import ReportedFinding
-from abistore.service.approvals.terms import check_finding, idle, scope_of, until_of
-from abistore.service.database import Database, user, using
+from abistore.service.approvals.terms import check_finding, idle, scope_of, target_of, until_of
+from abistore.service.approvals.undone import stood_at
+from abistore.service.database import Database, line_target, user, using
 from abistore.service.history.findings import meant
 from abistore.service.labels import check_note
 
@@ -28,7 +29,8 @@ class ApprovalPlan(msgspec.Struct, frozen=True):
     ``scope`` is ``forever``, ``release[:VERSION]`` (alone: the one that has the finding) or ``branch[:CHANNEL]``.
     ``until`` is a day, a version or a SONAME: the last that it holds for. ``approver`` decides, by default the user;
     ``actor`` writes it down. ``library`` is where the finding was found; else a stored verdict tells that. ``today`` is
-    the day by which an end that is over is refused.
+    the day by which an end that is over is refused. ``target`` is the one that it holds on, or ``all``; it may be left
+    out for a library that is stored for one.
     """
 
     reason: str = ""
@@ -40,6 +42,7 @@ class ApprovalPlan(msgspec.Struct, frozen=True):
     actor: str = ""
     origin: str = ""
     today: date | None = None
+    target: str = ""
 
     def check(self) -> None:
         """Raise :class:`UsageError` for an approval without a reason, and for words that are no line of text."""
@@ -62,12 +65,13 @@ class ApprovedBreak(msgspec.Struct, frozen=True):
 
 
 class WithdrawalPlan(msgspec.Struct, frozen=True):
-    """Why what was approved is taken back, and by whom. ``library`` and ``scope`` choose where several match."""
+    """Why what was approved is taken back, and by whom. The other words choose where several match."""
 
     reason: str = ""
     library: str | None = None
     scope: str | None = None
     actor: str = ""
+    target: str | None = None
 
 
 def approve(
@@ -99,6 +103,7 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
     day = plan.today or datetime.now(UTC).date()
     if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
         raise UsageError(f"--until {until[5:]} is over already", "name a day to come, or leave it out")
+    target = target_of(store, library, plan.target)
     said = Approval(
         library,
         identity,
@@ -111,6 +116,8 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
         plan.actor or user(),
         datetime.now(UTC),
         plan.origin,
+        target=target,
+        stood_at=stood_at(store, library, target),
     )
     return said, idle(store, said, sighting.new if sighting else None, day)
 
@@ -147,10 +154,11 @@ def withdraw(
     actor = plan.actor or user()
     with using(database, write=True) as store, store.transaction():
         standing = [one for one in in_force(store.approvals()) if plan.library in {None, one.library}]
+        target = "" if plan.target == EVERY_TARGET else line_target(store, plan.target)
         found = [
             each
             for digits in dict.fromkeys([findings] if isinstance(findings, str) else findings)
-            for each in _withdrawn(standing, digits.lower(), plan.scope)
+            for each in _withdrawn(standing, digits.lower(), (plan.scope, target))
         ]
         changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor}
         changes |= dict.fromkeys(("until", "ticket", "origin"), "")
@@ -158,10 +166,11 @@ def withdraw(
         return _written(store, [msgspec.structs.replace(each, **changes, approved=now) for each in found])
 
 
-def _withdrawn(standing: Sequence[Approval], digits: str, scope: str | None) -> list[Approval]:
-    """The approvals of the one finding whose identity begins so."""
+def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | None, str | None]) -> list[Approval]:
+    """The approvals of the one finding whose identity begins so. ``wanted`` are a scope and a target."""
+    scope, target = wanted
     found = [one for one in standing if may_begin(digits) and one.identity.startswith(digits)]
-    found = [one for one in found if scope in {None, one.scope}]
+    found = [one for one in found if scope in {None, one.scope} and target in {None, one.target}]
     meant_by = sorted({(one.library, one.identity) for one in found})
     if not found:
         raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approvals list` shows what is")

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from abistore.compare.policies.formats.documents import StrictDocument, place_of, read_source, read_yaml
 from abistore.errors import PolicyError, UsageError
-from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
 from abistore.model.names import Kind
 from abistore.model.words.characters import json_text
 from abistore.service.approvals.terms import check_finding, scope_of, until_of
@@ -49,6 +49,12 @@ class ApprovalEntry(StrictDocument):
     ticket: str = Field("", description="Where it was discussed.")
     scope: str = Field(FOREVER, description="forever, release:VERSION or branch:CHANNEL.")
     until: str = Field("", description="The last day, version or SONAME: 2026-12-31, 2.1, libfoo.so.1.")
+    target: str = Field("", description="The target that it holds on: elf-x86_64-64-little. Without it: on all.")
+    stood_at: str = Field(
+        "",
+        description="The version that the library ended with when it was approved. It is void where the finding "
+        "happened after that and was undone. Without it: that of the database when the entry comes in.",
+    )
 
 
 class ApprovalDocument(StrictDocument):
@@ -62,7 +68,7 @@ class ApprovalDocument(StrictDocument):
 def read_approvals(path: str | Path, actor: str) -> tuple[Approval, ...]:
     """What a file says is approved, by its name as the origin. Raises :class:`PolicyError` for what is not sound."""
     source = read_source(Path(path))
-    found: dict[tuple[str, str, str], Approval] = {}
+    found: dict[tuple[str, ...], Approval] = {}
     now = datetime.now(UTC)
     for number, entry in enumerate(read_yaml(source, ApprovalDocument).approvals):
         where = f"{source.path}: {place_of(('approvals', number))}"
@@ -83,7 +89,7 @@ def origin_of(path: Path) -> str:
 
 def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> Approval:
     check_label("library", entry.library)
-    for what in ("reason", "approver", "ticket"):
+    for what in ("reason", "approver", "ticket", "target"):
         check_note(what, getattr(entry, what))
     check_note("origin", origin)
     if not entry.reason.strip() or not entry.approver.strip():
@@ -92,7 +98,12 @@ def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> A
     check_finding(entry.finding, facts)
     texts = (entry.reason.strip(), entry.ticket.strip(), entry.approver.strip(), actor)
     scope, until = scope_of(entry.scope), until_of(entry.until)
-    return Approval(entry.library, entry.finding, facts, scope, until, *texts, now, origin)
+    if entry.stood_at:
+        check_label("version", entry.stood_at)
+    target = "" if entry.target == EVERY_TARGET else entry.target
+    return Approval(
+        entry.library, entry.finding, facts, scope, until, *texts, now, origin, target=target, stood_at=entry.stood_at
+    )
 
 
 def written(approvals: Iterable[Approval], form: Literal["yaml", "json"] = "yaml") -> str:
@@ -119,5 +130,7 @@ def _entry(one: Approval) -> dict[str, Any]:
         "ticket": one.ticket,
         "scope": one.scope,
         "until": one.until,
+        "target": one.target,
+        "stood_at": one.stood_at,
     }
     return {name: value for name, value in told.items() if value}

@@ -15,6 +15,7 @@ from abistore.model.kinds import first_name
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
 from abistore.service.approvals.approving import in_force
+from abistore.service.approvals.undone import undone_before
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def approved_between(report: Report, said: Iterable[Approval], at: GatePlace) ->
 
 def _told(finding: ReportedFinding, said: Sequence[Approval], at: GatePlace) -> ReportedFinding:
     meant = [one for one in said if one.identity == finding.id and _same_facts(one, finding)]
-    holding = next((one for one in meant if state_at(one, at) == "holds"), None)
+    holding = next((one for one in meant if state_at(one, at) == "holds" and not at.undone(one)), None)
     if holding is not None:
         return replace(finding, approved=reported(holding), unapproved="")
     return replace(finding, unapproved=next(_lapses(finding, meant, said, at), ""))
@@ -102,6 +103,10 @@ def _lapses(
     for one in meant:
         if state_at(one, at) == "elsewhere":
             yield f"not approved here: {in_words(one)} only"
+    for one in meant:
+        if state_at(one, at) == "holds":
+            given = f"approved on {one.approved:%Y-%m-%d} by {one.approver}"
+            yield f"{given}, came back since {one.stood_at}, and goes again: approve again"
     for one in said:
         if one not in meant and state_at(one, at) == "holds":
             was = f" as `{one.facts.values}`" if one.facts and one.facts.values else ""
@@ -143,24 +148,39 @@ def _reviewed(finding: ReportedFinding, said: FindingReview | None) -> ReportedF
     return replace(finding, review=ReportedReview(said.state, said.note, said.actor, f"{said.reviewed:%Y-%m-%d}"))
 
 
-def finding_with_said(store: Store, finding: ReportedFinding, new: Release) -> ReportedFinding:
+def place_between(store: Store, sides: tuple[Release, Release], today: date, channel: str | None) -> GatePlace:
+    """Where a gate stands that judges a stored release beside another one."""
+    old, new = sides
+    known = today, new.version, new.soname, channel, store.scheme(new.line.library)
+    return GatePlace(*known, new.line.target, undone_before(store, old))
+
+
+def finding_with_said(store: Store, finding: ReportedFinding, old: Release, new: Release) -> ReportedFinding:
     """A finding of a stored release with what people said of it, by today's date."""
     library = new.line.library
-    at = GatePlace(day(None), new.version, new.soname, None, store.scheme(library))
+    at = place_between(store, (old, new), day(None), None)
     said = [one for one in of_library(store.approvals(), library) if one.identity[:_DIGITS] == finding.place]
     reviews = [one for one in of_library(store.reviews(), library) if one.identity == finding.id]
     return _reviewed(_told(finding, in_force(tuple(said)), at), reviews[-1] if reviews else None)
 
 
 def with_said(
-    store: Store, report: Report, library: str, *, against: str | None = None, today: date | None = None
+    store: Store,
+    report: Report,
+    library: str,
+    *,
+    old: Release | None,
+    against: str | None = None,
+    today: date | None = None,
 ) -> Report:
     """A report about a release of a stored library with everything that people said of its findings.
 
-    ``against`` is what it is judged against, in the words of ``--against``.
+    ``old`` is what it is judged against, ``None`` where that is not stored, and ``against`` says it in the words of
+    ``--against``.
     """
     side = report.new
-    at = GatePlace(day(today), side.version, side.soname, channel_of(against), store.scheme(library))
+    known = day(today), side.version, side.soname, channel_of(against), store.scheme(library)
+    at = GatePlace(*known, side.target, undone_before(store, old))
     return reviewed(approved(report, of_library(store.approvals(), library), at), of_library(store.reviews(), library))
 
 
@@ -179,10 +199,14 @@ def with_approvals(
     """
     bare = without_said(report)
     with using(database) as store, store.reading():
-        found = (one for side in (report.old, report.new) for one in store.of_digest(side.digest))
-        names = {one.line.library for one in found}
+        before, after = (store.of_digest(side.digest) for side in (report.old, report.new))
+        names = {one.line.library for one in (*before, *after)}
         wanted = names & {report.new.library} or names
-        return with_said(store, bare, wanted.pop(), against=against, today=today) if len(wanted) == 1 else bare
+        if len(wanted) != 1:
+            return bare
+        library = wanted.pop()
+        old = next((one for one in before if (one.line.library, one.version) == (library, report.old.version)), None)
+        return with_said(store, bare, library, old=old, against=against, today=today)
 
 
 def without_said(report: Report) -> Report:

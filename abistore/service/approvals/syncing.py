@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -12,7 +12,11 @@ from abistore.errors import PolicyError, SnapshotNotFound, UsageError
 from abistore.model.judging.approvals import Approval
 from abistore.service.approvals.approving import in_force
 from abistore.service.approvals.terms import until_of
-from abistore.service.database import Database, user, using
+from abistore.service.approvals.undone import stood_at
+from abistore.service.database import Database, line_target, user, using
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
 
 
 class ExportedLedger(msgspec.Struct, frozen=True):
@@ -63,12 +67,14 @@ def sync_approvals(
     who = actor or user()
     said = read_approvals(path, who)
     with using(database, write=not check) as store:
+        said = tuple(_with_target(store, one) for one in said)
         known = {line.library for line in store.lines()}
         for one in said:
             if one.library not in known:
                 raise SnapshotNotFound(f"{path}: no library {one.library} is stored", "ingest a release of it first")
         with store.reading() if check else store.transaction():
             standing = {one.key: one for one in in_force(store.approvals())}
+            said = tuple(_with_place(store, one, standing.get(one.key)) for one in said)
             added = tuple(one for one in said if _says_else(standing.get(one.key), one))
             for one in added:
                 _check_end(path, one, store.scheme(one.library))
@@ -88,6 +94,19 @@ def _check_end(path: str | Path, one: Approval, scheme: str) -> None:
         until_of(one.until, scheme)
     except UsageError as error:
         raise PolicyError(f"{path}: {one.library} {one.identity}: until: {error.message}", error.hint) from error
+
+
+def _with_target(store: Store, one: Approval) -> Approval:
+    return msgspec.structs.replace(one, target=line_target(store, one.target) or "")
+
+
+def _with_place(store: Store, one: Approval, before: Approval | None) -> Approval:
+    """What an entry says with where the library stands; where it stood before as long as the rest is the same."""
+    if one.stood_at:
+        return one
+    if before is not None and msgspec.structs.replace(one, stood_at=before.stood_at).terms == before.terms:
+        return msgspec.structs.replace(one, stood_at=before.stood_at)
+    return msgspec.structs.replace(one, stood_at=stood_at(store, one.library, one.target))
 
 
 def _says_else(standing: Approval | None, said: Approval) -> bool:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from abistore.errors import UsageError
 from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL, Release
-from abistore.model.judging.approvals import FOREVER, Approval, ApprovedFacts, GatePlace, state_at
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, GatePlace, state_at
 from abistore.model.judging.identity import identity, is_whole
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.model.names import Name
 from abistore.patterns import pattern
+from abistore.service.database import line_target
 from abistore.service.labels import check_label
 
 if TYPE_CHECKING:
@@ -38,6 +39,20 @@ def scope_of(text: str, version: str | None = None) -> str:
         raise UsageError(told, f"give {SCOPES}")
     check_label("version" if word == "release" else "channel", named)
     return f"{word}:{named}"
+
+
+def target_of(store: Store, library: str, text: str) -> str:
+    """A target in full, and empty for ``all``. It may be left out where the library is stored for one only.
+
+    Raises :class:`UsageError` where it is left out and several are stored: what is harmless on one may break another.
+    """
+    if text.strip():
+        return "" if text == EVERY_TARGET else line_target(store, text.strip()) or ""
+    known = sorted({line.target for line in store.lines() if line.library == library})
+    if len(known) > 1:
+        hint = f"--target {EVERY_TARGET}, or one of {', '.join(known)}"
+        raise UsageError(f"{library} is stored for {len(known)} targets, and nobody says where this holds", hint)
+    return known[0] if known else ""
 
 
 def until_of(text: str, scheme: str = AUTO) -> str:
@@ -73,14 +88,20 @@ def _day(text: str) -> date:
 def idle(store: Store, said: Approval, found_in: Release | None, today: date) -> str:
     """Why an approval lets nothing through by now, of the release that has the finding; empty where it does.
 
-    An end that is over already, or a channel without a baseline, is misspelled more often than it is meant.
+    An end that is over already, a target or a channel without a baseline, is misspelled more often than it is meant.
     """
+    if said.target and said.target not in {line.target for line in store.lines() if line.library == said.library}:
+        return f"{said.library} is not stored for {said.target} yet"
     scope, _, named = said.scope.partition(":")
     if scope == "branch" and named not in {move.channel for move in store.baselines(said.library)}:
         return f"no baseline {named} of {said.library} stands yet"
-    if found_in is None or (scope == "release" and named != found_in.version):
+    if (
+        found_in is None
+        or said.target not in {"", found_in.line.target}
+        or (scope == "release" and named != found_in.version)
+    ):
         return ""
-    at = GatePlace(today, found_in.version, found_in.soname, named, store.scheme(said.library))
+    at = GatePlace(today, found_in.version, found_in.soname, named, store.scheme(said.library), found_in.line.target)
     if state_at(said, at) != "expired":
         return ""
     return f"that is over for {found_in.version}, which has the finding"

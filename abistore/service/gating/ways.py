@@ -65,7 +65,11 @@ def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:
     if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
         yield " and ".join(_bumps(bump)) or "give it a label that declares the break"
     ids = " ".join(dict.fromkeys(each.id for each in failing))
-    yield f"accept it: abistore approve {ids} --library {report.new.library} --reason WHY"
+    yield f"accept it: abistore approve {ids} {_where(report)} --reason WHY"
+
+
+def _where(report: Report) -> str:
+    return f"--library {report.new.library} --target {report.new.target}"
 
 
 def _bumps(bump: Bump) -> Iterator[str]:

@@ -59,5 +59,5 @@ def findings(identity: str, *, database: Database = None) -> StoredFindings:
 
 def _shown(store: Store, one: Sighting) -> StoredFinding:
     declared = declaration_of(one.finding, *store.load_many([one.old, one.new]))
-    change = finding_with_said(store, reported(one.finding, one.identity), one.new)
+    change = finding_with_said(store, reported(one.finding, one.identity), one.old, one.new)
     return StoredFinding(one.old.side, one.new.side, one.judged, change, declared)

@@ -24,7 +24,7 @@ from abistore.report.outline import outline
 from abistore.report.releases.allowance import ChangeFacts, in_words
 from abistore.report.site.timeline import History as History
 from abistore.report.site.timeline import HistoryRow as HistoryRow
-from abistore.service.approvals.gate import approved, channel_of, day, of_library
+from abistore.service.approvals.gate import approved, channel_of, day, of_library, place_between
 from abistore.service.database import Database, using
 from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.consecutive import ConsecutiveJudge
@@ -253,7 +253,7 @@ class _Verdicts:
         given = self._verdict(old, new)
         if given is None:
             return 0, ""
-        at = GatePlace(self._judging.today, new.version, new.soname, channel_of(against), self._scheme)
+        at = place_between(self._judging.store, (old, new), self._judging.today, channel_of(against))
         return accepted_of(given, self._ledger, at)
 
     def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:

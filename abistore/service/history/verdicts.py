@@ -112,8 +112,9 @@ def verdict_between(old: Release, new: Release, *, database: Database = None, ju
 
 def _told(store: Store, judgement: Judgement, against: str | None = None, today: date | None = None) -> Judgement:
     """A judgement with what people said of its findings."""
-    library = judgement.given.new.line.library
-    told = with_said(store, judgement.report, library, against=against, today=today)
+    given = judgement.given
+    library = given.new.line.library
+    told = with_said(store, judgement.report, library, old=given.old, against=against, today=today)
     return msgspec.structs.replace(judgement, report=told)
 
 

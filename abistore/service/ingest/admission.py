@@ -14,6 +14,7 @@ from abistore.model.judging.bump import AllowPlan
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
+from abistore.service.approvals.undone import undone_before
 from abistore.service.consumers.naming import with_consumers
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals
@@ -185,7 +186,7 @@ class Admission:
             if (old, stored) not in self._given:
                 self._given[old, stored] = self._judged(old, stored)
             report = self._given[old, stored].report
-        at = self.place(standing, report, judged_against=old == standing.against.release)
+        at = self.place(standing, report, old)
         report = approved(report, of_library(standing.approvals, self.arrival.line.library), at)
         return self._with_consumers(report, old, stored) if self.gate.consumers else report
 
@@ -194,12 +195,11 @@ class Admission:
         assert new is not None
         return with_consumers(self.store, report, (self.store.load(old), new))
 
-    def place(self, standing: StoreState, report: Report, *, judged_against: bool) -> GatePlace:
+    def place(self, standing: StoreState, report: Report, old: Release | None) -> GatePlace:
         """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""
-        channel = channel_of(self.gate.against) if judged_against else None
-        return GatePlace(
-            day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
-        )
+        channel = channel_of(self.gate.against) if old == standing.against.release else None
+        known = day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
+        return GatePlace(*known, self.arrival.line.target, undone_before(self.store, old))
 
     def _report(self, old: Release, standing: StoreState) -> Report:
         report = self.report(old, standing)

@@ -139,7 +139,7 @@ class _ReleaseAdmission:
 
     def _own(self, report: Report, standings: Sequence[StoreState]) -> Report:
         """The report about findings between the libraries of a release, with their approvals."""
-        at = self.members[0].place(standings[0], report, judged_against=True)
+        at = self.members[0].place(standings[0], report, standings[0].against.release)
         ledger = max((each.approvals for each in standings), key=len)  # empty where a library is judged against nothing
         return approved_between(report, ledger, at)
 

@@ -45,7 +45,7 @@ def exported_said(store: Store, library: str) -> tuple[tuple[ExportedReview, ...
 def _exported(one: Approval) -> ExportedApproval:
     terms = (one.identity, one.scope, one.reason, one.approver, one.approved, one.until, one.ticket)
     facts = msgspec.structs.asdict(one.facts) if one.facts else {}
-    return ExportedApproval(*terms, **facts)
+    return ExportedApproval(*terms, **facts, target=one.target, stood_at=one.stood_at)
 
 
 def check_said(path: Path, said: Exported) -> None:
@@ -109,14 +109,17 @@ def _review(one: ExportedReview, library: str, actor: str) -> FindingReview:
 
 
 def _approval(one: ExportedApproval, library: str, origin: str, actor: str) -> Approval:
-    for what in ("reason", "ticket", "approver"):
+    for what in ("reason", "ticket", "approver", "target", "stood_at"):
         check_note(what, getattr(one, what))
     if not one.reason.strip() or not one.approver.strip():
         raise UsageError("an approval without a reason or an approver", "export it again")
     facts = _facts(one)
     check_finding(one.identity, facts)
     terms = (scope_of(one.scope), until_of(one.until), one.reason, one.ticket, one.approver)
-    return Approval(library, one.identity, facts, *terms, actor, _no_later(one.approved), origin)
+    when = _no_later(one.approved)
+    return Approval(
+        *(library, one.identity, facts, *terms, actor, when, origin), target=one.target, stood_at=one.stood_at
+    )
 
 
 def _facts(one: ExportedApproval) -> ApprovedFacts | None:

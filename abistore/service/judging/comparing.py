@@ -129,7 +129,9 @@ def _with_said(
     from abistore.service.approvals.gate import with_said  # comparisons of files need no ledger
 
     names = {side.release.line.library for side in sides if side.release}
-    return with_said(store, report, names.pop(), against=against, today=today) if len(names) == 1 else report
+    if len(names) != 1:
+        return report
+    return with_said(store, report, names.pop(), old=sides[0].release, against=against, today=today)
 
 
 def _unidentified(selection: Selection) -> Selection:

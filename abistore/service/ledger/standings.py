@@ -12,14 +12,13 @@ from msgspec.structs import replace
 from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.model.findings import Impact
 from abistore.model.history import Release, StoredVerdict
-from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import Name
 from abistore.model.standing import BaselineRole, Ledger, Standing, channels_of_roles, worst_of
 from abistore.model.words.counting import counted
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
-from abistore.service.approvals.gate import day, of_library
+from abistore.service.approvals.gate import day, of_library, place_between
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.history.history import accepted_of, bump_beside
@@ -143,13 +142,11 @@ def _standing(
     given = asked(old, release)
     if isinstance(given, str):
         return Standing(measure.roles, old, None, given, measure.supported)
-    summary, scheme = store.summary_of(given), store.scheme(release.line.library)
+    summary = store.summary_of(given)
     count, said = 0, ""
     if summary.verdict.exit_code:
         ledger = of_library(store.approvals(), release.line.library)
-        places = (
-            GatePlace(today, release.version, release.soname, each, scheme) for each in channels_of_roles(measure.roles)
-        )
+        places = (place_between(store, (old, release), today, each) for each in channels_of_roles(measure.roles))
         count, said = max(
             (accepted_of(given, ledger, place) for place in places), key=lambda told: (told[1] > "", told)
         )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.limits import limits_for
 from abistore.model.history import Release, StoredVerdict
-from abistore.model.judging.approvals import GatePlace
 from abistore.model.judging.deprecations import Deprecation
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import EXPORTS, FACETS, Name
@@ -19,7 +18,7 @@ from abistore.model.statement import StatedApproval, StatedExport, StatedGap, St
 from abistore.report.heading import LACKS, UNASKED
 from abistore.report.model import ReportedFinding, every
 from abistore.report.outline import outline
-from abistore.service.approvals.gate import approved, of_library
+from abistore.service.approvals.gate import approved, of_library, place_between
 from abistore.service.deprecations.deprecations import removals_of
 from abistore.service.history.verdicts import VerdictKeeper, key_of
 from abistore.service.spelled import display
@@ -103,9 +102,9 @@ def _approvals(facts: StatedFacts, standing: Standing, release: Release) -> Iter
     given = facts.given(old, release) if said else None
     if given is None:
         return
-    scheme, told = facts.store.scheme(library), list[list[StatedApproval]]()
+    told = list[list[StatedApproval]]()
     for channel in standing.channels:
-        at = GatePlace(facts.today, release.version, release.soname, channel, scheme)
+        at = place_between(facts.store, (old, release), facts.today, channel)
         report = approved(outline(given.comparison), said, at)
         told.append([each for finding in every(report.changes) if (each := _approval(old.version, finding))])
     yield from max(told, key=lambda found: sum(each.state == "approved" for each in found))

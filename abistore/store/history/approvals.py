@@ -15,7 +15,8 @@ from abistore.store.database.database import Database
 from abistore.store.history.sealed import SealedLedger
 
 _COLUMNS = ("identity", "facts", "scope", "until", "reason", "ticket", "approver", "actor", "approved", "origin")
-_LEDGER = SealedLedger(tables.approval, "approvals", (*_COLUMNS, "withdrawn"))
+_ADDED = ("target", "stood_at")
+_LEDGER = SealedLedger(tables.approval, "approvals", (*_COLUMNS, "withdrawn"), _ADDED)
 
 
 def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
@@ -39,7 +40,8 @@ def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
 
 def append(database: Database, one: Approval) -> None:
     """Write an approval, whatever was approved before. Raises :class:`SnapshotNotFound` for an unknown library."""
-    values = (*(_packed(one, column) for column in _COLUMNS), int(one.withdrawn))
+    added = (getattr(one, column) or None for column in _ADDED)
+    values = (*(_packed(one, column) for column in _COLUMNS), int(one.withdrawn), *added)
     _LEDGER.append(database, one.library, values)
 
 
@@ -55,7 +57,8 @@ def every(database: Database) -> tuple[Approval, ...]:
 
 
 def _read(values: Sequence[Any]) -> Approval:
-    told = dict(zip(("library", *_COLUMNS, "withdrawn"), values, strict=True))
+    told = dict(zip(("library", *_COLUMNS, "withdrawn", *_ADDED), values, strict=True))
+    told |= {column: told[column] or "" for column in _ADDED}
     facts = msgspec.json.decode(told["facts"], type=ApprovedFacts) if told["facts"] is not None else None
     moment = datetime.fromisoformat(told["approved"])
     return Approval(**told | {"facts": facts, "approved": moment, "withdrawn": bool(told["withdrawn"])})

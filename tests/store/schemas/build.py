@@ -57,6 +57,7 @@ def fill(store: Store) -> None:
     )
     store.approve([accepted, msgspec.structs.replace(accepted, scope="forever", until="", facts=None)])
     store.approve([msgspec.structs.replace(accepted, actor="eva", withdrawn=True)])
+    store.approve([msgspec.structs.replace(accepted, target="elf-x86_64-64-little", stood_at="1.1")])
     store.add_consumers([consumer("app", "geo::Shape0"), consumer("other"), consumer("gone")], "ana")
     store.remove_consumers([("gone", "elf-x86_64-64-little")], "ben")
 
@@ -100,7 +101,7 @@ def summary(store: Store) -> dict[str, object]:
             ]
             for one in store.consumers()
         ],
-        "approvals": [[*one.terms, one.actor, one.facts and one.facts.symbol] for one in store.approvals()],
+        "approvals": [_said(one) for one in store.approvals()],
     }
     return {
         **{what: rows for what, rows in said.items() if rows},  # older schemas had none
@@ -120,6 +121,12 @@ def summary(store: Store) -> dict[str, object]:
         ],
         "audit": [[record.actor, record.action, record.subject] for record in store.audit()],
     }
+
+
+def _said(one: Approval) -> list[object]:
+    terms = (one.library, one.identity, one.scope, one.until, one.reason, one.ticket, one.approver, one.origin)
+    added = filter(None, (one.target, one.stood_at))
+    return [*terms, "withdrawn" * one.withdrawn, one.actor, one.facts and one.facts.symbol, *added]
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.tables import table
 from abistore.cli.words import finding_words, library_words
-from abistore.model.judging.approvals import in_words
+from abistore.model.judging.approvals import EVERY_TARGET, in_words
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from abistore.service.approvals.ledger import LedgerEntry, LedgerState
     from abistore.service.approvals.syncing import SyncedLedger
 
-HEADS = ("state", "library", "finding", "what", "approved", "scope", "until", "found in", "reason")
+HEADS = ("state", "library", "finding", "what", "approved", "scope", "target", "until", "found in", "reason")
 WORDS = 60
 """How much of what was approved a row shows."""
 
@@ -46,6 +46,12 @@ WORDS = 60
     show_default=True,
     help="release[:VERSION] (alone: the release that has the finding), branch[:CHANNEL] (where a release is judged "
     "against this baseline; alone: the channel `release`), or forever (every release).",
+)
+@click.option(
+    "--target",
+    default="",
+    help="The platform that it holds on: elf-x86_64-64-little, or just x86_64, or all.  "
+    "[default: the one that the library is stored for; required where there are several]",
 )
 @click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
 @click.option("--actor", default="", help="Who writes it down, for the audit; by default the user's name.")
@@ -99,6 +105,7 @@ def list_command(
 @click.argument("findings", metavar="FINDING...", nargs=-1, required=True, shell_complete=finding_words)
 @click.option("--reason", required=True, help="Why it is not accepted any more.")
 @click.option("--scope", help="Withdraw what was approved for this scope only.")
+@click.option("--target", help="Withdraw what was approved for this platform only, or for `all`.")
 @click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
 @click.option("--actor", default="", help="Who withdraws; by default the user's name.")
 @store_command
@@ -175,4 +182,15 @@ def _row(entry: LedgerEntry) -> tuple[str, ...]:
     until = one.until.partition(":")[2]
     origin = f" [from {one.origin}]" if one.origin else ""
     reason = f"{one.reason}{origin}"
-    return (entry.state, one.library, one.identity, what[:WORDS], by, one.scope, until, entry.found_in, reason)
+    return (
+        entry.state,
+        one.library,
+        one.identity,
+        what[:WORDS],
+        by,
+        one.scope,
+        one.target or EVERY_TARGET,
+        until,
+        entry.found_in,
+        reason,
+    )

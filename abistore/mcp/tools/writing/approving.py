@@ -14,6 +14,7 @@ from abistore.mcp.refusals import Code, Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
 from abistore.mcp.tools.writing.withdrawing import withdrawal_question, withdrawn
+from abistore.model.judging.approvals import EVERY_TARGET
 from abistore.model.words.characters import in_line
 from abistore.model.words.counting import counted
 
@@ -34,6 +35,7 @@ class ApproveAnswer(Answer, frozen=True, kw_only=True):
     finding_ids: tuple[str, ...]
     approver: str
     scope: str
+    target: str
     until: str
     decided_by: str
     next: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ def _question(
     ticket: str = "",
     until: str = "",
     scope: str = "",
+    target: str = "",
     state: ApprovalWish = "approved",
     comparison_id: str | None = None,
 ) -> Question:
@@ -57,13 +60,15 @@ def _question(
         return withdrawal_question(call, finding_ids, reason, scope, library)
     library, found = _found(call, finding_ids, comparison_id)
     told = "; ".join(_told(one) for one in found)
+    held_on = target or ("" if comparison_id is None else report_of(call, comparison_id).new.target)
     where = "in every release" if scope in {"", "forever"} else f"for {in_line(scope, 80)!r}"
+    where += f" on {in_line(held_on, 80)}" if held_on else ""
     ends = f", until {in_line(until, 80)!r}" if until else ", without an end"
     text = (
         f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
         f"Reason given: {in_line(reason, LONG)!r}"
     )
-    return Question(text, {"library": library, "ids": " ".join(one.id for one in found)})
+    return Question(text, {"library": library, "ids": " ".join(one.id for one in found), "target": held_on})
 
 
 def _told(one: ReportedFinding) -> str:
@@ -128,6 +133,7 @@ def abi_approve(
     ticket: Annotated[str, described("Where it was discussed")] = "",
     until: Annotated[str, described("Last day, version or SONAME")] = "",
     scope: Annotated[str, described("release:VERSION or branch:CHANNEL; else everywhere")] = "",
+    target: Annotated[str, described("Platform, or all; else the comparison's")] = "",
     state: Annotated[ApprovalWish, described("withdrawn takes it back")] = "approved",
     comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
 ) -> ApproveAnswer:
@@ -149,6 +155,7 @@ def abi_approve(
         library,
         call.actor,
         origin="" if call.decided else NOBODY_ASKED,
+        target=question.facts["target"],
     )
     with call.writing() as store:
         done = approve(wanted, plan, database=store)
@@ -167,6 +174,7 @@ def _answer(
         finding_ids=tuple(dict.fromkeys(one.identity for one in said)),
         approver=brief(first.approver),
         scope=first.scope,
+        target=first.target or EVERY_TARGET,
         until=first.until,
         decided_by="user" if call.decided else "caller",
         next=(

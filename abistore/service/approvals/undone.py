@@ -1,0 +1,84 @@
+"""Whether what somebody approved happened since, and was taken back: then it needs another approval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from abistore.errors import Incomparable
+from abistore.model.findings import Finding
+from abistore.model.history import LineKey, Release
+from abistore.model.judging.approvals import Approval, never_undone, no_later
+from abistore.model.judging.identity import identity
+from abistore.service.judging.judging import concluded
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+def stood_at(store: Store, library: str, target: str = "") -> str:
+    """The version that the lines of a library end with now, on one target or on all: approvals keep it."""
+    last = ""
+    for line in sorted(key for key in store.lines() if key.library == library and target in {"", key.target}):
+        latest = store.foremost(store.releases(library, line.target, line.profile))[-1].version
+        if not last or no_later(last, latest, store.scheme(library)):
+            last = latest
+    return last
+
+
+def undone_before(store: Store, old: Release | None) -> Callable[[Approval], bool]:
+    """Tells of an approval whether its finding happened since it was given, and is undone in ``old``.
+
+    A release has a finding where ``old``, judged as if that release came after it, shows it. Only releases beside
+    which the declaration changed are judged.
+    """
+    if old is None or old.candidate:
+        return never_undone
+
+    @cache
+    def found(earlier: Release) -> frozenset[str]:
+        try:
+            after, before = store.load_many([old, earlier])
+            comparison, _ = concluded(after, before)
+        except Incomparable:
+            return frozenset()
+        return frozenset(identity(each).hex() for each in _every((*comparison.findings, *comparison.suppressed)))
+
+    def undone(one: Approval) -> bool:
+        wanted = one.identity.partition("-")[0]
+        return any(wanted in found(each) for each in _since(store, one, old))
+
+    return undone
+
+
+def _since(store: Store, one: Approval, old: Release) -> Iterator[Release]:
+    """The releases from where the line stood when something was approved up to ``old``, where it may have happened."""
+    line, scheme = old.line, store.scheme(old.line.library)
+    if not one.stood_at or one.stood_at == old.version:
+        return
+    ordered = store.releases(line.library, line.target, line.profile)
+    versions = [each.version for each in ordered]
+    if one.stood_at in versions:
+        between = ordered[versions.index(one.stood_at) : versions.index(old.version)]
+    else:
+        before = ordered[: versions.index(old.version)]
+        between = tuple(each for each in before if no_later(one.stood_at, each.version, scheme))
+    changed = _changed(store, one, line)
+    yield from (
+        each for number, each in enumerate(between) if number == 0 or changed is None or each.version in changed
+    )
+
+
+def _changed(store: Store, one: Approval, line: LineKey) -> frozenset[str] | None:
+    """The versions in which a declaration changed; ``None`` where the line has none of this name."""
+    if one.facts is None:
+        return None
+    events = store.logs([one.facts.symbol], line.library).get(line, ())
+    return frozenset(event.release.version for event in events) or None
+
+
+def _every(found: Sequence[Finding]) -> Iterator[Finding]:
+    for each in found:
+        yield each
+        yield from _every(each.consequences)
