@@ -261,7 +261,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
     elif isinstance(before, Record) and is_of_another(name, context):
         yield Changed(Subject(name), DependencyType(name, before), DependencyType(other, after))
-    elif isinstance(before, Record) and not context.affected(name) and not consumers.take_untyped():
+    elif isinstance(before, Record) and not _is_met(name, before, context) and not consumers.take_untyped():
         yield from _texts(name, old, new)
         if _without_unrecorded(before, after) != _without_unrecorded(after, before):
             yield Changed(Subject(name), UnreachedType(name, before), UnreachedType(other, after))
@@ -270,6 +270,19 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
     else:
         yield from _compared(name, old, new)
+
+
+def _is_met(name: Name, record: Record, context: Context) -> bool:
+    """Whether exports use a class, or one of its bases: who gets an object as that may cast it to what it is."""
+    pending, seen = [(name, record)], {name}
+    while pending:
+        each, shape = pending.pop()
+        if context.affected(each):
+            return True
+        bases = [found for found in map(context.old.tables.record, shape.bases) if found and found[0] not in seen]
+        seen.update(found[0] for found in bases)
+        pending += bases
+    return False
 
 
 def _differ_in_private_data(context: Context, name: Name, old: AnyShape, new: AnyShape) -> bool:

@@ -205,9 +205,9 @@ def type_dependency_changed(type: Changed[DependencyType], context: Context) -> 
 def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
     """A public class that no export uses changed.
 
-    No exported function takes or returns it, not even as ``void *``. Programs have all its code compiled in, and the
-    library never meets their objects. Two modules of one program that were built against different releases may hand
-    such objects to each other, and disagree.
+    No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code
+    compiled in, and the library never meets their objects. Two modules of one program that were built against different
+    releases may hand such objects to each other, and disagree.
 
     Fix: nothing, if such objects do not leave the module that makes them.
     """
