@@ -156,6 +156,17 @@ def test_a_header_that_does_not_parse_is_left_out_and_the_others_are_read(tmp_pa
     assert [header.name for header in result.units[0].headers] == ["a.h", "c.h"]
 
 
+def test_a_header_that_errs_in_the_body_of_a_function_alone_is_read_and_its_errors_told(tmp_path: Path) -> None:
+    body = "static inline int bits(int x) { return _intrinsic_of_gcc(x).low; }\n"
+    written(
+        tmp_path, {"lib.h": f"int open(void);\n{body}int close(void);\n", "other.h": f"{body}int missing(no_type);\n"}
+    )
+    result = parsed(tmp_path / "lib.h", language="c")
+    assert (result.set_aside, len(result.units)) == ({}, 1)
+    assert "lib.h:2: call to undeclared function '_intrinsic_of_gcc'" in said(result)[0]
+    assert list(parsed(tmp_path, language="c").set_aside) == ["other.h"]
+
+
 def test_a_header_that_another_includes_first_is_none_that_fails(tmp_path: Path) -> None:
     part = '#ifndef TOP\n#error "include top.h instead"\n#endif\nint part(void);\n'
     written(tmp_path, {"part.h": part, "top.h": '#define TOP\n#include "part.h"\n'})

@@ -179,17 +179,25 @@ class HeaderParser:
         return None if found is None or found.record.is_shadowed(invocation.searched) else found
 
     def _apart(self, reading: Reading, whole: HeaderUnit) -> ParsedHeaders:
-        """Headers of which some have errors: those parse by themselves, or are set aside if no other includes them."""
+        """Headers of which some have errors: those parse by themselves, or are set aside if no other includes them.
+
+        One that errs in the bodies of functions alone declares everything, and stays: its errors are told.
+        """
         broken = self._lacking_files(reading, whole)
         left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
         alone = [self._unit(reading, [each], expected=True) for each in left]
-        fine = [unit for unit in alone if not unit.faulty]
-        broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.faulty})
+        fine = [unit for unit in alone if not unit.faulty or self._errs_in_bodies(reading, unit)]
+        kept = {unit.headers[0].name for unit in fine}
+        broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.headers[0].name not in kept})
         rest = [each for each in whole.headers if each.name not in whole.faulty]
         units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
         included = {name for unit in units for each in unit.files if (name := self.public(each.file))}
         aside = {name: faults for name, faults in broken.items() if name not in included}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
+
+    def _errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
+        """Whether nothing is wrong where bodies of functions are passed over: they call intrinsics of gcc, say."""
+        return not self._unit(reading, unit.headers, expected=True, bodies=False).faults
 
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.

@@ -113,7 +113,7 @@ def test_they_are_used_where_they_make_no_difference(tmp_path: Path, used: list[
     [
         {"a.hpp": "#ifdef INT_MAX\nint met;\n#endif\nint always;\n", "b.hpp": "#include <climits>\nint b;\n"},
         {
-            "a.hpp": "inline int f() { return sizeof(EOF_ + 0); }\n",
+            "a.hpp": "extern char f[sizeof(EOF_ + 0)];\n",
             "b.hpp": "#define EOF_ 1\n#include <cstdio>\nint EOF;\n",
         },
         {"a.hpp": "int stdin;\n", "b.hpp": "#include <cstdio>\nint b;\n"},
