@@ -45,8 +45,9 @@ def test_what_is_no_file_is_refused(place: str, policy: bool) -> None:
         ("many.yaml", f"suppressions:\n{ENTRY * 110_000}", "more than 50,000 values"),
         ("flow.yaml", f"kinds: [{'a,' * 2_000_000}]", "more than 50,000 values"),
         ("keys.yaml", "".join(f"k{number}: 1\n" for number in range(300_000)), "more than 50,000 values"),
-        ("deep.yaml", "[" * (MOST_BYTES - 1), "nested too deep"),
-        ("braces.yaml", "{" * (MOST_BYTES - 1), "nested too deep"),
+        # libyaml may refuse these first, in words of its own
+        ("deep.yaml", "[" * (MOST_BYTES - 1), "nest"),
+        ("braces.yaml", "{" * (MOST_BYTES - 1), "nest"),
         ("dashes.yaml", "- " * (MOST_BYTES // 2 - 1), "nested too deep"),
         ("questions.yaml", "? " * (MOST_BYTES // 2 - 1), "nested too deep"),
         ("laughs.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", "aliases are not supported"),

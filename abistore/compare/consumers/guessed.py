@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from abistore.compare.consumers.allocation import Allocation
 from abistore.compare.consumers.constant_headers import ConstantHeaders
 from abistore.compare.consumers.consumers import Chance, Concealment, Consumers, Owner, ReleaseExports
-from abistore.compare.consumers.derived.handed_in import HandedIn, Offered
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
@@ -19,6 +19,9 @@ from abistore.compare.types.mentions import TypeUse, TypeUses
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.words.files import is_source
+
+if TYPE_CHECKING:
+    from abistore.compare.consumers.derived.handed_in import HandedIn
 
 
 class GuessedConsumers(Consumers):
@@ -113,9 +116,13 @@ class GuessedConsumers(Consumers):
 
     @cached_property
     def _handed_in(self) -> HandedIn:
+        from abistore.compare.consumers.derived import handed_in  # few vtables grow at their end
+
         layout = self._own.snapshot.entries.get("layout", {})
-        offered = Offered(layout, self.can_name, lambda type: not is_source(self._files.get(type, "")), told=False)
-        return HandedIn(offered, self._types)
+        offered = handed_in.Offered(
+            layout, self.can_name, lambda type: not is_source(self._files.get(type, "")), told=False
+        )
+        return handed_in.HandedIn(offered, self._types)
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:

@@ -10,7 +10,6 @@ import msgspec
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
-from abistore.compare.diff.dependencies import is_of_another
 from abistore.compare.diff.given_headers import not_given
 from abistore.compare.diff.parts import (
     Agreement,
@@ -259,7 +258,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         first, second = _of_one_side(old, new), _of_one_side(new, old)
         if first != second:
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
-    elif isinstance(before, Record) and is_of_another(name, context):
+    elif isinstance(before, Record) and _is_of_another(name, context):
         yield Changed(Subject(name), DependencyType(name, before), DependencyType(other, after))
     elif isinstance(before, Record) and not _is_met(name, before, context) and not consumers.take_untyped():
         yield from _texts(name, old, new)
@@ -270,6 +269,12 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
     else:
         yield from _compared(name, old, new)
+
+
+def _is_of_another(name: Name, context: Context) -> bool:
+    from abistore.compare.diff.dependencies import is_of_another  # few classes change
+
+    return is_of_another(name, context)
 
 
 def _is_met(name: Name, record: Record, context: Context) -> bool:

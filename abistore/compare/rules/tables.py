@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.slots.appended_slots import PURE, growth
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.object_sizes import least, sized
+from abistore.compare.types.vtables import PURE
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component
@@ -68,6 +68,8 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     name = symbol.subject.name
     if not name.spelling.startswith(VTABLES) or not sized(symbol.old, symbol.new):
         return
+    from abistore.compare.classify.slots.appended_slots import growth  # few tables get slots
+
     if growth(Name("record", class_behind(name.spelling)), context) == "open":
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 

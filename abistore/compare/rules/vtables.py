@@ -9,7 +9,6 @@ from typing import Final
 from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
-from abistore.compare.classify.slots.appended_slots import growth
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
@@ -64,6 +63,8 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     name, old, new = _owner(method)
     if _stays(method.new, old, context.old.tables) or _fills_inherited(method.new, new, context.new.tables):
         return "override"
+    from abistore.compare.classify.slots.appended_slots import growth  # few tables get slots
+
     grown = growth(name, context)
     if grown in REACHED:
         return grown

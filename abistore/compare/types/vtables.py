@@ -17,6 +17,9 @@ from abistore.model.snapshot import Variants
 
 Members: TypeAlias = dict[Name, list[Function]]
 
+PURE = frozenset({"__cxa_pure_virtual", "_purecall"})
+"""What stands in the slot of a pure virtual function."""
+
 DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.compare.types.vtables import VirtualTables, same_method
+from abistore.compare.types.vtables import PURE, VirtualTables, same_method
 from abistore.model.mangling.symbols import VTABLE, class_symbol
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Record, Symbol
@@ -17,9 +17,6 @@ Growth: TypeAlias = Literal["open", "by cast", "unreached", "closed"]
 ``closed``: no program derives from the class. ``open``: the library may call a new slot on an object of a class that a
 program derives. ``unreached``: it gets no such object; ``by cast``: unless it casts what it gets as a base.
 """
-
-PURE = frozenset({"__cxa_pure_virtual", "_purecall"})
-"""What stands in the slot of a pure virtual function."""
 
 
 def growth(owner: Name, context: Context) -> Growth:
