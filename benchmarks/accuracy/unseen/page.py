@@ -39,7 +39,8 @@ on 2026-11-23; a digest of a pair's name decided which belong to it. The later o
 after that, and was judged once, too. The last one is of libraries that were chosen after both; {last}.
 What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
 class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
-machine is too old to demangle are told as the runtime's.
+machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
+the bodies of functions alone: two pairs of libroaring had no answer.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
@@ -50,7 +51,7 @@ counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of t
 have not been asked about all of them.
 
 **Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made that
-the open half led to (`before.csv`); the other rows are from {date}.
+the open half led to (`before.csv`); the other rows are from 2026-11-23, those of the last part from {date}.
 """
 
 PARTS = {part: f"The {part} part" for part in Part}
