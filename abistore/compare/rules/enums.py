@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from abistore.compare.classify.constants.bits import keeps_bits
 from abistore.compare.classify.constants.living_on import is_constant_now
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
@@ -185,8 +186,25 @@ def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> It
 
     Fix: give it its old value explicitly.
     """
-    if each.old.value != each.new.value and not _is_sentinel(each, context):
+    if each.old.value != each.new.value and not _is_sentinel(each, context) and not _keeps_bits(each, context):
         yield Note("the value differs", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_member_value_reinterpreted(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """The value of an enumerator has another sign and the same bits.
+
+    ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
+    programs go on. Programs that compare, compute with or widen the value get another result.
+
+    Fix: write it as it was.
+    """
+    if _keeps_bits(each, context) and not _is_sentinel(each, context):
+        yield Note("the value is read with another sign", str(each.old.value), str(each.new.value))
+
+
+def _keeps_bits(each: Changed[Enumerator], context: Context) -> bool:
+    return keeps_bits(each.subject.name, (each.old.value, each.new.value), context)
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
@@ -97,9 +98,30 @@ def constant_number_changed(declared: Changed[Declared] | Removed[Declared], con
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
-    known = number(declared.old) is not None and not _ends(declared, context)
+    known = number(declared.old) is not None and not _ends(declared, context) and not _keeps_bits(declared, context)
     if values is not None and (known or (number(declared.old) is None and _is_flag(declared, context))):
         yield Note("the constant's number differs", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_number_reinterpreted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """The value of a constant of an enumeration without a name has another sign and the same bits.
+
+    ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
+    programs go on. Programs that compare, compute with or widen the value get another result.
+
+    Fix: write it as it was.
+    """
+    values = _changed(declared, context)
+    if values is not None and _keeps_bits(declared, context) and not _ends(declared, context):
+        yield Note("the constant is read with another sign", *values)
+
+
+def _keeps_bits(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+    if isinstance(declared, Removed) or declared.old.within is None or declared.old.within != declared.new.within:
+        return False
+    old, new = number(declared.old), number(declared.new)
+    return old is not None and new is not None and unnamed_keeps_bits(declared.old.within, (old, new), context)
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")

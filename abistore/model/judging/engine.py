@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 78
+ENGINE: Final = 79
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "752a25a7090d9324"
+CORPUS: Final = "14c741a0965219ee"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
