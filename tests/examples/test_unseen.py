@@ -40,7 +40,7 @@ def test_about_half_of_the_pairs_that_were_chosen_first_are_kept_for_the_end() -
     assert 0.35 < first.count(Part.KEPT) / len(first) < 0.65
 
 
-@pytest.mark.parametrize("part", [Part.LATER, Part.LAST])
+@pytest.mark.parametrize("part", [Part.LATER, Part.LAST, Part.FRESH])
 def test_a_recipe_that_names_its_part_puts_all_its_pairs_there(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +107,7 @@ def test_a_package_that_holds_no_sources_is_missing_and_no_empty_library(
         release("libx", "1")
 
 
-@pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST])
+@pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST, Part.FRESH])
 def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one(part: Part) -> None:
     found = answers()
     asked = [key(pair, "abistore", evidence) for pair in pairs_of(part, ()) for evidence in ("files", "headers")]

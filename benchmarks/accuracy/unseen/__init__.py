@@ -6,7 +6,7 @@ one's headers (``break``), whether one still compiles with the new one's (``sour
 from headers, sources and clients, and committed before any comparing tool saw a pair. All consecutive releases of the
 stated range are there; none was chosen for its answer.
 
-Pairs belong to four parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and three that
+Pairs belong to five parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and four that
 are judged once each, when all rules are made.
 """
 
@@ -38,6 +38,9 @@ class Part(StrEnum):
 
     LAST = "last"
     """Of libraries chosen when the later part had been judged, and judged once: ``part = "last"``."""
+
+    FRESH = "fresh"
+    """Of libraries chosen when the last part had been judged, and judged once: ``part = "fresh"``."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@
     python -m benchmarks.accuracy.unseen [LIBRARY...]            # ask the tools, fill answers.csv (--tool: some only)
     python -m benchmarks.accuracy.unseen --document              # write the page from answers.csv
 
-Three parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``)
-takes them, one at a time.
+Four parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``,
+``fresh``) takes them, one at a time.
 """
 
 from __future__ import annotations

@@ -34,9 +34,10 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**There are four parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
+**There are five parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
 on 2026-11-23; a digest of a pair's name decided which belong to it. The later one is of libraries that were chosen
-after that, and was judged once, too. The last one is of libraries that were chosen after both; {last}.
+after that, and was judged once, too. The last one is of libraries that were chosen after both; it was judged once, too.
+The fresh one is of libraries that were chosen when all others were spent; {fresh}.
 What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
 class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
 machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
@@ -85,10 +86,11 @@ def write(date: str, versions: str) -> None:
 
 def _introduction(judged: Sequence[UnseenPair], *, date: str, versions: str) -> str:
     every = list(pairs())
-    last = "it was judged once, too" if any(each.part is Part.LAST for each in judged) else "it has not been judged yet"
+    done = any(each.part is Part.FRESH for each in judged)
+    fresh = "it was judged once, too" if done else "it has not been judged yet"
     count = len({each.library for each in every})
     return INTRODUCTION.format(
-        pairs=len(every), libraries=count, last=last, date=date, versions=versions, seconds=SECONDS
+        pairs=len(every), libraries=count, fresh=fresh, date=date, versions=versions, seconds=SECONDS
     )
 
 
