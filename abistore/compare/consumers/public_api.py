@@ -19,7 +19,18 @@ from abistore.model.cpp_names.qualified import entity, last_component, outside, 
 from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
 from abistore.model.names import Name
 from abistore.model.reach import references
-from abistore.model.shapes import Alias, Declared, Enum, Foreign, Function, Opaque, Record, Variable, VirtualMethod
+from abistore.model.shapes import (
+    Alias,
+    Declared,
+    Enum,
+    Foreign,
+    Function,
+    Named,
+    Opaque,
+    Record,
+    Variable,
+    VirtualMethod,
+)
 from abistore.model.snapshot import FRIENDS, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 
 Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
@@ -65,6 +76,7 @@ class PublicApi:
     def __init__(self, snapshot: Snapshot) -> None:
         self._source: Mapping[Name, Variants] = snapshot.entries.get("source", {})
         self._symbols: Mapping[Name, Variants] = snapshot.entries.get("symbol", {})
+        self._layout: Mapping[Name, Variants] = snapshot.entries.get("layout", {})
         self.complete = snapshot.evidence_of("source").state == "full"
         read = snapshot.provenance.headers
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
@@ -77,7 +89,12 @@ class PublicApi:
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
-            for told in ("_closed", "_closed_classes", "_compares_members"):  # they follow signatures, not texts
+            for told in (
+                "_closed",
+                "_closed_classes",
+                "_compares_members",
+                "_mentioned",
+            ):  # they follow signatures, not texts
                 vars(self).pop(told, None)
         return same
 
@@ -242,7 +259,37 @@ class PublicApi:
             if text is not None:
                 return "hidden" if "dummy" in text.traits else "public"
             return "public" if self._is_instance(type.spelling) else "included"
+        if "<" in type.spelling and self._is_completed(type):
+            return "public"
         return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+
+    def _is_completed(self, type: Name) -> bool:
+        """Whether programs instantiate what headers only name: ``Box<int> *`` for a ``Box`` that they define.
+
+        Headers that use a pointer to it leave it to programs to have it made, for what they can see themselves.
+        """
+        if type not in self._mentioned or not any(each in self._defined for each in templates_in(type.spelling)):
+            return False
+        records = (shape for shape in self._layout.get(type, ()) if isinstance(shape, Record))
+        arguments = (each for record in records for each in record.arguments if isinstance(each, Named))
+        return all(self._is_complete(each.name) for each in arguments)
+
+    def _is_complete(self, argument: Name) -> bool:
+        """Whether programs know what the argument of a template is made of."""
+        if any(isinstance(shape, Foreign) for shape in self._layout.get(argument, ())):
+            return True
+        return self.definition(argument) in ("public", "included")
+
+    @cached_property
+    def _mentioned(self) -> frozenset[Name]:
+        """What the declarations of the headers name."""
+        shapes = ((name, shape) for name, variants in self._source.items() for shape in variants)
+        return frozenset(each for name, shape in shapes for each, _ in references(shape, name))
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        """The templates of classes that headers define, as far as they have members."""
+        return frozenset(scope(name.spelling) for name, text in self.texts.items() if text.template)
 
     def is_keyless(self, type: Name) -> bool:
         """Whether every unit that needs the vtable of ``type`` emits it (Itanium C++ ABI, section 5.2.3).

@@ -251,12 +251,19 @@ class Equivalence:
                 if (old.vector, old.count) != (new.vector, new.count):
                     return Sameness.DIFFERENT
                 return self.stored(old.element, new.element)
+            case Array(), Array() if self._has_rows(old, self.old_side) and self._has_rows(new, self.new_side):
+                return Sameness.DIFFERENT  # rows of another length: each index leads to another element
             case Special(), Special():
                 return Sameness.DIFFERENT
             case (Special(), _) | (_, Special()):
                 return Sameness.REINTERPRETED  # one side's evidence does not say what the type is
             case _:
                 return self._definitions(old, new)
+
+    @staticmethod
+    def _has_rows(array: Array, side: TypeSide) -> bool:
+        element = side.bare(array.element)[0]
+        return isinstance(element, Array) and not element.vector
 
     def _pointers(self, old: Pointer, new: Pointer) -> Sameness:
         found = Sameness.SPELLING if old.sort == new.sort else Sameness.REPRESENTATION

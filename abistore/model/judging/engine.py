@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 79
+ENGINE: Final = 80
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "14c741a0965219ee"
+CORPUS: Final = "c6bc293c2168e646"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
