@@ -344,6 +344,22 @@ def partly(folder: Path, units: dict[str, str], described: str) -> Path:
 UNITS = {"a": OLD, "b": "int more(int a) { return a; }\n", "c": "int most(int a) { return a; }\n"}
 
 
+STALE = "struct point {{ int x, y{0}; }};\nint {1}(const struct point *p) {{ return p->x; }}\n"
+
+
+@pytest.mark.parametrize("built_again", ["first", "second"])
+def test_an_object_file_that_was_not_built_again_hides_no_change(
+    abistore: Call, tmp_path: Path, built_again: str
+) -> None:
+    """Its unit goes on describing the record as it was."""
+    units = {name: STALE.format("", name) for name in ("first", "second")}
+    old = partly(tmp_path / "old", units, "first second")
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    units[built_again] = STALE.format(", z", built_again)
+    done = abistore("gate", partly(tmp_path / "new", units, "first second"), "--version", "1.1")
+    assert (done.code, "type_field_added" in done.out) == (4, True), done.out
+
+
 def test_half_the_evidence_is_no_full_one(abistore: Call, tmp_path: Path) -> None:
     full, half = partly(tmp_path / "full", UNITS, "abc"), partly(tmp_path / "half", {**UNITS, "a": WIDER}, "bc")
     assert abistore("ingest", full, "--version", "1.0", "--set-baseline").code == 0

@@ -26,6 +26,7 @@ from abistore.compare.diff.parts import (
 from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
 from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
+from abistore.compare.diff.variants import closest, former_definition
 from abistore.compare.side import SideFacts
 from abistore.compare.types.private_fields import changed_private_data
 from abistore.compare.types.vtables import VirtualTables
@@ -201,7 +202,7 @@ def _constants(context: Context, name: Name, other: Name, old: Variants, new: Va
     if is_unnamed_enum(name) and comparable(context, "source"):
         return
     if context.old.consumers.can_include(name):
-        yield from _compared(name, old, new)
+        yield from _compared(context, name, old, new)
     elif _loses_values(_main(old), _main(new)):
         yield Changed(Subject(name), UnusedEnum(name, _main(old)), UnusedEnum(other, _main(new)))
 
@@ -268,7 +269,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         yield from _texts(name, old, new)
         yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
     else:
-        yield from _compared(name, old, new)
+        yield from _compared(context, name, old, new)
 
 
 def _is_of_another(name: Name, context: Context) -> bool:
@@ -332,20 +333,21 @@ def _spelled_alike(name: Name, old: Variants, new: Variants) -> bool:
     return declaration(name, _main(old)) == declaration(name, _main(new))
 
 
-def _compared(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+def _compared(context: Context, name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one name. Shapes that both sides have are equal whatever else the name stands for."""
     yield from _texts(name, old, new)
     before: list[AnyShape] = [shape for shape in old if shape not in new and not isinstance(shape, Declared)]
     after: list[AnyShape] = [shape for shape in new if shape not in old and not isinstance(shape, Declared)]
     if len(before) == len(after):
-        for first, second in _closest(before, after):
+        for first, second in closest(before, after):
             yield changed(name, first, second)
     elif before and not _is_text(new):
         for shape in before:
             yield Removed(Subject(name), Variant(shape))
     elif after and not _is_text(old):
         for shape in after:
-            yield Added(Subject(name), Variant(shape))
+            former = former_definition(context, name, old, shape)
+            yield Added(Subject(name), Variant(shape)) if former is None else changed(name, former, shape)
 
 
 def _texts(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Declared]]:
@@ -364,22 +366,3 @@ def changed(name: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
     if type(old) is type(new):
         return Changed(Subject(name), old, new)
     return Changed(Subject(name), DefinitionKind(name, old), DefinitionKind(name, new))
-
-
-def _closest(old: list[AnyShape], new: list[AnyShape]) -> Iterator[tuple[AnyShape, AnyShape]]:
-    """Pairs that have most parts in common first."""
-    free = list(new)
-    for first in old:
-        best = max(free, key=lambda second: _parts_in_common(first, second))
-        free.remove(best)
-        yield first, best
-
-
-def _parts_in_common(old: AnyShape, new: AnyShape) -> int:
-    match old, new:
-        case Record(), Record():
-            return len({each.name for each in old.fields} & {each.name for each in new.fields}) + (old.size == new.size)
-        case Enum(), Enum():
-            return len(set(old.enumerators) & set(new.enumerators))
-        case _:
-            return int(type(old) is type(new))
