@@ -89,12 +89,8 @@ class PublicApi:
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
-            for told in (
-                "_closed",
-                "_closed_classes",
-                "_compares_members",
-                "_mentioned",
-            ):  # they follow signatures, not texts
+            # these follow signatures, not texts
+            for told in ("_closed", "_closed_classes", "_compares_members", "_mentioned"):
                 vars(self).pop(told, None)
         return same
 
@@ -251,6 +247,16 @@ class PublicApi:
 
     def definition(self, type: Name) -> Definition:
         """Where consumers find what ``type`` is made of."""
+        stated = self._stated(type)
+        if stated is not None:
+            return stated
+        if "<" in type.spelling and self._is_completed(type):
+            return "public"
+        shapes = self._source.get(type, ())
+        return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+
+    def _stated(self, type: Name) -> Definition | None:
+        """What the headers themselves say; ``None`` where they do not tell what ``type`` is made of."""
         shapes = self._source.get(type, ())
         text = next((shape for shape in shapes if isinstance(shape, Declared)), None)
         if text is not None and len(shapes) == 1:  # a template, a using-declaration
@@ -259,26 +265,30 @@ class PublicApi:
             if text is not None:
                 return "hidden" if "dummy" in text.traits else "public"
             return "public" if self._is_instance(type.spelling) else "included"
-        if "<" in type.spelling and self._is_completed(type):
-            return "public"
-        return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+        return None
 
     def _is_completed(self, type: Name) -> bool:
         """Whether programs instantiate what headers only name: ``Box<int> *`` for a ``Box`` that they define.
 
         Headers that use a pointer to it leave it to programs to have it made, for what they can see themselves.
         """
-        if type not in self._mentioned or not any(each in self._defined for each in templates_in(type.spelling)):
-            return False
-        records = (shape for shape in self._layout.get(type, ()) if isinstance(shape, Record))
-        arguments = (each for record in records for each in record.arguments if isinstance(each, Named))
-        return all(self._is_complete(each.name) for each in arguments)
+        pending, seen = [type], {type}
+        while pending:
+            each = pending.pop()
+            if each not in self._mentioned or self._defined.isdisjoint(templates_in(each.spelling)):
+                return False
+            unstated = {argument for argument in self._arguments(each) if self._stated(argument) is None} - seen
+            if any(self._stated(argument) == "hidden" for argument in self._arguments(each)):
+                return False
+            seen |= unstated
+            pending += sorted(unstated)
+        return True
 
-    def _is_complete(self, argument: Name) -> bool:
-        """Whether programs know what the argument of a template is made of."""
-        if any(isinstance(shape, Foreign) for shape in self._layout.get(argument, ())):
-            return True
-        return self.definition(argument) in ("public", "included")
+    def _arguments(self, instance: Name) -> list[Name]:
+        """The types that an instance of a template holds, but for those of other libraries."""
+        records = (shape for shape in self._layout.get(instance, ()) if isinstance(shape, Record))
+        named = (each.name for record in records for each in record.arguments if isinstance(each, Named))
+        return [each for each in named if not any(isinstance(shape, Foreign) for shape in self._layout.get(each, ()))]
 
     @cached_property
     def _mentioned(self) -> frozenset[Name]:

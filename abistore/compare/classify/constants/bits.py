@@ -80,21 +80,25 @@ def _is_own(name: Name, side: SideFacts) -> bool:
 
 
 def _widest(type: TypeRef, side: TypeSide, depth: int) -> int:
-    """The widest integer in a type. What gives out plain memory takes numbers of bytes: as an allocator does."""
+    """The widest integer in a type. A callback that gives out plain memory takes numbers of bytes, as allocators do."""
     bare, _ = side.bare(type)
     match bare:
         case Primitive() if bare.spelling in INTEGERS:
             return bare.size
+        case Pointer() if _is_allocator(bare, side):
+            return 0
         case Pointer() | MemberPointer() if depth:
             return _widest(bare.target, side, depth - 1)
         case Array() if depth:
             return _widest(bare.element, side, depth - 1)
-        case Procedure() if depth and not _is_memory(bare.result, side):
+        case Procedure() if depth:
             widest = max(_widest(each, side, depth - 1) for each in (bare.result, *bare.parameters))
             return UNKNOWN if bare.variadic else widest
     return 0
 
 
-def _is_memory(type: TypeRef, side: TypeSide) -> bool:
-    bare, _ = side.bare(type)
-    return isinstance(bare, Pointer) and side.bare(bare.target)[0] == Primitive("void", 0)
+def _is_allocator(pointer: Pointer, side: TypeSide) -> bool:
+    """Whether it points to a callback that gives the library plain memory."""
+    function = side.bare(pointer.target)[0]
+    result = side.bare(function.result)[0] if isinstance(function, Procedure) else None
+    return isinstance(result, Pointer) and side.bare(result.target)[0] == Primitive("void", 0)
