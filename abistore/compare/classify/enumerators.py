@@ -9,6 +9,7 @@ import re
 from functools import cached_property, reduce
 from operator import or_
 
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
 
 BOUND = (
@@ -75,6 +76,9 @@ RESERVED = (
 )
 """How enumerators are called that nobody is to use. ``SLOT_UNUSED`` may well be a state, ``UNUSED3`` is none."""
 
+FLAGS = r"(?i)(?:^|_)(?:flags?|bits?|mask|bitmask)(?:_?(?:t|e|enum|type))?$|(?:Flags?|Bits?|Mask)$"
+"""How enumerations are called whose values are combined: ``open_flags``, ``AccessMask``."""
+
 EXPERIMENTAL = r"(?i)experimental|unstable"
 """How enumerators are called that come without any promise."""
 
@@ -99,6 +103,17 @@ class EnumeratorValues:
         """The sum of all bits but for such sums; ``None`` without any."""
         bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
         return reduce(or_, bits) if bits else None
+
+    def means_flags(self, value: int) -> bool:
+        """Whether ``value`` is made of flags of this enumeration, all of which it names; 0 is made of none."""
+        if value < 0 or not self.by_value or re.search(FLAGS, last_component(self._name)) is None:
+            return False
+        return min(self.by_value) >= 0 and value & ~self._single_bits == 0
+
+    @cached_property
+    def _single_bits(self) -> int:
+        """The sum of the enumerators that are one bit."""
+        return reduce(or_, (value for value in self.by_value if value.bit_count() == 1), 0)
 
     def _is_counted(self, end: Enumerator) -> bool:
         """Whether ``end`` follows values that run from 0 or 1 without a gap, which are no errors, results or states."""

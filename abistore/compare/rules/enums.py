@@ -86,7 +86,24 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
         return "reserved"
     if is_experimental(each.old.name):
         return "experimental"
+    if _keeps_flags(each.old.value, old, new):
+        return "combined"
     return "sentinel" if is_bound(each.old.name) and old.is_sentinel(each.old) else "gone"
+
+
+def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bool:
+    """Whether ``value`` is made of flags that all keep their names and values."""
+    return (
+        old.means_flags(value)
+        and new.means_flags(value)
+        and all(
+            new.by_name.get(flag.name) == bit
+            for bit, flags in old.by_value.items()
+            if bit.bit_count() == 1 and bit & value
+            for flag in flags
+        )
+        and value.bit_count() != 1
+    )
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
@@ -127,6 +144,19 @@ def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> It
     """
     if _departure(each, context) == "alias":
         yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
+def enum_member_combination_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """A name for no flags, or for several, was removed from an enumeration of flags, e.g. ``OPEN_NO_FLAGS = 0``.
+
+    Built programs pass a number without bits, or with the bits of flags that stay. Sources that use the name stop
+    compiling. Only an enumeration whose name says so (``open_flags``, ``AccessMask``) is taken for one of flags.
+
+    Fix: keep the name.
+    """
+    if _departure(each, context) == "combined":
+        yield Note("the name for these flags is gone", str(each.old.value), None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")

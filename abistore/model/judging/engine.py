@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 81
+ENGINE: Final = 82
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "228ac4cd91a14ee6"
+CORPUS: Final = "3c19db993391c2a8"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
