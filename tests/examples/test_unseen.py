@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -105,6 +106,28 @@ def test_a_package_that_holds_no_sources_is_missing_and_no_empty_library(
     monkeypatch.setattr(f"{building}.CACHE", tmp_path)
     with pytest.raises(Missing, match=r"libx: the package holds none of \*\.c"):
         release("libx", "1")
+
+
+def test_a_release_that_another_has_made_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"library": "libx", "origin": "npm", "releases": {"1": "1"}, "language": "c", "source": {}}
+    told["headers"] = {"public": [], "private": [], "include": [], "defines": []}
+    others = [Thread(target=lambda: release("libx", "1"))]
+
+    def made(told: object, version: str, folder: Path) -> None:
+        maker = "other" if not others else "first"
+        if others:
+            (other := others.pop()).start()
+            other.join()
+        folder.mkdir()
+        (folder / "libx.so").write_text(maker)
+
+    building = "benchmarks.accuracy.unseen.building"
+    monkeypatch.setattr(f"{building}.recipe", lambda library: told)
+    monkeypatch.setattr(f"{building}._sources", made)
+    monkeypatch.setattr(f"{building}.CACHE", tmp_path)
+    found = release("libx", "1")
+    assert found.binary.read_text() == "other"
+    assert [path.name for path in found.folder.parent.iterdir()] == [found.folder.name]
 
 
 @pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST, Part.FRESH])

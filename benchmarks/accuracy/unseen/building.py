@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path, PurePath
@@ -19,7 +18,7 @@ from typing import Any
 from benchmarks.accuracy.release import Release
 from benchmarks.accuracy.unseen import recipe
 from benchmarks.accuracy.unseen.obtaining import unpacked, wheel
-from examples.obtain import CACHE, Missing, require, run
+from examples.obtain import CACHE, Missing, once, require, run
 
 BUILD = "BUILD"
 """The build folder below the sources, where CMake writes headers too."""
@@ -28,16 +27,13 @@ BUILD = "BUILD"
 def release(library: str, version: str) -> Release:
     """The release, obtained and built where that is still to do."""
     told = recipe(library)
+
+    def made(work: Path) -> Path:
+        (_wheels if told["origin"] == "wheel" else _sources)(told, version, work / "release")
+        return work / "release"
+
     folder = CACHE / "unseen" / library / f"{version}-{_digest(told, version)}"
-    if not folder.exists():
-        partial = folder.with_name(f"{folder.name}.{os.getpid()}.{threading.get_ident()}")
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            (_wheels if told["origin"] == "wheel" else _sources)(told, version, partial)
-            partial.replace(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    return _release(told, version, folder)
+    return _release(told, version, once(folder, made))
 
 
 def _digest(told: Mapping[str, Any], version: str) -> str:
