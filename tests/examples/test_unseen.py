@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -11,12 +12,12 @@ import pytest
 
 from benchmarks.accuracy import truth, unseen
 from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, libraries, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
 from benchmarks.accuracy.unseen.building import public_headers, release
 from benchmarks.accuracy.unseen.milder import spared
-from benchmarks.accuracy.unseen.page import causes, counts
+from benchmarks.accuracy.unseen.page import PAGE, causes, counts, page
 from examples.obtain import Missing
 
 pytestmark = pytest.mark.fast
@@ -128,6 +129,19 @@ def test_a_release_that_another_has_made_meanwhile_stays(tmp_path: Path, monkeyp
     found = release("libx", "1")
     assert found.binary.read_text() == "other"
     assert [path.name for path in found.folder.parent.iterdir()] == [found.folder.name]
+
+
+def test_the_page_is_what_follows_from_the_answers() -> None:
+    shown = PAGE.read_text()
+    named = re.search(r"Versions: (.+)\.\n", shown)
+    assert named
+    assert shown == page(named[1]), "run python -m benchmarks.accuracy.unseen --document"
+
+
+def test_a_part_that_has_answers_tells_the_day_on_which_it_was_judged() -> None:
+    asked = {place[:3] for place in answers()}
+    parts = {pair.part for pair in pairs() if (pair.library, pair.old, pair.new) in asked}
+    assert parts - {Part.OPEN} == set(JUDGED), "name the day in JUDGED of benchmarks/accuracy/unseen/__init__.py"
 
 
 @pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST, Part.FRESH])

@@ -31,7 +31,7 @@ class Part(StrEnum):
     """Causes of wrong answers are looked for here."""
 
     KEPT = "kept"
-    """Judged once, on 2026-11-23. A digest of the pair's name decided, so that nobody did."""
+    """Judged once. A digest of the pair's name decided, so that nobody did."""
 
     LATER = "later"
     """Of libraries chosen after that, and judged once: their recipes say ``part = "later"``."""
@@ -41,6 +41,10 @@ class Part(StrEnum):
 
     FRESH = "fresh"
     """Of libraries chosen when the last part had been judged, and judged once: ``part = "fresh"``."""
+
+
+JUDGED = {Part.KEPT: "2026-11-23", Part.LATER: "2026-11-23", Part.LAST: "2026-11-24"}
+"""The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
 
 
 @dataclass(frozen=True)

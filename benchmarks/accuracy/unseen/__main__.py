@@ -17,7 +17,6 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Lock
@@ -127,9 +126,9 @@ def main() -> None:
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
     asked = parser.parse_args()
     if asked.document:
-        from benchmarks.accuracy.unseen.page import write
+        from benchmarks.accuracy.unseen.page import PAGE, page
 
-        write(date.today().isoformat(), ", ".join(versions()))
+        PAGE.write_text(page(", ".join(versions())))
         return
     chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, milder, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, milder, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
 from examples.obtain import PROJECT
 
@@ -34,10 +34,11 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**There are five parts.** The open one is where causes of wrong answers are looked for. The kept one was judged once,
-on 2026-11-23; a digest of a pair's name decided which belong to it. The later one is of libraries that were chosen
-after that, and was judged once, too. The last one is of libraries that were chosen after both; it was judged once, too.
-The fresh one is of libraries that were chosen when all others were spent; {fresh}.
+**There are five parts.** The open one is where causes of wrong answers are looked for.
+The kept one {kept}; a digest of a pair's name decided which belong to it.
+The later one is of libraries that were chosen after that; it {later}.
+The last one is of libraries that were chosen after both; it {last}.
+The fresh one is of libraries that were chosen when all others were spent; it {fresh}.
 What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
 class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
 machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
@@ -52,7 +53,7 @@ counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of t
 have not been asked about all of them.
 
 **Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made that
-the open half led to (`before.csv`); the other rows are from 2026-11-23, those of the last part from {date}.
+the open half led to (`before.csv`); the other rows of the open part are from 2026-11-23.
 """
 
 PARTS = {part: f"The {part} part" for part in Part}
@@ -70,28 +71,30 @@ HEAD = """| tool | evidence | true alarms | false alarms | missed | rightly sile
 |---|---|---:|---:|---:|---:|---:|---:|---:|"""
 
 
-def write(date: str, versions: str) -> None:
-    """Write the page from the answers at hand."""
+def page(versions: str) -> str:
+    """The page, from the answers at hand and the versions of the tools that gave them."""
     found, known = answers(), binaries()
     judged = [pair for pair in pairs() if (pair.library, pair.old, pair.new) in known]
     missing = [pair for pair in pairs() if pair not in judged]
-    parts = [_introduction(judged, date=date, versions=versions)]
+    parts = [_introduction(judged, versions)]
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
-    PAGE.write_text("\n".join(parts).rstrip("\n") + "\n")
+    return "\n".join(parts).rstrip("\n") + "\n"
 
 
-def _introduction(judged: Sequence[UnseenPair], *, date: str, versions: str) -> str:
-    every = list(pairs())
-    done = any(each.part is Part.FRESH for each in judged)
-    fresh = "it was judged once, too" if done else "it has not been judged yet"
-    count = len({each.library for each in every})
-    return INTRODUCTION.format(
-        pairs=len(every), libraries=count, fresh=fresh, date=date, versions=versions, seconds=SECONDS
-    )
+def _introduction(judged: Sequence[UnseenPair], versions: str) -> str:
+    """What the page tells of the pairs that were judged; those that wait are counted nowhere."""
+    libraries = {each.library for each in judged}
+    days = {
+        str(part): f"was judged once, on {JUDGED[part]}"
+        if part in JUDGED
+        else "has not been judged yet, and is counted nowhere here"
+        for part in Part
+    }
+    return INTRODUCTION.format(pairs=len(judged), libraries=len(libraries), versions=versions, seconds=SECONDS, **days)
 
 
 def _tables(part: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Binaries], found: Mapping[Key, Said]) -> (
