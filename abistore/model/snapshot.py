@@ -154,8 +154,30 @@ FRIENDS: Final = "friends"
 TYPES_IN_BODIES: Final = "types-in-bodies"
 """Inline bodies say which private and protected types they name."""
 
-LATER_FACTS: Final = (FRIENDS, TYPES_IN_BODIES)
+CONDITIONS: Final = "conditions"
+"""Which conditions of the headers held that ask what others define."""
+
+LATER_FACTS: Final = (CONDITIONS, FRIENDS, TYPES_IN_BODIES)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
+
+
+class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A condition of public headers that asks for macros which these do not define: ``#if WIDE > 1``.
+
+    ``held`` tells how it was answered in ``files``. ``own`` is a digest of the library's macros that it asks for, too;
+    ``outside`` are macros that neither the library nor the system defines: ``WIDE=2``.
+    """
+
+    text: str
+    held: bool
+    files: tuple[str, ...] = ()
+    own: str = ""
+    outside: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """What is asked; another release may ask the same."""
+        return self.text, self.own
 
 
 class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -167,6 +189,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
     ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
     ``facts`` are :data:`LATER_FACTS` of headers that this reading tells: what it does not name, it never looked for.
+    ``conditions`` chose between declarations, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -177,6 +200,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     reader: str = ""
     unasked: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    conditions: tuple[AskedCondition, ...] = ()
 
 
 TWIN: Final = "another "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.build import build_library
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Done
 
 HEADER = "int norm(int);\n#ifndef LESS\n#define SIZE 10\nint more(int);\n#endif\n"
 OTHER = "int other(int);\n"
@@ -125,3 +126,145 @@ def test_a_header_that_never_parsed_hides_nothing_of_the_others(
     write(api, other)
     done = abistore("gate", build_library(f"{SOURCE} int newer;", flags=("-g",)), *words, "--version", "1.1")
     assert done.code == code, done.out + done.err
+
+
+# --- read with other folders, other standards, another order ----------------------------------------------------------
+
+CHOICE = "int norm(int);\n#if WIDE > 1\n#define SIZE 10\n#else\n#define SIZE 20\n#endif\n"
+CONFIGURED = f'#include "config.h"\n{CHOICE}'
+PLAIN = f"#ifndef WIDE\n#define WIDE 0\n#endif\n{CHOICE}"
+
+
+def folder(tmp_path: Path, name: str, **files: str) -> Path:
+    """A folder of headers: ``config="..."`` is its ``config.h``."""
+    made = tmp_path / name
+    made.mkdir()
+    for file, text in files.items():
+        (made / f"{file}.h").write_text(text)
+    return made
+
+
+def exchanged(header: str) -> str:
+    """A header in which the other choice now says what this one said."""
+    return header.replace("10", "?").replace("20", "10").replace("?", "20")
+
+
+def gated(
+    abistore: Call, include: Path, header: str, first: tuple[str | Path, ...], then: tuple[str | Path, ...]
+) -> Done:
+    """The gate's answer about a header that did not change but for ``header``, read with other words than before."""
+    words = ("--library", "libcase", "--header", include)
+    built = build_library(SOURCE, flags=("-g",))
+    done = abistore("ingest", built, *words, "--version", "1.0", *first, "--set-baseline")
+    assert done.code == 0, done.err
+    (include / "api.h").write_text(header)
+    return abistore("gate", build_library(f"{SOURCE} int newer;", flags=("-g",)), *words, "--version", "1.1", *then)
+
+
+def test_a_gate_needs_folders_in_which_headers_choose_as_for_the_release(abistore: Call, tmp_path: Path) -> None:
+    """The same text, of which the other folder's macro shows another part."""
+    include = folder(tmp_path, "include", api=CONFIGURED)
+    wide, narrow = (folder(tmp_path, f"w{each}", config=f"#define WIDE {each}\n") for each in (2, 1))
+    swapped = exchanged(CONFIGURED)
+    done = gated(abistore, include, swapped, ("--include-dir", wide), ("--include-dir", narrow))
+    assert (done.code, "`#if WIDE > 1` in api.h holds for the old side, with WIDE=2 there" in done.err) == (72, True)
+
+
+def test_a_folder_whose_macros_change_and_choose_alike_is_no_matter(abistore: Call, tmp_path: Path) -> None:
+    include = folder(tmp_path, "include", api=CONFIGURED)
+    first, then = (folder(tmp_path, f"w{each}", config=f"#define WIDE {each}\n#define OTHER\n") for each in (2, 3))
+    assert gated(abistore, include, CONFIGURED, ("--include-dir", first), ("--include-dir", then)).code == 0
+
+
+def test_a_new_condition_on_a_macro_of_another_folder_is_told(abistore: Call, tmp_path: Path) -> None:
+    include = folder(tmp_path, "include", api='#include "config.h"\nint norm(int);\n#define SIZE 10\n')
+    plain, former = folder(tmp_path, "plain", config=""), folder(tmp_path, "former", config="#define FORMER\n")
+    done = gated(
+        abistore,
+        include,
+        f'#include "config.h"\nint norm(int);\n{CHOSEN}',
+        ("--include-dir", plain),
+        ("--include-dir", former),
+    )
+    assert (done.code, "`#ifdef FORMER` in api.h holds for the new side" in done.err) == (72, True)
+
+
+def test_the_order_of_definitions_is_part_of_how_headers_are_read(abistore: Call, tmp_path: Path) -> None:
+    include = folder(tmp_path, "include", api=PLAIN)
+    swapped = exchanged(PLAIN)
+    done = gated(
+        abistore,
+        include,
+        swapped,
+        ("--define", "WIDE=1", "--define", "WIDE=2"),
+        ("--define", "WIDE=2", "--define", "WIDE=1"),
+    )
+    assert done.code == 72
+
+
+def test_a_macro_that_compile_commands_take_back_chooses(abistore: Call, tmp_path: Path) -> None:
+    header = "int norm(int);\n#ifdef __linux__\n#define SIZE 10\n#else\n#define SIZE 20\n#endif\n"
+    include = folder(tmp_path, "include", api=header)
+    commands = tmp_path / "compile_commands.json"
+    commands.write_text(json.dumps([{"directory": str(tmp_path), "file": "a.c", "command": "cc -U__linux__ a.c"}]))
+    swapped = exchanged(header)
+    done = gated(abistore, include, swapped, (), ("--compile-commands", commands))
+    assert (done.code, "`#ifdef __linux__` in api.h holds for the old side" in done.err) == (72, True)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_standard_that_chooses_otherwise_is_told(abistore: Call, tmp_path: Path, asked: bool) -> None:
+    """Also where only the new headers ask for it."""
+    chosen = "#if __STDC_VERSION__ > 201200L\n#define SIZE 20\n#else\n#define SIZE 10\n#endif\n"
+    include = folder(tmp_path, "include", api=f"int norm(int);\n{chosen if asked else '#define SIZE 20'}\n")
+    swapped = chosen.replace("20\n", "x\n").replace("10\n", "20\n").replace("x\n", "10\n")
+    done = gated(abistore, include, f"int norm(int);\n{swapped}", ("--std", "c17"), ("--std", "c11"))
+    assert done.code == 72, done.out
+
+
+def test_a_standard_for_which_headers_choose_alike_is_no_matter(abistore: Call, tmp_path: Path) -> None:
+    header = "int norm(int);\n#if __STDC_VERSION__ > 199900L\n#define SIZE 20\n#endif\n"
+    include = folder(tmp_path, "include", api=header)
+    assert gated(abistore, include, header, ("--std", "c17"), ("--std", "c11")).code == 0
+
+
+def test_another_language_that_chooses_otherwise_is_told(abistore: Call, tmp_path: Path) -> None:
+    header = "int norm(int);\n#ifdef __cplusplus\n#define SIZE 10\n#else\n#define SIZE 20\n#endif\n"
+    include = folder(
+        tmp_path, "include", api=f'#ifdef __cplusplus\nextern "C" {{\n#endif\n{header}#ifdef __cplusplus\n}}\n#endif\n'
+    )
+    swapped = exchanged((include / "api.h").read_text())
+    done = gated(abistore, include, swapped, ("--language", "c"), ("--language", "c++"))
+    assert done.code == 72, done.out
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "#define VERSION 2\n#if VERSION > 1\nint more(int);\n#endif\nint norm(int);\n#define SIZE 10\n",
+        "#define MAJOR 2\n#if MAJOR > 1 && !defined(OFF)\nint norm(int);\n#else\nint norm(int);\n#endif\n",
+        "#ifdef SOON\nint norm(long);\n#else\nint norm(int);\n#endif\n#if __has_include(<stdio.h>)\n#endif\n",
+    ],
+)
+def test_macros_of_the_library_itself_may_change_with_a_release(abistore: Call, tmp_path: Path, header: str) -> None:
+    old = header.replace("VERSION 2", "VERSION 1").replace("MAJOR 2", "MAJOR 1").replace("SOON", "LATER")
+    include = folder(tmp_path, "include", api=old, other=OTHER)
+    done = gated(abistore, include, header, (), ())
+    assert done.code == 0, done.out + done.err
+
+
+def test_a_header_with_a_condition_that_chose_otherwise_takes_nothing_away(abistore: Call, tmp_path: Path) -> None:
+    """What it hides is not gone; what another header had is."""
+    include = folder(
+        tmp_path, "include", api=CONFIGURED.replace("#define SIZE 20\n", ""), other=f"#define LIMIT 4\n{OTHER}"
+    )
+    wide, narrow = (folder(tmp_path, f"w{each}", config=f"#define WIDE {each}\n") for each in (2, 1))
+    words = ("--library", "libcase", "--header", include)
+    built = build_library(SOURCE, flags=("-g",))
+    done = abistore("ingest", built, *words, "--version", "1.0", "--include-dir", wide)
+    assert done.code == 0, done.err
+    (include / "other.h").write_text(OTHER)
+    done = abistore("compare", "libcase@1.0", built, "--header", include, "--include-dir", narrow, "--json")
+    assert {each["symbol"] for each in done.json["changes"]} == {"LIMIT"}
+    (unseen,) = (each for each in done.json["not_checked"] if each["reason"] == "headers-selected-differently")
+    assert unseen["names"] == ["SIZE"]

@@ -10,7 +10,8 @@ import msgspec
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
-from abistore.compare.diff.given_headers import not_given
+from abistore.compare.diff.headers.asked_otherwise import is_chosen_otherwise
+from abistore.compare.diff.headers.given import not_given
 from abistore.compare.diff.parts import (
     Agreement,
     DefinitionKind,
@@ -120,6 +121,8 @@ class FacetDeclarations:
         text = _text(shapes) if shapes is not None and self._facet == "source" else None
         if text is None or not is_accessible(_main(shapes or ())) or not self._tells(old=old is None):
             return
+        if is_chosen_otherwise(self._context, name):
+            return
         yield Removed(Subject(name), text) if new is None else Added(Subject(name), text)
 
     def _tells(self, *, old: bool) -> bool:
@@ -146,7 +149,7 @@ class FacetDeclarations:
         if other is not None:
             yield from _as_another(context, name, other, old, self._new[other])
         elif facet == "source":
-            if _text(old) is not None and self._tells(old=False):
+            if _text(old) is not None and self._tells(old=False) and not is_chosen_otherwise(context, name):
                 yield Removed(Subject(name), _main(old))
         elif self._tells(old=False) or _still_seen(context, facet, name):
             yield Removed(Subject(name), _main(old))

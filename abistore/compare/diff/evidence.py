@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.diff.given_headers import not_given
+from abistore.compare.diff.headers.given import not_given
 from abistore.compare.diff.modes import STANDARD, differing, is_raised, notable, others, producers
 from abistore.compare.diff.parts import BuildMode, InlineNamespace, PublicHeader, RecordedOptions, Toolchain
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.diff.given_headers import not_given, read_otherwise, selects
+from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
+from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
     HEADERS_NOT_GIVEN,
@@ -167,15 +168,16 @@ def _read_differently(context: Context) -> Iterator[NotChecked]:
         old, new = (_reading(side) for side in (context.old, context.new))
         detail = f"the headers were read with {old}, then with {new}: what only one side declares is not told"
         hint = "read both sides' headers with the same options"
-        selected = any(map(selects, read_otherwise(context.old, context.new)))
-        reason = HEADERS_SELECTED_DIFFERENTLY if selected else HEADERS_READ_DIFFERENTLY
+        is_selected = any(map(selects, read_otherwise(context.old, context.new))) or bool(chosen_otherwise(context))
+        reason = HEADERS_SELECTED_DIFFERENTLY if is_selected else HEADERS_READ_DIFFERENTLY
         yield NotChecked("source", "both", reason, detail, hint, _declared_by_old_only(context))
-
-
-def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
-    """What the new side's headers may hide: the old side's public headers declare it, and the new one's do not."""
-    old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
-    return tuple(sorted(name for name in old if name not in new and context.concerns(name)))
+    elif asked := chosen_otherwise(context):
+        hint = (
+            "read both sides' headers with the same folders and options; give headers of the library that are missing"
+        )
+        detail = f"the headers were read otherwise on one side: {said(asked)}"
+        names = tuple(name for name in _declared_by_old_only(context) if is_chosen_otherwise(context, name))
+        yield NotChecked("source", "both", HEADERS_SELECTED_DIFFERENTLY, detail, hint, names)
 
 
 def _reading(side: SideFacts) -> str:
@@ -183,6 +185,12 @@ def _reading(side: SideFacts) -> str:
     read = side.snapshot.provenance.headers
     words = (read.language.upper(), *read.options) if isinstance(read, HeadersRead) else ()
     return " ".join(filter(None, words)) or "no options"
+
+
+def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
+    """What the new side's headers may hide: the old side's public headers declare it, and the new one's do not."""
+    old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
+    return tuple(sorted(name for name in old if name not in new and context.concerns(name)))
 
 
 def _disagreeing(context: Context) -> Iterator[NotChecked]:

@@ -23,6 +23,7 @@ from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
+from abistore.extract.headers.walk.written.conditions import asked_conditions
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Declared
@@ -53,14 +54,14 @@ def work(request: HeaderRequest) -> HeaderReading:
     walked = _walked(parser, parsed, runtime=request.runtime)
     if parser.widen(_with_included(parser, parsed, {place.file for place in walked.locations.values()})):
         walked = _walked(parser, parsed, runtime=request.runtime)
-    given, invocation = parser.given, parser.invocation
+    given = parser.given
     if not any(isinstance(shape, Declared) for shapes in walked.entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
     return HeaderReading(
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(_evidence(given, parsed), walked.inline_namespaces), walked.refused),
-        _read(given, parsed, invocation),
+        _read(parser, parsed),
     )
 
 
@@ -177,7 +178,8 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
-def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> HeadersRead:
+def _read(parser: HeaderParser, parsed: ParsedHeaders) -> HeadersRead:
+    given, invocation = parser.given, parser.invocation
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
     read = (_text_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
@@ -196,6 +198,11 @@ def _read(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) ->
         reader=f"libclang {clang.version()}",
         unasked=tuple(_spelled("--define", unasked(macros, read))),
         facts=LATER_FACTS,
+        conditions=asked_conditions(
+            [each.unit for each in parsed.units],
+            lambda path: parser.public(path) or parser.beside(path, system=True),
+            invocation.arguments(parsed.reading),
+        ),
     )
 
 
