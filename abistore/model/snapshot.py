@@ -295,6 +295,7 @@ class ExportedApproval(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     new_value: str | None = None
     target: str = ""
     stood_at: str = ""
+    profile: str = "default"
 
 
 class Exported(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,91 @@ def test_a_file_says_on_which_target_an_approval_holds_and_on_all_without_that(
         assert [refused(on_two_targets, built) == [] for built in (here, there)] == [open_here, open_there]
     assert on_two_targets("approvals", "export", "libcase", "-o", file).code == 0
     assert on_two_targets("approvals", "sync", file, "--check").code == 0
+
+
+@pytest.fixture
+def in_two_profiles(abistore: Call) -> Call:
+    """A library that is released in two build profiles."""
+    for profile in ("default", "debug"):
+        words = ("--library", "libcase", "--version", "1.0", "--set-baseline", "--profile", profile)
+        assert abistore("ingest", here(OLD), *words).code == 0
+    return abistore
+
+
+DEBUG = ("--profile", "debug")
+
+
+def test_an_approval_holds_in_the_build_profile_that_it_names(in_two_profiles: Call) -> None:
+    """What no debug build offers may be what all programs call in the other."""
+    ids = refused(in_two_profiles, here)
+    assert set(ids) == set(refused(in_two_profiles, here, *DEBUG))
+    done = in_two_profiles("approve", *ids, *WHY)
+    assert (done.code, "--profile all, or one of debug, default" in done.err) == (64, True)
+    assert in_two_profiles("approve", *ids, *WHY, *DEBUG).code == 0
+    assert (refused(in_two_profiles, here, *DEBUG), set(refused(in_two_profiles, here))) == ([], set(ids))
+    text = in_two_profiles("ingest", here(NEW), "--version", "2.0", *GATE[:-1]).out
+    assert f"not approved here: by ana on {HERE} in profile debug only" in " ".join(text.split())
+    assert {one["approval"]["profile"] for one in in_two_profiles("approvals", "list", "--json").json["approvals"]} == {
+        "debug"
+    }
+
+
+def test_the_way_past_a_gate_names_its_profile(in_two_profiles: Call) -> None:
+    done = in_two_profiles("gate", here(NEW), "--library", "libcase", "--version", "2.0", *DEBUG)
+    assert f"--target {HERE} --profile debug --reason WHY" in done.out
+
+
+def test_one_approval_may_name_all_profiles_and_is_taken_back_alone(in_two_profiles: Call) -> None:
+    ids = refused(in_two_profiles, here)
+    for profile in ("all", "debug"):
+        assert in_two_profiles("approve", *ids, *WHY, "--profile", profile).code == 0
+    assert [refused(in_two_profiles, here, *words) for words in ((), DEBUG)] == [[], []]
+    taken = ("approvals", "withdraw", *ids, "--library", "libcase", "--reason", "used after all", "--profile", "all")
+    assert in_two_profiles(*taken).code == 0
+    assert (refused(in_two_profiles, here, *DEBUG), set(refused(in_two_profiles, here))) == ([], set(ids))
+
+
+def test_a_verdict_of_a_stored_release_asks_for_approvals_of_its_profile(in_two_profiles: Call) -> None:
+    ids = refused(in_two_profiles, here)
+    for words in ((), DEBUG):
+        stored = ("ingest", here(NEW), "--library", "libcase", "--version", "2.0", *words)
+        assert in_two_profiles(*stored).code == 0
+    assert in_two_profiles("approve", *ids, *WHY, "--profile", "default").code == 0
+    asked = ("verdict", "libcase@2.0", "--against", "baseline")
+    assert [in_two_profiles(*asked, "--profile", each).code for each in ("default", "debug")] == [0, 4]
+
+
+def test_a_file_says_in_which_profile_an_approval_holds_and_means_the_default_one_without_that(
+    in_two_profiles: Call, tmp_path: Path
+) -> None:
+    ids = refused(in_two_profiles, here)
+    file = tmp_path / "approvals.json"
+    entry = {"library": "libcase", "reason": "nobody calls it", "approver": "ana"}
+    for profile, is_open in (
+        ({}, [True, False]),
+        ({"profile": "debug"}, [False, True]),
+        ({"profile": "all"}, [True, True]),
+    ):
+        file.write_text(json.dumps({"approvals": [{"finding": one, **entry, **profile} for one in ids]}))
+        assert in_two_profiles("approvals", "sync", file).code == 0
+        assert in_two_profiles("approvals", "sync", file, "--check").code == 0
+        assert [refused(in_two_profiles, here, *words) == [] for words in ((), DEBUG)] == is_open
+    text = in_two_profiles("ingest", here(NEW), "--version", "2.0", *GATE[:-1], *DEBUG).out
+    assert "approved by ana" in text
+    assert in_two_profiles("approvals", "export", "libcase", "-o", file).code == 0
+    assert in_two_profiles("approvals", "sync", file, "--check").code == 0
+
+
+def test_what_was_approved_before_profiles_were_kept_holds_in_the_default_one(
+    in_two_profiles: Call, database: Path
+) -> None:
+    ids = refused(in_two_profiles, here)
+    assert in_two_profiles("approve", *ids, *WHY, "--profile", "default").code == 0
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT DISTINCT profile FROM approval").fetchall() == [(None,)]
+    assert set(refused(in_two_profiles, here, *DEBUG)) == set(ids)
+    text = in_two_profiles("ingest", here(NEW), "--version", "2.0", *GATE[:-1], *DEBUG).out
+    assert f"not approved here: by ana on {HERE}, in profile default only" in " ".join(text.split())
 
 
 KEPT, REMOVED = OLD, OLD.replace("int gone(void) { return 1; }", "")

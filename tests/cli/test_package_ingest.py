@@ -174,3 +174,38 @@ def test_a_folder_of_several_libraries_is_one_release_as_a_package_is(abistore: 
     told = abistore("lines", "libuser@1.1").out  # which has no change of its own
     assert "libuser 1.1, 2 libraries: BREAKING over 2 lines" in told
     assert "1.1: BREAKING, not allowed" in abistore("statement", "libuser@1.1").out
+
+
+def failing(abistore: Call, package: Path, against: str, *words: str) -> list[str]:
+    """What fails the gate of a package, between its libraries."""
+    done = abistore("ingest", package, "--against", against, "--dry-run", "--json", *words)
+    changes = done.json["files"][0]["verdict"]["changes"]
+    return [one["id"] for one in changes if one["impact"] == "breaking" and not one["approved"]]
+
+
+def test_a_library_that_left_came_back_and_leaves_again_needs_another_approval(abistore: Call, tmp_path: Path) -> None:
+    """Also where the library is not the first of the package."""
+    library = case()
+    other = user(library)
+    whole, part = (library, other), (library,)
+    abistore("ingest", release(tmp_path, "1.0", *whole))
+    package = release(tmp_path, "2.0", *part)
+    (gone,) = failing(abistore, package, "prev")
+    why = ("--library", "libuser", "--reason", "nobody loads it", "--approver", "ana")
+    assert abistore("approve", gone, *why).code == 0
+    assert abistore("ingest", package, "--against", "prev").code == 0
+    assert abistore("ingest", release(tmp_path, "3.0", *whole), "--against", "prev").code == 0
+    done = abistore("ingest", again := release(tmp_path, "4.0", *part), "--against", "prev")
+    assert (done.code, "came back since 1.0, and goes again: approve again" in " ".join(done.out.split())) == (4, True)
+    assert abistore("approve", gone, *why).code == 0
+    assert abistore("ingest", again, "--against", "prev").code == 0
+
+
+def test_an_approval_that_a_library_leaves_holds_while_it_stays(abistore: Call, tmp_path: Path) -> None:
+    library = case()
+    whole = (library, user(library))
+    abistore("ingest", release(tmp_path, "1.0", *whole))
+    (gone,) = failing(abistore, release(tmp_path, "9.0", library), "prev")
+    abistore("approve", gone, "--library", "libuser", "--reason", "nobody loads it", "--approver", "ana")
+    assert abistore("ingest", release(tmp_path, "1.1", *whole), "--against", "prev").code == 0
+    assert abistore("ingest", release(tmp_path, "2.0", library), "--against", "prev").code == 0

@@ -116,7 +116,7 @@ def test_a_dry_run_tells_what_comes_and_changes_nothing(filled: Path, address: s
         done = take(store, source.bundle())
         assert msgspec.structs.replace(told, dry_run=False) == done
         assert (done.earlier, done.baseline_moves, done.verdicts, done.findings) == (1, 1, 1, 1)
-        assert (done.reviews, done.approvals, done.consumers) == (2, 4, 2)
+        assert (done.reviews, done.approvals, done.consumers) == (2, 5, 2)
 
 
 def test_the_history_of_the_source_is_told_in_the_audit(filled: Path, address: str) -> None:
@@ -301,7 +301,7 @@ def test_chosen_libraries_and_releases_come_alone(filled: Path, address: str) ->
         for reference in ("liblarge@1.0", "liblarge@1.3", "libgeo@R_1"):
             assert store.load(store.resolve(reference)) == source.load(source.resolve(reference))
         assert [move.channel for move in store.baselines()] == ["release"]
-        assert len(store.approvals()) == 4
+        assert len(store.approvals()) == 5
         assert store.check() == ()
 
 

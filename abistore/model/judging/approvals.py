@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.labels.versions import AUTO, reading, series
 from abistore.model.names import Kind
 from abistore.model.snapshot import hide_secrets
@@ -15,6 +16,8 @@ from abistore.model.snapshot import hide_secrets
 FOREVER: Final = "forever"
 EVERY_TARGET: Final = "all"
 """How people name all targets of a library."""
+EVERY_PROFILE: Final = "all"
+"""How people name all build profiles of a library, and how an approval does."""
 
 
 class ApprovedFacts(msgspec.Struct, frozen=True):
@@ -46,8 +49,9 @@ class Approval(msgspec.Struct, frozen=True):
     ``soname:``, each with the last that it holds for. ``approver`` decided, ``actor`` wrote it down. ``origin`` says
     where it came from if nobody typed it here: ``file approvals.yaml``. ``withdrawn`` takes back what was approved.
 
-    ``target`` is the one that it holds on, empty for all. ``stood_at`` is the version that the line ended with when it
-    was given: it is void where the finding happened after that and was undone. Empty where nobody knows.
+    ``target`` is the one that it holds on, empty for all; ``profile`` the build profile, or :data:`EVERY_PROFILE`. What
+    was approved before profiles were kept is of the default one. ``stood_at`` is the version that the line ended with
+    when it was given: it is void where the finding happened after that and was undone. Empty where nobody knows.
     """
 
     library: str
@@ -64,6 +68,7 @@ class Approval(msgspec.Struct, frozen=True):
     withdrawn: bool = False
     target: str = ""
     stood_at: str = ""
+    profile: str = DEFAULT_PROFILE
 
     def __post_init__(self) -> None:
         """A reason or ticket may quote a URL with a password."""
@@ -71,9 +76,9 @@ class Approval(msgspec.Struct, frozen=True):
         hide_secrets(self, "ticket")
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What the last word is asked for: one finding may be approved for several scopes and targets."""
-        return self.library, self.identity, self.scope, self.target
+    def key(self) -> tuple[str, str, str, str, str]:
+        """What the last word is asked for: one finding may be approved for several scopes, targets and profiles."""
+        return self.library, self.identity, self.scope, self.target, self.profile
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -99,6 +104,7 @@ class GatePlace(NamedTuple):
     channel: str | None = None
     scheme: str = AUTO
     target: str | None = None
+    profile: str | None = None
     undone: Callable[[Approval], bool] = never_undone
 
 
@@ -120,7 +126,7 @@ def state_at(approval: Approval, at: GatePlace) -> ApprovalState:
 
 
 def _covers(approval: Approval, at: GatePlace) -> bool:
-    if approval.target not in {"", at.target}:
+    if approval.target not in {"", at.target} or approval.profile not in {EVERY_PROFILE, at.profile}:
         return False
     scope = approval.scope
     word, _, named = scope.partition(":")
@@ -140,5 +146,7 @@ def in_words(approval: Approval) -> str:
     until = approval.until.partition(":")[2]
     scope = "" if approval.scope == FOREVER else f" for {approval.scope.replace(':', ' ', 1)}"
     target = f" on {approval.target}" if approval.target else ""
+    if approval.profile != DEFAULT_PROFILE:
+        target += f" in profile {approval.profile}" if approval.profile != EVERY_PROFILE else " in all profiles"
     ticket = f" ({approval.ticket})" if approval.ticket else ""
     return f"by {approval.approver}{scope}{target}{f' until {until}' if until else ''}{ticket}"

@@ -13,7 +13,7 @@ from abistore.model.history import Sighting
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
 from abistore.model.judging.identity import may_begin
 from abistore.report.model import ReportedFinding
-from abistore.service.approvals.terms import check_finding, idle, scope_of, target_of, until_of
+from abistore.service.approvals.terms import check_finding, idle, profile_of, scope_of, target_of, until_of
 from abistore.service.approvals.undone import stood_at
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.history.findings import meant
@@ -29,8 +29,8 @@ class ApprovalPlan(msgspec.Struct, frozen=True):
     ``scope`` is ``forever``, ``release[:VERSION]`` (alone: the one that has the finding) or ``branch[:CHANNEL]``.
     ``until`` is a day, a version or a SONAME: the last that it holds for. ``approver`` decides, by default the user;
     ``actor`` writes it down. ``library`` is where the finding was found; else a stored verdict tells that. ``today`` is
-    the day by which an end that is over is refused. ``target`` is the one that it holds on, or ``all``; it may be left
-    out for a library that is stored for one.
+    the day by which an end that is over is refused. ``target`` is the one that it holds on, or ``all``, and ``profile``
+    the build profile; each may be left out for a library that is stored for one.
     """
 
     reason: str = ""
@@ -43,6 +43,7 @@ class ApprovalPlan(msgspec.Struct, frozen=True):
     origin: str = ""
     today: date | None = None
     target: str = ""
+    profile: str = ""
 
     def check(self) -> None:
         """Raise :class:`UsageError` for an approval without a reason, and for words that are no line of text."""
@@ -72,6 +73,7 @@ class WithdrawalPlan(msgspec.Struct, frozen=True):
     scope: str | None = None
     actor: str = ""
     target: str | None = None
+    profile: str | None = None
 
 
 def approve(
@@ -104,6 +106,7 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
     if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
         raise UsageError(f"--until {until[5:]} is over already", "name a day to come, or leave it out")
     target = target_of(store, library, plan.target)
+    profile = profile_of(store, library, target, plan.profile)
     said = Approval(
         library,
         identity,
@@ -117,7 +120,8 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
         datetime.now(UTC),
         plan.origin,
         target=target,
-        stood_at=stood_at(store, library, target),
+        stood_at=stood_at(store, library, target, profile),
+        profile=profile,
     )
     return said, idle(store, said, sighting.new if sighting else None, day)
 
@@ -158,7 +162,7 @@ def withdraw(
         found = [
             each
             for digits in dict.fromkeys([findings] if isinstance(findings, str) else findings)
-            for each in _withdrawn(standing, digits.lower(), (plan.scope, target))
+            for each in _withdrawn(standing, digits.lower(), (plan.scope, target, plan.profile))
         ]
         changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor}
         changes |= dict.fromkeys(("until", "ticket", "origin"), "")
@@ -166,11 +170,14 @@ def withdraw(
         return _written(store, [msgspec.structs.replace(each, **changes, approved=now) for each in found])
 
 
-def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | None, str | None]) -> list[Approval]:
-    """The approvals of the one finding whose identity begins so. ``wanted`` are a scope and a target."""
-    scope, target = wanted
+def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | None, ...]) -> list[Approval]:
+    """The approvals of the one finding whose identity begins so. ``wanted`` are a scope, a target and a profile."""
     found = [one for one in standing if may_begin(digits) and one.identity.startswith(digits)]
-    found = [one for one in found if scope in {None, one.scope} and target in {None, one.target}]
+    found = [
+        one
+        for one in found
+        if all(each in {None, said} for each, said in zip(wanted, (one.scope, one.target, one.profile), strict=True))
+    ]
     meant_by = sorted({(one.library, one.identity) for one in found})
     if not found:
         raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approvals list` shows what is")

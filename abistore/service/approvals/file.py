@@ -12,6 +12,7 @@ from pydantic import Field
 
 from abistore.compare.policies.formats.documents import StrictDocument, place_of, read_source, read_yaml
 from abistore.errors import PolicyError, UsageError
+from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
 from abistore.model.names import Kind
 from abistore.model.words.characters import json_text
@@ -50,6 +51,9 @@ class ApprovalEntry(StrictDocument):
     scope: str = Field(FOREVER, description="forever, release:VERSION or branch:CHANNEL.")
     until: str = Field("", description="The last day, version or SONAME: 2026-12-31, 2.1, libfoo.so.1.")
     target: str = Field("", description="The target that it holds on: elf-x86_64-64-little. Without it: on all.")
+    profile: str = Field(
+        DEFAULT_PROFILE, description="The build profile that it holds in, or all. Without it: default."
+    )
     stood_at: str = Field(
         "",
         description="The version that the library ended with when it was approved. It is void where the finding "
@@ -89,7 +93,7 @@ def origin_of(path: Path) -> str:
 
 def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> Approval:
     check_label("library", entry.library)
-    for what in ("reason", "approver", "ticket", "target"):
+    for what in ("reason", "approver", "ticket", "target", "profile"):
         check_note(what, getattr(entry, what))
     check_note("origin", origin)
     if not entry.reason.strip() or not entry.approver.strip():
@@ -101,9 +105,8 @@ def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> A
     if entry.stood_at:
         check_label("version", entry.stood_at)
     target = "" if entry.target == EVERY_TARGET else entry.target
-    return Approval(
-        entry.library, entry.finding, facts, scope, until, *texts, now, origin, target=target, stood_at=entry.stood_at
-    )
+    said = (entry.library, entry.finding, facts, scope, until, *texts, now, origin)
+    return Approval(*said, target=target, stood_at=entry.stood_at, profile=entry.profile.strip() or DEFAULT_PROFILE)
 
 
 def written(approvals: Iterable[Approval], form: Literal["yaml", "json"] = "yaml") -> str:
@@ -131,6 +134,7 @@ def _entry(one: Approval) -> dict[str, Any]:
         "scope": one.scope,
         "until": one.until,
         "target": one.target,
+        "profile": one.profile if one.profile != DEFAULT_PROFILE else "",
         "stood_at": one.stood_at,
     }
     return {name: value for name, value in told.items() if value}

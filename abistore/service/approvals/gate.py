@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from abistore.model.history import DEFAULT_CHANNEL, FindingReview, Release
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, FindingReview, Release
 from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE
 from abistore.model.kinds import first_name
@@ -56,10 +56,21 @@ def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
     return replace(report, changes=changes, notes=(*report.notes, *_unused(standing, used, changes, at)))
 
 
-def approved_between(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
-    """The same for what stands between the libraries of a release: the library that a finding is about has it."""
-    owners = {finding.place: finding.symbol for finding in report.changes}
-    return approved(report, [one for one in said if owners.get(one.identity[:_DIGITS]) == one.library], at)
+def approved_between(report: Report, said: Iterable[Approval], places: Callable[[str], Iterable[GatePlace]]) -> Report:
+    """The same for what stands between the libraries of a release: the library that a finding is about has it.
+
+    ``places`` tells where the gate stands for that library: what does not hold in one of them does not hold.
+    """
+    by_library: dict[str, list[Approval]] = {}
+    for one in in_force(tuple(said)):
+        by_library.setdefault(one.library, []).append(one)
+
+    def told(finding: ReportedFinding) -> ReportedFinding:
+        meant = [one for one in by_library.get(finding.symbol, ()) if one.identity[:_DIGITS] == finding.place]
+        answers = [_told(finding, meant, at) for at in places(finding.symbol)] if meant else []
+        return next((each for each in answers if not each.approved), answers[0] if answers else finding)
+
+    return replace(report, changes=tuple(map(told, report.changes)))
 
 
 def _told(finding: ReportedFinding, said: Sequence[Approval], at: GatePlace) -> ReportedFinding:
@@ -102,7 +113,8 @@ def _lapses(
             yield f"no longer approved: {in_words(one)}, which is over"
     for one in meant:
         if state_at(one, at) == "elsewhere":
-            yield f"not approved here: {in_words(one)} only"
+            profile = f", in profile {DEFAULT_PROFILE}" if one.profile == DEFAULT_PROFILE != at.profile else ""
+            yield f"not approved here: {in_words(one)}{profile} only"
     for one in meant:
         if state_at(one, at) == "holds":
             given = f"approved on {one.approved:%Y-%m-%d} by {one.approver}"
@@ -152,7 +164,7 @@ def place_between(store: Store, sides: tuple[Release, Release], today: date, cha
     """Where a gate stands that judges a stored release beside another one."""
     old, new = sides
     known = today, new.version, new.soname, channel, store.scheme(new.line.library)
-    return GatePlace(*known, new.line.target, undone_before(store, old))
+    return GatePlace(*known, new.line.target, new.line.profile, undone_before(store, old))
 
 
 def finding_with_said(store: Store, finding: ReportedFinding, old: Release, new: Release) -> ReportedFinding:
@@ -170,17 +182,18 @@ def with_said(
     library: str,
     *,
     old: Release | None,
+    profile: str,
     against: str | None = None,
     today: date | None = None,
 ) -> Report:
     """A report about a release of a stored library with everything that people said of its findings.
 
-    ``old`` is what it is judged against, ``None`` where that is not stored, and ``against`` says it in the words of
-    ``--against``.
+    ``old`` is what it is judged against, ``None`` where that is not stored, ``profile`` the build profile that it is
+    of, and ``against`` says the first in the words of ``--against``.
     """
     side = report.new
     known = day(today), side.version, side.soname, channel_of(against), store.scheme(library)
-    at = GatePlace(*known, side.target, undone_before(store, old))
+    at = GatePlace(*known, side.target, profile, undone_before(store, old))
     return reviewed(approved(report, of_library(store.approvals(), library), at), of_library(store.reviews(), library))
 
 
@@ -205,8 +218,12 @@ def with_approvals(
         if len(wanted) != 1:
             return bare
         library = wanted.pop()
-        old = next((one for one in before if (one.line.library, one.version) == (library, report.old.version)), None)
-        return with_said(store, bare, library, old=old, against=against, today=today)
+        old, new = (
+            next((one for one in stored if (one.line.library, one.version) == (library, side.version)), None)
+            for stored, side in ((before, report.old), (after, report.new))
+        )
+        profile = next((one.line.profile for one in (new, old) if one is not None), DEFAULT_PROFILE)
+        return with_said(store, bare, library, old=old, profile=profile, against=against, today=today)
 
 
 def without_said(report: Report) -> Report:

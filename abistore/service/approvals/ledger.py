@@ -62,7 +62,7 @@ def _places(store: Store, library: str, today: date) -> Iterator[GatePlace]:
     for line in sorted(key for key in store.lines() if key.library == library):
         latest = store.foremost(store.releases(library, line.target, line.profile))[-1:]
         for release in latest:
-            yield GatePlace(today, release.version, release.soname, None, scheme, line.target)
+            yield GatePlace(today, release.version, release.soname, None, scheme, line.target, line.profile)
 
 
 def _entry(store: Store, one: Approval, stands: bool, places: tuple[GatePlace, ...]) -> LedgerEntry:

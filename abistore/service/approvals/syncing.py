@@ -106,7 +106,7 @@ def _with_place(store: Store, one: Approval, before: Approval | None) -> Approva
         return one
     if before is not None and msgspec.structs.replace(one, stood_at=before.stood_at).terms == before.terms:
         return msgspec.structs.replace(one, stood_at=before.stood_at)
-    return msgspec.structs.replace(one, stood_at=stood_at(store, one.library, one.target))
+    return msgspec.structs.replace(one, stood_at=stood_at(store, one.library, one.target, one.profile))
 
 
 def _says_else(standing: Approval | None, said: Approval) -> bool:

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 
 from abistore.errors import UsageError
 from abistore.model.findings import Finding, Impact
-from abistore.model.history import DEFAULT_CHANNEL, Release
-from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, GatePlace, state_at
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Release
+from abistore.model.judging.approvals import (
+    EVERY_PROFILE,
+    EVERY_TARGET,
+    FOREVER,
+    Approval,
+    ApprovedFacts,
+    GatePlace,
+    state_at,
+)
 from abistore.model.judging.identity import identity, is_whole
 from abistore.model.labels.versions import AUTO, check_version
 from abistore.model.names import Name
@@ -55,6 +63,21 @@ def target_of(store: Store, library: str, text: str) -> str:
     return known[0] if known else ""
 
 
+def profile_of(store: Store, library: str, target: str, text: str) -> str:
+    """A build profile. It may be left out where the library is stored in one only.
+
+    Raises :class:`UsageError` where it is left out and there are several: what no debug build needs may break others.
+    """
+    if named := text.strip():
+        check_label("build profile", named)
+        return named
+    known = sorted({line.profile for line in store.lines() if line.library == library and target in {"", line.target}})
+    if len(known) > 1:
+        hint = f"--profile {EVERY_PROFILE}, or one of {', '.join(known)}"
+        raise UsageError(f"{library} is stored in {len(known)} build profiles, and nobody says where this holds", hint)
+    return known[0] if known else DEFAULT_PROFILE
+
+
 def until_of(text: str, scheme: str = AUTO) -> str:
     """The end of an approval with what it is: ``date:2026-12-31``, ``version:2.1``, ``soname:libfoo.so.1``.
 
@@ -92,16 +115,22 @@ def idle(store: Store, said: Approval, found_in: Release | None, today: date) ->
     """
     if said.target and said.target not in {line.target for line in store.lines() if line.library == said.library}:
         return f"{said.library} is not stored for {said.target} yet"
+    if said.profile not in {EVERY_PROFILE, *(line.profile for line in store.lines() if line.library == said.library)}:
+        return f"{said.library} is not stored in the build profile {said.profile} yet"
     scope, _, named = said.scope.partition(":")
     if scope == "branch" and named not in {move.channel for move in store.baselines(said.library)}:
         return f"no baseline {named} of {said.library} stands yet"
     if (
         found_in is None
         or said.target not in {"", found_in.line.target}
+        or said.profile not in {EVERY_PROFILE, found_in.line.profile}
         or (scope == "release" and named != found_in.version)
     ):
         return ""
-    at = GatePlace(today, found_in.version, found_in.soname, named, store.scheme(said.library), found_in.line.target)
+    line = found_in.line
+    at = GatePlace(
+        today, found_in.version, found_in.soname, named, store.scheme(said.library), line.target, line.profile
+    )
     if state_at(said, at) != "expired":
         return ""
     return f"that is over for {found_in.version}, which has the finding"

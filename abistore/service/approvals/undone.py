@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from abistore.errors import Incomparable
 from abistore.model.findings import Finding
 from abistore.model.history import LineKey, Release
-from abistore.model.judging.approvals import Approval, never_undone, no_later
+from abistore.model.judging.approvals import EVERY_PROFILE, Approval, never_undone, no_later
 from abistore.model.judging.identity import identity
 from abistore.service.judging.judging import concluded
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-def stood_at(store: Store, library: str, target: str = "") -> str:
-    """The version that the lines of a library end with now, on one target or on all: approvals keep it."""
+def stood_at(store: Store, library: str, target: str, profile: str) -> str:
+    """The version that the lines of a library end with now, on one target and in one profile or in all."""
     last = ""
-    for line in sorted(key for key in store.lines() if key.library == library and target in {"", key.target}):
+    lines = (key for key in store.lines() if key.library == library and target in {"", key.target})
+    for line in sorted(key for key in lines if profile in {EVERY_PROFILE, key.profile}):
         latest = store.foremost(store.releases(library, line.target, line.profile))[-1].version
         if not last or no_later(last, latest, store.scheme(library)):
             last = latest

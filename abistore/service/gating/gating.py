@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.findings import VERDICT_OF, Impact
-from abistore.model.history import DEFAULT_CHANNEL
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE
 from abistore.report.model import Report, ReportedFinding, fails
 from abistore.service.database import Database, using
 from abistore.service.gating.merge_base import Inherited, inherited, introduced, merge_base
@@ -124,7 +124,7 @@ def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
         since.merge_base,
         *told,
         untold=since.untold,
-        ways=tuple(ways(report, needed)) if code else (),
+        ways=tuple(ways(report, needed, plan.files.profile or DEFAULT_PROFILE)) if code else (),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.bump import Bump
 from abistore.model.words.counting import counted
 from abistore.report.heading import allowance, verdict
@@ -53,8 +54,8 @@ def ruled_out(report: Report) -> str:
     )
 
 
-def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:
-    """What would make the gate pass: each is one thing to do."""
+def ways(report: Report, failing: Sequence[ReportedFinding], profile: str) -> Iterator[str]:
+    """What would make the gate pass for a build of this profile: each is one thing to do."""
     if report.code:
         yield report.hint or report.error
         return
@@ -65,11 +66,12 @@ def ways(report: Report, failing: Sequence[ReportedFinding]) -> Iterator[str]:
     if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
         yield " and ".join(_bumps(bump)) or "give it a label that declares the break"
     ids = " ".join(dict.fromkeys(each.id for each in failing))
-    yield f"accept it: abistore approve {ids} {_where(report)} --reason WHY"
+    yield f"accept it: abistore approve {ids} {_where(report, profile)} --reason WHY"
 
 
-def _where(report: Report) -> str:
-    return f"--library {report.new.library} --target {report.new.target}"
+def _where(report: Report, profile: str) -> str:
+    said = "" if profile == DEFAULT_PROFILE else f" --profile {profile}"
+    return f"--library {report.new.library} --target {report.new.target}{said}"
 
 
 def _bumps(bump: Bump) -> Iterator[str]:

@@ -113,8 +113,8 @@ def verdict_between(old: Release, new: Release, *, database: Database = None, ju
 def _told(store: Store, judgement: Judgement, against: str | None = None, today: date | None = None) -> Judgement:
     """A judgement with what people said of its findings."""
     given = judgement.given
-    library = given.new.line.library
-    told = with_said(store, judgement.report, library, old=given.old, against=against, today=today)
+    line, old = given.new.line, given.old
+    told = with_said(store, judgement.report, line.library, old=old, profile=line.profile, against=against, today=today)
     return msgspec.structs.replace(judgement, report=told)
 
 

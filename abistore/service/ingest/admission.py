@@ -199,7 +199,8 @@ class Admission:
         """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""
         channel = channel_of(self.gate.against) if old == standing.against.release else None
         known = day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
-        return GatePlace(*known, self.arrival.line.target, undone_before(self.store, old))
+        line = self.arrival.line
+        return GatePlace(*known, line.target, line.profile, undone_before(self.store, old))
 
     def _report(self, old: Release, standing: StoreState) -> Report:
         report = self.report(old, standing)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import EvidenceMissing
 from abistore.model.history import Release
-from abistore.model.snapshot import PackageRead, Provenance, Snapshot
+from abistore.model.judging.approvals import GatePlace
+from abistore.model.snapshot import Provenance, Snapshot
 from abistore.report.model import Report
 from abistore.service.approvals.gate import approved_between
 from abistore.service.ingest.admission import ATTEMPTS, Admission, StoreState, foresee
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
+from abistore.service.ingest.siblings import siblings, undone_between
 from abistore.service.judging.evidence import NOTHING, lacked
 from abistore.service.judging.places import unjudged_twins
 from abistore.service.judging.releases import SaidOfRelease, judge_releases
@@ -118,11 +120,12 @@ class _ReleaseAdmission:
         olds = [each.against.release for each in standings if each.against.release is not None]
         if not olds:
             return None
-        siblings = tuple(dict.fromkeys((*olds, *_siblings(self.store, olds))))
-        libraries = tuple(self.store.load(each) for each in siblings)
-        old = ReadRelease(self.package, libraries)
+        before = tuple(dict.fromkeys((*olds, *siblings(self.store, olds))))
+        old = ReadRelease(self.package, tuple(self.store.load_many(before)))
         new = ReadRelease(self.package, tuple(self._snapshots(standings)))
-        said = SaidOfRelease(lambda report: self._member(report, standings), lambda own: self._own(own, standings))
+        said = SaidOfRelease(
+            lambda report: self._member(report, standings), lambda own: self._own(own, standings, before)
+        )
         judged = zip(self.members, standings, strict=True)
         allow = next(each.allow(one.against.release) for each, one in judged if one.against.release is not None)
         return judge_releases(
@@ -137,11 +140,23 @@ class _ReleaseAdmission:
                 return each.report(against, standing, report)
         return report
 
-    def _own(self, report: Report, standings: Sequence[StoreState]) -> Report:
-        """The report about findings between the libraries of a release, with their approvals."""
-        at = self.members[0].place(standings[0], report, standings[0].against.release)
-        ledger = max((each.approvals for each in standings), key=len)  # empty where a library is judged against nothing
-        return approved_between(report, ledger, at)
+    def _own(self, report: Report, standings: Sequence[StoreState], before: Sequence[Release]) -> Report:
+        """The report about findings between the libraries of a release, with their approvals.
+
+        An approval must hold on each platform that the release ``before`` had the library for.
+        """
+        member, standing = next(
+            (each, one) for each, one in zip(self.members, standings, strict=True) if one.against.release is not None
+        )
+        at = member.place(standing, report, standing.against.release)
+        undone = undone_between(self.store, before)
+
+        def places(library: str) -> Iterator[GatePlace]:
+            scheme = self.store.scheme(library)
+            for line in sorted(each.line for each in before if each.line.library == library):
+                yield at._replace(scheme=scheme, target=line.target, profile=line.profile, undone=undone)
+
+        return approved_between(report, standing.approvals, places)
 
     def _snapshots(self, standings: Sequence[StoreState]) -> Iterator[Snapshot]:
         for each, standing in zip(self.members, standings, strict=True):
@@ -168,20 +183,3 @@ class _ReleaseAdmission:
             status: Status = "candidate" if self.gate.keep_failed else "refused"
             seen = tuple(each if each.foreseen == "known" else each._replace(foreseen=status) for each in seen)
         return AdmittedRelease(seen, judged.report, judged.exit_code, judged.lack)
-
-
-def _siblings(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
-    """The other libraries of the packages that ``releases`` were stored from."""
-    wanted = {key for each in releases if (key := _package_of(each))}
-    if not wanted:
-        return
-    for library in sorted({key.library for key in store.lines()}):
-        yield from (each for each in store.releases(library) if not each.candidate and _package_of(each) in wanted)
-
-
-def _package_of(release: Release) -> tuple[str, ...] | None:
-    """What the libraries of one release share: package, version, platform and profile."""
-    package = release.provenance.package
-    if not isinstance(package, PackageRead):
-        return None
-    return (package.name or package.file, release.version, release.line.target, release.line.profile)

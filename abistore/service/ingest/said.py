@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from abistore.errors import InputError, UsageError
-from abistore.model.history import FindingReview, ReviewState
+from abistore.model.history import DEFAULT_PROFILE, FindingReview, ReviewState
 from abistore.model.judging.approvals import Approval, ApprovedFacts
 from abistore.model.judging.identity import is_whole
 from abistore.model.snapshot import Exported, ExportedApproval, ExportedReview
@@ -45,7 +45,7 @@ def exported_said(store: Store, library: str) -> tuple[tuple[ExportedReview, ...
 def _exported(one: Approval) -> ExportedApproval:
     terms = (one.identity, one.scope, one.reason, one.approver, one.approved, one.until, one.ticket)
     facts = msgspec.structs.asdict(one.facts) if one.facts else {}
-    return ExportedApproval(*terms, **facts, target=one.target, stood_at=one.stood_at)
+    return ExportedApproval(*terms, **facts, target=one.target, stood_at=one.stood_at, profile=one.profile)
 
 
 def check_said(path: Path, said: Exported) -> None:
@@ -109,7 +109,7 @@ def _review(one: ExportedReview, library: str, actor: str) -> FindingReview:
 
 
 def _approval(one: ExportedApproval, library: str, origin: str, actor: str) -> Approval:
-    for what in ("reason", "ticket", "approver", "target", "stood_at"):
+    for what in ("reason", "ticket", "approver", "target", "stood_at", "profile"):
         check_note(what, getattr(one, what))
     if not one.reason.strip() or not one.approver.strip():
         raise UsageError("an approval without a reason or an approver", "export it again")
@@ -117,9 +117,8 @@ def _approval(one: ExportedApproval, library: str, origin: str, actor: str) -> A
     check_finding(one.identity, facts)
     terms = (scope_of(one.scope), until_of(one.until), one.reason, one.ticket, one.approver)
     when = _no_later(one.approved)
-    return Approval(
-        *(library, one.identity, facts, *terms, actor, when, origin), target=one.target, stood_at=one.stood_at
-    )
+    said = (library, one.identity, facts, *terms, actor, when, origin)
+    return Approval(*said, target=one.target, stood_at=one.stood_at, profile=one.profile or DEFAULT_PROFILE)
 
 
 def _facts(one: ExportedApproval) -> ApprovedFacts | None:

@@ -131,7 +131,9 @@ def _with_said(
     names = {side.release.line.library for side in sides if side.release}
     if len(names) != 1:
         return report
-    return with_said(store, report, names.pop(), old=sides[0].release, against=against, today=today)
+    old, new = (side.release for side in sides)
+    profile = next(one.line.profile for one in (new, old) if one)
+    return with_said(store, report, names.pop(), old=old, profile=profile, against=against, today=today)
 
 
 def _unidentified(selection: Selection) -> Selection:

@@ -11,6 +11,7 @@ from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.findings import Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
+from abistore.model.judging.identity import identity
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
@@ -110,6 +111,16 @@ def _between(old: ReadRelease, new: ReadRelease, by: Ruling | None) -> Compariso
     weight = sum(each.weight for each in (*old.libraries, *new.libraries))
     with limits_for(weight, f"judging {new.name} against {old.name}"):
         return compare_releases(_compared(old), _compared(new), by)
+
+
+def identities_between(old: Sequence[Snapshot], new: Sequence[Snapshot]) -> frozenset[str]:
+    """The identities of what differs between the libraries of two releases."""
+    from abistore.compare.releases.comparison import ComparedRelease, compare_releases
+
+    if not old or not new:
+        return frozenset()
+    found = compare_releases(ComparedRelease("", None, old), ComparedRelease("", None, new))
+    return frozenset(identity(each).hex() for each in (*found.findings, *found.suppressed))
 
 
 def _compared(release: ReadRelease) -> ComparedRelease:

@@ -297,10 +297,11 @@ approval = _table(
     Column("withdrawn", Small, nullable=False, comment="1 where it takes back what was approved"),
     Column("target", Text, comment="The one that it holds on, NULL for all"),
     Column("stood_at", Text, comment="The version that the line ended with when it was given, NULL where nobody knows"),
+    Column("profile", Text, comment="The build profile that it holds in, all for each, NULL for the default one"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns, its library's name"),
     Index("ix_approval_library_id", "library_id"),
     CheckConstraint("withdrawn IN (0, 1)", name="withdrawn"),
-    comment="Append-only; of a finding in a library, for one scope and target, the last row holds",
+    comment="Append-only; of a finding in a library, for one scope, target and profile, the last row holds",
 )
 
 consumer = _table(

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.approvals import Approval, ApprovedFacts, in_words
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
@@ -15,7 +16,10 @@ from abistore.store.database.database import Database
 from abistore.store.history.sealed import SealedLedger
 
 _COLUMNS = ("identity", "facts", "scope", "until", "reason", "ticket", "approver", "actor", "approved", "origin")
-_ADDED = ("target", "stood_at")
+_ADDED = ("target", "stood_at", "profile")
+_UNSAID = {"target": "", "stood_at": "", "profile": DEFAULT_PROFILE}
+"""What a value is that no row tells."""
+
 _LEDGER = SealedLedger(tables.approval, "approvals", (*_COLUMNS, "withdrawn"), _ADDED)
 
 
@@ -40,7 +44,7 @@ def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
 
 def append(database: Database, one: Approval) -> None:
     """Write an approval, whatever was approved before. Raises :class:`SnapshotNotFound` for an unknown library."""
-    added = (getattr(one, column) or None for column in _ADDED)
+    added = (None if (said := getattr(one, column)) == _UNSAID[column] else said for column in _ADDED)
     values = (*(_packed(one, column) for column in _COLUMNS), int(one.withdrawn), *added)
     _LEDGER.append(database, one.library, values)
 
@@ -58,7 +62,7 @@ def every(database: Database) -> tuple[Approval, ...]:
 
 def _read(values: Sequence[Any]) -> Approval:
     told = dict(zip(("library", *_COLUMNS, "withdrawn", *_ADDED), values, strict=True))
-    told |= {column: told[column] or "" for column in _ADDED}
+    told |= {column: told[column] or _UNSAID[column] for column in _ADDED}
     facts = msgspec.json.decode(told["facts"], type=ApprovedFacts) if told["facts"] is not None else None
     moment = datetime.fromisoformat(told["approved"])
     return Approval(**told | {"facts": facts, "approved": moment, "withdrawn": bool(told["withdrawn"])})

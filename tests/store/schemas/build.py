@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
-from abistore.model.history import FindingReview, IngestRequest, StoredVerdict
+from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, StoredVerdict
 from abistore.model.judging.approvals import Approval, ApprovedFacts
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
 from abistore.model.names import Name
@@ -58,6 +58,7 @@ def fill(store: Store) -> None:
     store.approve([accepted, msgspec.structs.replace(accepted, scope="forever", until="", facts=None)])
     store.approve([msgspec.structs.replace(accepted, actor="eva", withdrawn=True)])
     store.approve([msgspec.structs.replace(accepted, target="elf-x86_64-64-little", stood_at="1.1")])
+    store.approve([msgspec.structs.replace(accepted, profile="debug", stood_at="1.1")])
     store.add_consumers([consumer("app", "geo::Shape0"), consumer("other"), consumer("gone")], "ana")
     store.remove_consumers([("gone", "elf-x86_64-64-little")], "ben")
 
@@ -125,7 +126,7 @@ def summary(store: Store) -> dict[str, object]:
 
 def _said(one: Approval) -> list[object]:
     terms = (one.library, one.identity, one.scope, one.until, one.reason, one.ticket, one.approver, one.origin)
-    added = filter(None, (one.target, one.stood_at))
+    added = filter(None, (one.target, one.stood_at, one.profile.removeprefix(DEFAULT_PROFILE)))
     return [*terms, "withdrawn" * one.withdrawn, one.actor, one.facts and one.facts.symbol, *added]
 
 

@@ -13,6 +13,7 @@ from abistore.cli.options.shared import FILE, SharedSettings, store_command
 from abistore.cli.output import answer, is_file, note, write_file
 from abistore.cli.tables import table
 from abistore.cli.words import finding_words, library_words
+from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.approvals import EVERY_TARGET, in_words
 from abistore.model.words.counting import counted
 
@@ -52,6 +53,12 @@ WORDS = 60
     default="",
     help="The platform that it holds on: elf-x86_64-64-little, or just x86_64, or all.  "
     "[default: the one that the library is stored for; required where there are several]",
+)
+@click.option(
+    "--profile",
+    default="",
+    help="The build profile that it holds in, or all.  [default: the one that the library is stored in; required where "
+    "there are several]",
 )
 @click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
 @click.option("--actor", default="", help="Who writes it down, for the audit; by default the user's name.")
@@ -106,6 +113,7 @@ def list_command(
 @click.option("--reason", required=True, help="Why it is not accepted any more.")
 @click.option("--scope", help="Withdraw what was approved for this scope only.")
 @click.option("--target", help="Withdraw what was approved for this platform only, or for `all`.")
+@click.option("--profile", help="Withdraw what was approved for this build profile only, or for `all`.")
 @click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
 @click.option("--actor", default="", help="Who withdraws; by default the user's name.")
 @store_command
@@ -189,7 +197,7 @@ def _row(entry: LedgerEntry) -> tuple[str, ...]:
         what[:WORDS],
         by,
         one.scope,
-        one.target or EVERY_TARGET,
+        (one.target or EVERY_TARGET) + (f", {one.profile}" if one.profile != DEFAULT_PROFILE else ""),
         until,
         entry.found_in,
         reason,

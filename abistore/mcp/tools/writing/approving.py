@@ -50,6 +50,7 @@ def _question(
     until: str = "",
     scope: str = "",
     target: str = "",
+    profile: str = "",
     state: ApprovalWish = "approved",
     comparison_id: str | None = None,
 ) -> Question:
@@ -63,12 +64,15 @@ def _question(
     held_on = target or ("" if comparison_id is None else report_of(call, comparison_id).new.target)
     where = "in every release" if scope in {"", "forever"} else f"for {in_line(scope, 80)!r}"
     where += f" on {in_line(held_on, 80)}" if held_on else ""
+    where += f" in the build profile {in_line(profile, 80)!r}" if profile else ""
     ends = f", until {in_line(until, 80)!r}" if until else ", without an end"
     text = (
         f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
         f"Reason given: {in_line(reason, LONG)!r}"
     )
-    return Question(text, {"library": library, "ids": " ".join(one.id for one in found), "target": held_on})
+    return Question(
+        text, {"library": library, "ids": " ".join(one.id for one in found), "target": held_on, "profile": profile}
+    )
 
 
 def _told(one: ReportedFinding) -> str:
@@ -134,6 +138,7 @@ def abi_approve(
     until: Annotated[str, described("Last day, version or SONAME")] = "",
     scope: Annotated[str, described("release:VERSION or branch:CHANNEL; else everywhere")] = "",
     target: Annotated[str, described("Platform, or all; else the comparison's")] = "",
+    profile: Annotated[str, described("Build profile, or all, of several")] = "",
     state: Annotated[ApprovalWish, described("withdrawn takes it back")] = "approved",
     comparison_id: Annotated[str | None, described("Which has them; else: all stored verdicts")] = None,
 ) -> ApproveAnswer:
@@ -156,6 +161,7 @@ def abi_approve(
         call.actor,
         origin="" if call.decided else NOBODY_ASKED,
         target=question.facts["target"],
+        profile=question.facts["profile"],
     )
     with call.writing() as store:
         done = approve(wanted, plan, database=store)

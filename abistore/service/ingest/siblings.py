@@ -1,0 +1,68 @@
+"""The libraries that one package was stored with, and what its earlier releases took away and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from abistore.model.history import Release
+from abistore.model.judging.approvals import Approval, no_later
+from abistore.model.snapshot import PackageRead
+from abistore.service.judging.releases import identities_between
+
+if TYPE_CHECKING:
+    from abistore.store.store import Store
+
+
+def siblings(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
+    """The other libraries of the packages that ``releases`` were stored from."""
+    wanted = {(key, each.version) for each in releases if (key := _package_of(each))}
+    yield from (each for each in _packaged(store, releases) if (_package_of(each), each.version) in wanted)
+
+
+def undone_between(store: Store, before: Sequence[Release]) -> Callable[[Approval], bool]:
+    """Tells of an approval of what stands between libraries whether it happened since, and is undone in ``before``.
+
+    An earlier release has a finding where ``before``, the libraries of a release, shows it when judged as if that
+    earlier one came after it.
+    """
+    last = before[0].version
+
+    @cache
+    def earlier() -> dict[str, list[Release]]:
+        found: dict[str, list[Release]] = {}
+        for each in _packaged(store, before):
+            found.setdefault(each.version, []).append(each)
+        return found
+
+    @cache
+    def found(version: str) -> frozenset[str]:
+        return identities_between(store.load_many(before), store.load_many(earlier()[version]))
+
+    def undone(one: Approval) -> bool:
+        scheme, wanted = store.scheme(one.library), one.identity.partition("-")[0]
+        return bool(one.stood_at) and any(
+            wanted in found(each)
+            for each in earlier()
+            if each != last and no_later(one.stood_at, each, scheme) and no_later(each, last, scheme)
+        )
+
+    return undone
+
+
+def _packaged(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
+    """All releases of the packages that ``releases`` were stored from."""
+    wanted = {key for each in releases if (key := _package_of(each))}
+    if not wanted:
+        return
+    for library in sorted({key.library for key in store.lines()}):
+        yield from (each for each in store.releases(library) if not each.candidate and _package_of(each) in wanted)
+
+
+def _package_of(release: Release) -> tuple[str, ...] | None:
+    """What the libraries of one package share in all of its releases: its name, platform and profile."""
+    package = release.provenance.package
+    if not isinstance(package, PackageRead):
+        return None
+    return (package.name or package.file, release.line.target, release.line.profile)
