@@ -158,6 +158,21 @@ def test_a_debug_file_for_another_machine_is_stale(tmp_path: Path) -> None:
     assert "another machine" in split.search().detail
 
 
+def test_a_build_id_that_a_build_chose_for_itself_proves_no_debug_file(tmp_path: Path) -> None:
+    """As where the linker is given one and the same for every release."""
+    other = SOURCE.replace("return p->x", "return p->x * p->x + p->y")
+    old, new = (library("-Wl,--build-id=0xdeadbeef", source=each) for each in (SOURCE, other))
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+    stale, split = Split(tmp_path / "old", old, link=False), Split(tmp_path / "new", new, link=False)
+    stale.move_debug_to(build_id_path(tmp_path / "kept", "deadbeef"))
+    search = split.search(tmp_path / "kept")
+    assert (search.file, search.reason) == (None, "stale-debug-file")
+    assert ".text is not the library's" in search.detail
+    shutil.copy(split.debug, build_id_path(tmp_path / "kept", "deadbeef"))
+    assert split.search(tmp_path / "kept").file is not None
+
+
 def test_an_unreadable_debug_file_is_reported(tmp_path: Path) -> None:
     split = Split(tmp_path, library())
     split.debug.write_bytes(split.debug.read_bytes()[:200])

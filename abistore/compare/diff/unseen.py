@@ -106,6 +106,7 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
         if evidence_rank(evidence) < 2:
             reason = evidence.reason or f"{evidence.state}-evidence"
             detail = evidence.detail or f"{evidence.described} of {counted(evidence.expected, 'export')} described"
+            detail += _meaning(context, evidence)
             if facet == "source" and reason == "not-requested":
                 found.append(NotChecked(facet, place, reason, *_not_given(place)))
             else:
@@ -114,6 +115,15 @@ def observed(context: Context, facet: Facet) -> tuple[NotChecked, ...]:
     if len(found) == 2 and found[0].reason == found[1].reason:
         return (msgspec.structs.replace(found[0], side="both", names=found[1].names),)
     return (*found, *(_given_differently(context) if facet == "source" else ()))
+
+
+def _meaning(context: Context, evidence: Evidence) -> str:
+    """What it means that a side has no debug information: which headers tell in its place, or nobody does."""
+    if (evidence.facet, evidence.state) != ("layout", "missing"):
+        return ""
+    if comparable(context, "source"):
+        return "; parameters, callbacks and types are compared as headers declare them, not as the library was built"
+    return "; parameters, callbacks, constants and the layouts of types are not compared"
 
 
 def _lost_in_part(evidence: Evidence, place: Place) -> bool:
