@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.extents import Extent, Extents
-from abistore.model.shapes import Array, Field, Named, Pointer, Primitive, Record, TypeRef
+from abistore.compare.types.registers import LARGEST, registers
+from abistore.model.shapes import Array, Field, Inline, Named, Pointer, Primitive, Record, TypeRef
 
 BITS: Final = 8
 
@@ -21,14 +22,14 @@ def changed_private_data(old: Record, new: Record, sides: tuple[TypeSide, TypeSi
 
         class Size { int width, height; public: int area() const; };    // then height, width
 
-    A class that is passed in registers keeps the types at their places.
+    A class that is passed in registers keeps the types at their places, or goes into the same registers.
     """
     if old.sort == "union" or replace(old, fields=()) != replace(new, fields=()) or _shown(old) != _shown(new):
         return frozenset()
     before, after = _only(old, new), _only(new, old)
     if not _move(before, after) or not _are_the_same_bytes(before, after, sides):
         return frozenset()
-    if old.passing != "reference" and _places(before) != _places(after):
+    if old.passing != "reference" and _places(before) != _places(after) and not _pass_alike(old, new, sides):
         return frozenset()
     return frozenset(each.name for each in before)
 
@@ -48,6 +49,15 @@ def _move(old: Iterable[Field], new: Sequence[Field]) -> bool:
     return bool(pairs) and all(
         one.mutable == other.mutable and (one.offset, one.type) != (other.offset, other.type) for one, other in pairs
     )
+
+
+def _pass_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> bool:
+    """Whether objects by value go into the same registers, or are too large for any."""
+    largest = LARGEST.get(sides[0].snapshot.target.machine, 0)
+    if old.size > largest:
+        return True
+    before, after = registers(Inline(old), sides[0]), registers(Inline(new), sides[1])
+    return before is not None and before == after
 
 
 def _places(fields: Iterable[Field]) -> dict[int, TypeRef]:
