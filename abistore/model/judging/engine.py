@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 82
+ENGINE: Final = 83
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "3c19db993391c2a8"
+CORPUS: Final = "bc463d6cc60da867"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
