@@ -9,7 +9,7 @@ from abistore.compare.judge.concluding import card
 from abistore.compare.judge.whole import compared
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison
-from abistore.model.recorded.unrecorded import common_ground
+from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None, differing: D
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    first, second = common_ground(old, new)
-    cards = (card(old), card(new)) if first is not old or second is not new else None
-    return compared(Context(SideFacts(first), SideFacts(second), differing=differing, cards=cards), by)
+    cards = None
+    if unlike(old.evidence, new.evidence):
+        from abistore.model.recorded.common_ground import common_ground  # most inputs record the same
+
+        cards = card(old), card(new)
+        old, new = common_ground(old, new)
+    return compared(Context(SideFacts(old), SideFacts(new), differing=differing, cards=cards), by)

@@ -8,7 +8,8 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.model.findings import NOT_RECORDED, Verdict
 from abistore.model.names import Facet
-from abistore.model.recorded.unrecorded import WORDS, Cut, common_ground
+from abistore.model.recorded.common_ground import Cut, common_ground
+from abistore.model.recorded.unrecorded import WORDS
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.judging.evidence import EvidenceRequirement, lacking

@@ -11,7 +11,8 @@ from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.names import Name
-from abistore.model.recorded.unrecorded import common_ground, unlike
+from abistore.model.recorded.common_ground import common_ground
+from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Snapshot
 from abistore.service.history.sides import SideWalk
 from abistore.service.history.verdicts import given_now

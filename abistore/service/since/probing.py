@@ -11,7 +11,8 @@ from abistore.model.cycles import without_cycle_collection
 from abistore.model.findings import Comparison, Finding, Impact, evidence_rank
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Name
-from abistore.model.recorded.unrecorded import common_ground, unlike
+from abistore.model.recorded.common_ground import common_ground
+from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Evidence
 from abistore.service.since.line import AskedLine
 

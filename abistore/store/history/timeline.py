@@ -11,7 +11,8 @@ from sqlalchemy import select
 from abistore.model.digest import sort_variants
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.names import FACETS, Facet, Name
-from abistore.model.recorded.unrecorded import cut, unrecorded_by
+from abistore.model.recorded.common_ground import cut
+from abistore.model.recorded.unrecorded import unrecorded_by
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants, evidence_of
 from abistore.store.database import seals, tables
