@@ -15,7 +15,7 @@ from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, reader_of
 from abistore.extract.types.foreign import is_runtime
 from abistore.limits import limits_for
-from abistore.model.mangling.microsoft import is_decorated
+from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot, Target

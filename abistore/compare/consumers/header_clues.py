@@ -10,7 +10,7 @@ from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component, scope
 from abistore.model.labels.version_nodes import is_private_node
-from abistore.model.mangling.microsoft import is_private, qualified_name
+from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
 from abistore.model.reach import Reach, Reference, embedded, references
@@ -147,6 +147,10 @@ def _owner(shape: Function | Variable) -> Name | None:
 
 def _told_private(name: Name) -> tuple[Name, ...]:
     """The class of a private member that is described by its decorated name alone."""
+    if not is_decorated(name.spelling):
+        return ()
+    from abistore.model.mangling.microsoft import is_private, qualified_name  # ELF files have none
+
     return (Name("record", scope(qualified_name(name.spelling))),) if is_private(name.spelling) else ()
 
 

@@ -14,7 +14,6 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.microsoft import decoration
 from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Function, Record, Symbol
@@ -415,6 +414,8 @@ def symbol_decoration_changed(symbol: Changed[Redecorated]) -> Iterator[Note]:
 
     Fix: keep the old function beside the new one, or give the DLL another name.
     """
+    from abistore.model.mangling.microsoft import decoration  # ELF files have none
+
     old, new = decoration(symbol.old.symbol), decoration(symbol.new.symbol)
     yield Note("the name is decorated differently", str(old), str(new))
 

@@ -13,7 +13,7 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.microsoft import DESCRIPTOR, VFTABLE, described_class
+from abistore.model.mangling.decorated import DESCRIPTOR, VFTABLE
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.shapes import Record, Symbol
@@ -234,6 +234,8 @@ def _functions(symbol: Symbol) -> list[str]:
 
 def _described_bases(symbol: Symbol) -> tuple[str, ...]:
     """The bases that the type information behind a vtable of Visual C++ names, the near ones before theirs."""
+    from abistore.model.mangling.microsoft import described_class  # ELF files have none
+
     return tuple(described_class(each) for each in symbol.table if each.startswith(DESCRIPTOR))
 
 

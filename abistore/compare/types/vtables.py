@@ -9,7 +9,7 @@ from typing import TypeAlias
 from abistore.compare.reuse.watching import Note, Watched
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.spelling import declare, spell
-from abistore.model.mangling.microsoft import is_decorated
+from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import is_const_member
 from abistore.model.names import Name
 from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod

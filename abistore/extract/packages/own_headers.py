@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from abistore.model.mangling.microsoft import is_decorated, qualified_name
+from abistore.model.mangling.decorated import is_decorated
+from abistore.model.mangling.microsoft import qualified_name
 from abistore.model.mangling.symbols import c_name, is_of_standard_library, mangled_scope
 from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot

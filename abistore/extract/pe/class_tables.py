@@ -19,7 +19,7 @@ from abistore.extract.pe.imports import bound_places
 from abistore.extract.pe.machines import is_arm64, is_thumb
 from abistore.extract.pe.relocations import Relocations
 from abistore.extract.types.class_tables import Image, Table, TableReader, Word, is_table, names_at
-from abistore.model.mangling.microsoft import DESCRIPTOR, VFTABLE
+from abistore.model.mangling.decorated import DESCRIPTOR, VFTABLE
 from abistore.model.names import Name
 from abistore.model.shapes import PeSymbol, Symbol
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.mangling.microsoft import OF_TABLES, demangled, is_decorated
+from abistore.model.mangling.decorated import OF_TABLES, is_decorated
 from abistore.model.mangling.symbols import ENCODED, is_mangled
 from abistore.patterns import pattern
 
@@ -33,6 +33,8 @@ def demangle(symbol: str) -> str:
     if not is_mangled(symbol) or not symbol.isascii() or len(symbol) > MAX_LENGTH:
         return symbol
     if is_decorated(symbol):
+        from abistore.model.mangling.microsoft import demangled  # ELF files have none
+
         readable = demangled(symbol) or symbol
         return readable if readable == symbol or readable.startswith(OF_TABLES) else normal_name(readable)
     from abistore.model.mangling.length import is_short  # C has no such names

@@ -8,7 +8,7 @@ from typing import Final
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import entity, outermost, parameter_count, scope, without_arguments
-from abistore.model.mangling.microsoft import class_of, is_decorated
+from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import (
     CLASS_DATA,
     CONSTRUCTION_VTABLE,
@@ -38,6 +38,8 @@ def class_behind(symbol: str) -> str:
     if not symbol.startswith(OF_CLASS):
         return ""
     if is_decorated(symbol):
+        from abistore.model.mangling.microsoft import class_of  # ELF files have none
+
         return normal_name(class_of(symbol))
     subject = entity(demangle(symbol))
     return subject if symbol.startswith(CLASS_DATA) else scope(subject)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from abistore.model.cpp_names.builtins import PLAIN_BUILTINS, builtin
-from abistore.model.cpp_names.grammar import NotAName, Parser, ValueOf
-from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified, TypeRef
 from abistore.patterns import pattern
+
+if TYPE_CHECKING:
+    from abistore.model.cpp_names.grammar import ValueOf
 
 MAX_LENGTH: Final = 1 << 16
 """Longer names are kept as they are: no compiler writes them, and parsing stays bounded."""
@@ -69,6 +70,9 @@ def _parsed(text: str, value_of: ValueOf | None = None) -> str:
     squeezed = " ".join(text.split())
     if len(text) > MAX_LENGTH:
         return squeezed
+    from abistore.model.cpp_names.grammar import NotAName, Parser  # C has plain names only
+    from abistore.model.cpp_names.tokens import tokens
+
     try:
         found = Parser(tokens(text), value_of).whole()
         if _RISKY.search(text) and Parser(tokens(found), value_of).whole() != found:

@@ -11,13 +11,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-DECORATED: Final = "?"
-
-TABLES: Final = ("??_7", "??_8", "??_R", "??_9", "??_S", "??_B", "??_C", "??_F", "??_G", "??_E", "??_D")
-"""Vtables, tables of virtual bases, type information, thunks, guards, literals, and destructors that also free."""
-
-VFTABLE, VBTABLE, RTTI, DESCRIPTOR = "??_7", "??_8", "??_R", "??_R0"
-"""Tables of virtual functions and of virtual bases, type information, and of that ``??_R0?AVWidget@ui@@@8``."""
+from abistore.model.mangling.decorated import DESCRIPTOR, MADE, is_declared, is_decorated
 
 LONGEST: Final = 1 << 12
 MOST: Final = 1 << 14
@@ -53,11 +47,6 @@ _POINTERS: Final = {
 }
 _QUALIFIERS: Final = {"A": "", "B": "const", "C": "volatile", "D": "const volatile"}
 
-_MADE: Final = {"??_7": "vtable for ", "??_8": "vbtable for ", "??_R4": "RTTI locator of "}
-"""What compilers make for a class, and the words for it."""
-
-OF_TABLES: Final = tuple(_MADE.values())
-
 _OF_VARIABLES: Final = frozenset("01234")
 
 _CONVENTIONS: Final = {
@@ -67,22 +56,11 @@ _CONVENTIONS: Final = {
 
 Access = Literal["public", "protected", "private"]
 
-
 _ACCESSES: Final[tuple[Access, ...]] = ("private", "protected", "public")
 
 
 class Unreadable(Exception):
     """A name that is not of the grammar that is known, or that would become too long."""
-
-
-def is_decorated(symbol: str) -> bool:
-    """Whether ``symbol`` is a decorated name of Visual C++."""
-    return symbol.startswith(DECORATED)
-
-
-def is_declared(symbol: str) -> bool:
-    """Whether some source declares a decorated ``symbol``: compilers make vtables, type information and thunks."""
-    return not symbol.startswith(TABLES) and not symbol.startswith("??__")
 
 
 class Decoration(msgspec.Struct, frozen=True):
@@ -137,7 +115,7 @@ def without_letters(symbol: str, *, qualifiers: bool = False) -> str:
 
 def class_of(symbol: str) -> str:
     """The class that a table is of: ``ui::Widget`` of ``??_7Widget@ui@@6B@``; empty of other names."""
-    for prefix in _MADE:
+    for prefix in MADE:
         if symbol.startswith(prefix):
             try:
                 return _Reader(symbol, len(prefix)).qualified()
@@ -170,7 +148,7 @@ def demangled(symbol: str) -> str:
         return ""
     try:
         reader = _Reader(symbol)
-        for prefix, words in _MADE.items():
+        for prefix, words in MADE.items():
             if symbol.startswith(prefix):
                 return reader.table(len(prefix), words)
         return reader.whole()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.model.mangling import microsoft
-from abistore.model.mangling.microsoft import DECORATED, RTTI, VBTABLE, VFTABLE
+from abistore.model.mangling import decorated
+from abistore.model.mangling.decorated import DECORATED, RTTI, VBTABLE, VFTABLE
 from abistore.patterns import pattern
 
 MANGLED: Final = "_Z"
@@ -84,6 +84,11 @@ def is_mangled(symbol: str) -> bool:
     return symbol.startswith(_ANY_MANGLED)
 
 
+def may_be_nested(spelling: str) -> bool:
+    """Whether a name may stand in a scope: a quick look, which C names do not pass."""
+    return "::" in spelling or is_mangled(spelling)
+
+
 def is_local(symbol: str) -> bool:
     """Whether ``symbol`` is local to a function, or the guard of what is: exported from inline functions only."""
     return symbol.startswith((LOCAL, LOCAL_GUARD))
@@ -121,7 +126,7 @@ def is_declared(symbol: str) -> bool:
     Entities local to an inline function (5.1.6) are exported only for its copies to share.
     """
     if symbol.startswith(DECORATED):
-        return microsoft.is_declared(symbol)
+        return decorated.is_declared(symbol)
     return not is_mangled(symbol) or _COMPILER_MADE.match(symbol) is None
 
 
@@ -147,7 +152,9 @@ def without_const(symbol: str) -> str:
 def without_qualifiers(symbol: str) -> str:
     """A member function's symbol as it is without ``const``, ``volatile``, ``&`` and ``&&``."""
     if symbol.startswith(DECORATED):
-        return microsoft.without_letters(symbol, qualifiers=True)
+        from abistore.model.mangling.microsoft import without_letters  # ELF files have none
+
+        return without_letters(symbol, qualifiers=True)
     match = _REQUALIFIED.match(symbol) if symbol.startswith(MEMBER) else None
     return MEMBER + symbol[match.end() :] if match else symbol
 
