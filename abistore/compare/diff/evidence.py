@@ -1,14 +1,13 @@
-"""Deltas of the evidence and of the toolchains: less debug information, other compiler options."""
+"""Deltas of the evidence: less debug information, other headers, other compiler options."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.given import not_given
-from abistore.compare.diff.modes import STANDARD, differing, is_raised, notable, others, producers
-from abistore.compare.diff.parts import BuildMode, InlineNamespace, PublicHeader, RecordedOptions, Toolchain
+from abistore.compare.diff.parts import InlineNamespace, PublicHeader
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
 from abistore.model.names import SELF, Facet
@@ -19,37 +18,16 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
     """How the evidence of each facet, and the recorded options, differ; each with the facet that it is about."""
     facets: tuple[Facet, ...] = ("layout", "source")
     for facet in facets:
-        old, new = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
-        if evidence_rank(old) != evidence_rank(new):
-            yield facet, Changed(Subject(SELF, f"{facet} evidence"), old, new)
+        before, after = context.old.snapshot.evidence_of(facet), context.new.snapshot.evidence_of(facet)
+        if evidence_rank(before) != evidence_rank(after):
+            yield facet, Changed(Subject(SELF, f"{facet} evidence"), before, after)
     yield from _headers(context)
     yield from _namespaces(context)
-    yield from _toolchains(context.old.snapshot, context.new.snapshot)
+    old, new = context.old.snapshot, context.new.snapshot
+    if old.provenance.compilers != new.provenance.compilers:
+        from abistore.compare.diff.modes import toolchain_deltas  # most releases are built alike
 
-
-def _toolchains(old: Snapshot, new: Snapshot) -> Iterator[tuple[Facet, Delta[Any]]]:
-    """How the compilers and the options that they recorded differ."""
-    if old.provenance.compilers == new.provenance.compilers:
-        return
-    first, second = map(producers, (old, new))
-    if first and second:
-        yield from (("layout", delta) for delta in _modes(first, second))
-    elif (first or second) and old.provenance.compilers and new.provenance.compilers:
-        recorded = RecordedOptions(notable(first)), RecordedOptions(notable(second))
-        if any(each.options for each in recorded):
-            yield "layout", Changed(Subject(SELF, "compiler options"), *recorded)
-
-
-def _modes(old: Sequence[str], new: Sequence[str]) -> Iterator[Delta[Any]]:
-    """Each mode is one delta. A lower standard of C++ is one of the other options."""
-    before, after = others(old), others(new)
-    for name, was, now in differing(old, new):
-        if name == STANDARD and not is_raised(was, now):
-            before, after = (*before, *was), (*after, *now)
-        else:
-            yield Changed(Subject(SELF, name), BuildMode(name, was), BuildMode(name, now))
-    if before != after:
-        yield Changed(Subject(SELF, "toolchain"), Toolchain(before), Toolchain(after))
+        yield from (("layout", delta) for delta in toolchain_deltas(old, new))
 
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from abistore.compare.diff.parts import BuildMode, RecordedOptions, Toolchain
+from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 
 
@@ -49,6 +52,29 @@ OTHERS: Final = (
 """Further options that change layouts, calls or mangled names. The file's notes tell what ``-fcf-protection`` made."""
 
 _GCC: Final = r"GNU (?:C\+\+|C|Fortran|Ada)"
+
+
+def toolchain_deltas(old: Snapshot, new: Snapshot) -> Iterator[Delta[Any]]:
+    """How the compilers and the options that they recorded differ."""
+    first, second = map(producers, (old, new))
+    if first and second:
+        yield from _modes(first, second)
+    elif (first or second) and old.provenance.compilers and new.provenance.compilers:
+        recorded = RecordedOptions(notable(first)), RecordedOptions(notable(second))
+        if any(each.options for each in recorded):
+            yield Changed(Subject(SELF, "compiler options"), *recorded)
+
+
+def _modes(old: Sequence[str], new: Sequence[str]) -> Iterator[Delta[Any]]:
+    """Each mode is one delta. A lower standard of C++ is one of the other options."""
+    before, after = others(old), others(new)
+    for name, was, now in differing(old, new):
+        if name == STANDARD and not is_raised(was, now):
+            before, after = (*before, *was), (*after, *now)
+        else:
+            yield Changed(Subject(SELF, name), BuildMode(name, was), BuildMode(name, now))
+    if before != after:
+        yield Changed(Subject(SELF, "toolchain"), Toolchain(before), Toolchain(after))
 
 
 def producers(snapshot: Snapshot) -> tuple[str, ...]:

@@ -10,8 +10,6 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
-from abistore.compare.diff.exports import export_deltas
-from abistore.compare.diff.patterns.moved_names import moved_declarations
 from abistore.compare.diff.unseen import UnseenMark, comparable, marks
 from abistore.compare.judge.findings import explained
 from abistore.model.deltas import Delta
@@ -45,12 +43,24 @@ def library_deltas(context: Context) -> LibraryDeltas:
     """The deltas of the export table, of the evidence and of the toolchains."""
     own: list[tuple[Facet, Delta[Any]]] = []
     exports: dict[Name, list[Delta[Any]]] = {}
-    for delta in export_deltas(context):
+    for delta in _export_deltas(context):
         if delta.subject.name == SELF:
             own.append(("symbol", delta))
         else:
             exports.setdefault(delta.subject.name, []).append(delta)
-    return LibraryDeltas([*own, *moved_declarations(context), *evidence_deltas(context)], exports)
+    if context.moves:
+        from abistore.compare.diff.patterns.moved_names import moved_declarations  # few scopes move
+
+        own += moved_declarations(context)
+    return LibraryDeltas([*own, *evidence_deltas(context)], exports)
+
+
+def _export_deltas(context: Context) -> Iterable[Delta[Any]]:
+    if not context.differing["symbol"] and not context.moves:
+        return ()
+    from abistore.compare.diff.exports import export_deltas  # many builds differ in declarations alone
+
+    return export_deltas(context)
 
 
 def judge_library(context: Context, deltas: Iterable[tuple[Facet, Delta[Any]]]) -> Judged:

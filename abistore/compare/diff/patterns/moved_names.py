@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, NamespaceMove, Renaming
 from abistore.compare.diff.unseen import TYPES, comparable
-from abistore.compare.scopes.moves import Move
 from abistore.model.deltas import Changed, Subject
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import EXPORTS, SELF, Facet, Name
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 Called: TypeAlias = tuple[str, str, str, bool]

@@ -22,7 +22,7 @@ from abistore.compare.diff.parts import (
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import variant
 from abistore.model.cpp_names.qualified import entity
-from abistore.model.mangling.microsoft import without_letters
+from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
 from abistore.model.names import Name
 from abistore.model.reach import references
@@ -210,7 +210,7 @@ def single(
 ) -> Iterator[tuple[str, str, type[RenamedSymbol]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
-    keys = ((without_qualifiers, Requalified), (without_letters, Redecorated), (c_name, Linkage))
+    keys = ((without_qualifiers, Requalified), (_without_letters, Redecorated), (c_name, Linkage))
     for key, shape in keys:
         pairs = _by_key(gone, come, key)
         if shape is Linkage:
@@ -219,6 +219,14 @@ def single(
         yield from ((old, new, shape) for old, new in pairs)
     for old, new in _lookalikes(context, gone, come):
         yield old, new, Lookalike
+
+
+def _without_letters(symbol: str) -> str:
+    if not is_decorated(symbol):
+        return symbol
+    from abistore.model.mangling.microsoft import without_letters  # ELF files have none
+
+    return without_letters(symbol)
 
 
 def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:

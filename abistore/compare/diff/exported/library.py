@@ -1,0 +1,156 @@
+"""What the library needs of others, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
+
+from abistore.compare.context import Context
+from abistore.compare.diff.exported.tables import ExportTables, symbols_of
+from abistore.compare.diff.parts import (
+    Dependency,
+    ExportCounts,
+    Feature,
+    Imports,
+    Provider,
+    VersionDefinition,
+    VersionRequirement,
+)
+from abistore.compare.side import SideFacts
+from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.labels.sonames import library_name
+from abistore.model.names import SELF, Name
+from abistore.model.shapes import Import, Library, MachoLibrary
+
+
+def import_deltas(context: Context) -> Iterator[Delta[Any]]:
+    """Deltas of the imports."""
+    if any(side.library and side.library.on_macho.stub for side in (context.old, context.new)):
+        return  # a text stub tells no imports
+    names = [name for name in context.differing["symbol"] if name.kind == "import"]
+    old, new = _imported(context.old, names), _imported(context.new, names)
+    gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
+    come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys()))
+    if gone:
+        yield Removed(Subject(SELF, "imports"), Imports(gone))
+    if come:
+        yield Added(Subject(SELF, "imports"), Imports(come))
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            yield Changed(Subject(name), old[name], new[name])
+    yield from _providers(old, new)
+
+
+def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:
+    """The imports that another library is to provide, together for each two libraries."""
+    moved: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(old.keys() & new.keys()):
+        before, after = old[name].library, new[name].library
+        if before and after and library_name(before) != library_name(after):
+            moved.setdefault((before, after), []).append(name.spelling)
+    for (before, after), symbols in sorted(moved.items()):
+        subject = Subject(SELF, f"imports from {before}")
+        yield Changed(subject, Provider(before, tuple(symbols)), Provider(after, tuple(symbols)))
+
+
+def _imported(side: SideFacts, names: Iterable[Name]) -> dict[Name, Import]:
+    """The imports of these ``names``, each as one of its variants tells."""
+    found = ((name, [one for one in side.variants("symbol", name) if isinstance(one, Import)]) for name in names)
+    return {name: max(shapes, key=_need) for name, shapes in found if shapes}
+
+
+def _need(shape: Import) -> tuple[bool, bool, str, bool, str]:
+    return shape.weak, shape.version is None, shape.version or "", shape.library is None, shape.library or ""
+
+
+def own_deltas(tables: ExportTables) -> Iterator[Delta[Any]]:
+    """Deltas of the library as a whole."""
+    context = tables.context
+    old, new = context.old.library, context.new.library
+    sides = context.old, context.new
+    before, after = (ExportCounts(len(side.exports.names), side.exports.versioned) for side in sides)
+    if before != after:
+        yield Changed(Subject(SELF, "exports"), before, after)
+    if old is None or new is None:
+        return
+    if old.on_macho.stub != new.on_macho.stub:
+        old, new = _as_in_stub(old), _as_in_stub(new)
+    if old == new:
+        return
+    yield Changed(Subject(SELF), old, new)
+    yield from _each(old.needed, new.needed, "needs {}", Dependency)
+    yield from _each(old.features, new.features, "feature {}", Feature)
+    yield from _nodes(context, tables.old, tables.new, old, new)
+    yield from _requirements(old, new, context.new.snapshot.target.machine)
+
+
+def _as_in_stub(library: Library) -> Library:
+    """What a text stub could say of the file."""
+    apple = library.on_macho
+    told = MachoLibrary(reexports=apple.reexports, clients=apple.clients, stub=True)
+    return Library("shared", library.name, compatibility_version=library.compatibility_version, macho=told)
+
+
+def _each(old: Iterable[str], new: Iterable[str], part: str, shape: type[Any]) -> Iterator[Delta[Any]]:
+    before, after = set(old), set(new)
+    for value in sorted(before - after):
+        yield Removed(Subject(SELF, part.format(value)), shape(value))
+    for value in sorted(after - before):
+        yield Added(Subject(SELF, part.format(value)), shape(value))
+
+
+def _nodes(
+    context: Context, exported: Mapping[str, Name], exporting: Mapping[str, Name], old: Library, new: Library
+) -> Iterator[Delta[Any]]:
+    before = set(old.on_elf.version_definitions) - {old.name}
+    after = set(new.on_elf.version_definitions) - {new.name}
+    for version, symbols in _living_in(context.old, exported, before - after):
+        yield Removed(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+    for version, symbols in _living_in(context.new, exporting, after - before):
+        yield Added(Subject(SELF, f"version {version}"), VersionDefinition(version, symbols))
+
+
+def _living_in(
+    side: SideFacts, exported: Mapping[str, Name], versions: Set[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each of the version nodes, sorted, with the exports that live in it."""
+    living: dict[str, set[str]] = {version: set() for version in sorted(versions)}
+    for spelling, name in exported.items() if living else ():
+        for symbol in symbols_of(side.variants("symbol", name)):
+            if symbol.version in living:
+                living[symbol.version].add(spelling)
+    return ((version, tuple(sorted(found))) for version, found in living.items())
+
+
+def _requirements(old: Library, new: Library, machine: str) -> Iterator[Delta[Any]]:
+    before, after = _required(old, new), _required(new, old)
+    both = _of_any_soname(before) & _of_any_soname(after)
+    before, after = (
+        {each for each in side if each in kept or (library_name(each[0]), each[1]) not in both}
+        for side, kept in ((before, after), (after, before))
+    )
+    for library, version in sorted(before - after):
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Removed(subject, VersionRequirement(library, version, False))
+    if before >= after:
+        return
+    from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed, raises_floor  # few releases need more
+
+    for library, version in sorted(after - before):
+        runtime = parsed(version)[0] in RUNTIME_FAMILIES
+        known = [each for owner, each in before if runtime or owner == library]
+        others = [each for owner, each in after if (runtime or owner == library) and each != version]
+        higher = version not in known and raises_floor(version, known + others, machine)
+        subject = Subject(SELF, f"requires {version} of {library}")
+        yield Added(subject, VersionRequirement(library, version, higher))
+
+
+def _required(library: Library, other: Library) -> set[tuple[str, str]]:
+    """The versions that a library needs of others. That a dylib is needed at all is told by itself."""
+    dylibs = {each for each in library.on_macho.requirements if each[0] in other.needed}
+    return {*library.on_elf.version_requirements, *dylibs}
+
+
+def _of_any_soname(requirements: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The versions that are needed of each library, whatever its SONAME is: that differing is a matter of its own."""
+    return {(library_name(library), version) for library, version in requirements}
