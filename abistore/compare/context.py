@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from abistore.compare.differing import Differing, differing
-from abistore.compare.scopes.moves import Move
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence, Sameness
-from abistore.compare.types.kept_mentions import mentions_alike
 from abistore.compare.types.renamed_types import find_renames
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.findings import Side
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Primitive, TypeRef
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
 
 T = TypeVar("T")
 
@@ -104,6 +105,8 @@ class Context:
 
         Where all uses changed too, as from ``callback *`` to ``callback``, they have findings of their own.
         """
+        from abistore.compare.types.kept_mentions import mentions_alike  # few findings ask
+
         users = self.old.reach.users(name)
         return any(mentions_alike(name, user, self.old.snapshot, self.new.snapshot) for user in users)
 

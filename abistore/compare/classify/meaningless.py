@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from abistore.compare.classify.renamed_mentions import with_old_names
-from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
@@ -227,7 +226,8 @@ def _declared(declared: Declared, other: Declared) -> Declared:
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
-    from abistore.compare.types.written_values import is_same_constant  # headers alone write values
+    from abistore.compare.classify.template_parameters import conjuncts  # headers alone write these and values
+    from abistore.compare.types.written_values import is_same_constant
 
     return msgspec.structs.replace(
         declared,
@@ -262,6 +262,8 @@ def _default(own: str | None, other: str | None) -> str | None:
 
 def _parameters(template: Declared, other: Declared) -> tuple[Argument, ...]:
     """Template parameters are known by their positions."""
+    from abistore.compare.classify.template_parameters import template_parameters
+
     defaults = [each.default for each in template_parameters(other)]
     pairs = zip_longest(template_parameters(template), defaults[: len(template.template)])
     return tuple(Argument(each.introduced, _default(each.default, default)) for each, default in pairs)

@@ -1,4 +1,4 @@
-"""Structs, classes and unions as a whole: size, alignment, packing, deleted members."""
+"""Structs, classes and unions as a whole: size, alignment, packing, vtable pointers, deleted members."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from abistore.compare.classify.implicit_members import is_private, parts_without
 from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.context import Context
+from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import is_destructor
@@ -223,3 +224,35 @@ def _nobody_deletes(name: Name, side: SideFacts) -> bool:
     return any(
         each.display == destructor and each.method is not None and each.method.access != "public" for each in functions
     )
+
+
+def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Context) -> tuple[bool, bool]:
+    """Whether objects hold a vtable pointer, on both sides."""
+    old, new = record.old, record.new
+    if isinstance(old, Record) and isinstance(new, Record):
+        return context.old.tables.is_polymorphic(old), context.new.tables.is_polymorphic(new)
+    return getattr(old, "shape", old) is None, getattr(new, "shape", new) is None
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
+    """A class without virtual functions got a vtable pointer.
+
+    Objects are larger and their members lie elsewhere. Programs create objects whose pointer nobody sets.
+
+    Fix: keep the class free of virtual functions and virtual bases.
+    """
+    if _has_vptr(record, context) == (False, True):
+        yield Note("objects hold a vtable pointer", "no vtable", "vtable")
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+def vptr_removed(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
+    """A class lost its vtable pointer.
+
+    Objects are smaller and their members lie elsewhere. Programs call functions through a vtable that is not there.
+
+    Fix: keep at least a virtual destructor.
+    """
+    if _has_vptr(record, context) == (True, False):
+        yield Note("objects hold no vtable pointer", "vtable", "no vtable")

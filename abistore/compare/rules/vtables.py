@@ -10,7 +10,6 @@ from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled
@@ -380,38 +379,3 @@ def virtual_method_access_widened(method: Changed[VirtualMethod], context: Conte
     """
     if WIDTH[method.new.access] > WIDTH[method.old.access] and not is_described(method.new, context):
         yield Note("the access is wider", method.old.access, method.new.access)
-
-
-# --- the table as a whole -----------------------------------------------------------------------------------------
-
-
-def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Context) -> tuple[bool, bool]:
-    """Whether objects hold a vtable pointer, on both sides."""
-    old, new = record.old, record.new
-    if isinstance(old, Record) and isinstance(new, Record):
-        return context.old.tables.is_polymorphic(old), context.new.tables.is_polymorphic(new)
-    return getattr(old, "shape", old) is None, getattr(new, "shape", new) is None
-
-
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
-    """A class without virtual functions got a vtable pointer.
-
-    Objects are larger and their members lie elsewhere. Programs create objects whose pointer nobody sets.
-
-    Fix: keep the class free of virtual functions and virtual bases.
-    """
-    if _has_vptr(record, context) == (False, True):
-        yield Note("objects hold a vtable pointer", "no vtable", "vtable")
-
-
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
-def vptr_removed(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
-    """A class lost its vtable pointer.
-
-    Objects are smaller and their members lie elsewhere. Programs call functions through a vtable that is not there.
-
-    Fix: keep at least a virtual destructor.
-    """
-    if _has_vptr(record, context) == (True, False):
-        yield Note("objects hold no vtable pointer", "vtable", "no vtable")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from abistore.compare.differing import Differing
-from abistore.compare.scopes.moves import Move, moved_scopes
 from abistore.compare.scopes.suffixes import is_versioned, moved_suffixes
-from abistore.compare.scopes.texts import may_be_nested
+from abistore.model.mangling.symbols import may_be_nested
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
 
 
 def may_move(name: Name) -> bool:
@@ -32,4 +35,6 @@ def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collect
     """The same, where it is known which names that may move the old side alone has, and which the new one alone."""
     if not gone or not come:
         return ()
+    from abistore.compare.scopes.moves import moved_scopes  # few names that may move come and go
+
     return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.compare.scopes.texts import first_turn, marker, may_be_nested, path
+from abistore.compare.scopes.texts import first_turn, marker, path
+from abistore.model.mangling.symbols import may_be_nested
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern

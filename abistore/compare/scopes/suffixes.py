@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from abistore.compare.scopes.moves import FEWEST, SHARE, Move
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import EXPORTS, Name
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
 
 VERSIONED = pattern(r"(\w+?)(_[vV]?\d+(?:_\d+)*)", 0)
 """A C name with a version: ``u_init_70``, which sources get from ``u_init`` by a macro."""
@@ -22,6 +25,8 @@ def moved_suffixes(old: Snapshot, new: Snapshot, gone: Iterable[Name], come: Ite
 
     ``gone`` are names that the old side alone has, ``come`` such that the new side alone has.
     """
+    from abistore.compare.scopes.moves import FEWEST, SHARE, Move  # few names come and go
+
     left, arrived = (
         [name for name in names if is_versioned(name) and name in side.entries.get("symbol", {})]
         for side, names in ((old, gone), (new, come))

@@ -10,15 +10,10 @@ from typing import Final, TypeAlias
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import variant
 from abistore.model.cpp_names.qualified import entity
-from abistore.model.mangling.symbols import is_mangled, is_member_of_std, plain_path
+from abistore.model.mangling.symbols import is_mangled, is_member_of_std, may_be_nested, plain_path
 
 FOREIGN: Final = frozenset({"std", "__gnu_cxx", "__cxxabiv1"})
 """Scopes of the runtime: that these are there tells nothing of the library's own."""
-
-
-def may_be_nested(spelling: str) -> bool:
-    """Whether a name may stand in a scope: a quick look, which C names do not pass."""
-    return "::" in spelling or is_mangled(spelling)
 
 
 @lru_cache(1 << 16)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from abistore.errors import ExtractError, UnknownFormat
 from abistore.extract.archives import ARCHIVES, refusal
-from abistore.extract.elf.class_tables import ClassTables
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.dynamic import (
@@ -23,9 +22,8 @@ from abistore.extract.elf.dynamic import (
     features,
 )
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
-from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script
 from abistore.extract.elf.machines import COPYING, target_of
-from abistore.extract.elf.symbols import copied_imports, exported, imported, index_exports, read_rows
+from abistore.extract.elf.symbols import DynamicSymbol, copied_imports, exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import SymbolVersions, read_versions
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join, symbol_facet, unread
@@ -33,9 +31,13 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
+from abistore.model.mangling.symbols import MANGLED
 from abistore.model.names import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, ElfLibrary, Library
 from abistore.model.snapshot import Snapshot, Target, Variants
+
+if TYPE_CHECKING:
+    from abistore.extract.elf.class_tables import ClassTables
 
 DEBIAN_PACKAGE = b"!<arch>\ndebian-binary"
 """An archive of this kind is no library: another reader looks into it."""
@@ -46,7 +48,11 @@ PT_INTERP = 3
 
 def accepts(head: bytes) -> bool:
     """Whether ``head`` begins an ELF file, or an archive or linker script that stands where one is expected."""
-    return (head.startswith((MAGIC, *ARCHIVES)) and not head.startswith(DEBIAN_PACKAGE)) or is_linker_script(head)
+    if head.startswith((MAGIC, *ARCHIVES)):
+        return not head.startswith(DEBIAN_PACKAGE)
+    from abistore.extract.elf.linker_script import is_linker_script  # few libraries are scripts
+
+    return is_linker_script(head)
 
 
 def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
@@ -71,17 +77,8 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
 
     Raises :class:`UnknownFormat` for anything else, :class:`ExtractError` for an archive, an object file or a core.
     """
-    given, seen = file, set[Path]()
-    while not file.head.startswith(MAGIC):
-        path = file.path
-        if file.head.startswith(ARCHIVES):
-            raise refusal(file)
-        if not is_linker_script(file.head) or path in seen:
-            raise UnknownFormat(f"{path}: not an ELF file")
-        seen.add(path)
-        text = file.read_at(0, min(MOST_BYTES, file.size)).decode("utf-8", "replace")
-        file = InputFile(find_library(path, text))
-    if file is not given:
+    if not file.head.startswith(MAGIC):
+        file = _named_library(file)
         allow_more(file.size)
     path, elf = file.path, ElfFile(file, max_bytes)
     if elf.type == ET_REL:
@@ -91,6 +88,23 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
     if elf.type not in (ET_EXEC, ET_DYN):
         raise ExtractError(f"{path}: is an ELF file of the unknown type {elf.type}")
     return elf
+
+
+def _named_library(script: InputFile) -> InputFile:
+    """The ELF file that a linker script leads to."""
+    from abistore.extract.elf.linker_script import MOST_BYTES, find_library, is_linker_script  # few are scripts
+
+    file, seen = script, set[Path]()
+    while not file.head.startswith(MAGIC):
+        path = file.path
+        if file.head.startswith(ARCHIVES):
+            raise refusal(file)
+        if not is_linker_script(file.head) or path in seen:
+            raise UnknownFormat(f"{path}: not an ELF file")
+        seen.add(path)
+        text = file.read_at(0, min(MOST_BYTES, file.size)).decode("utf-8", "replace")
+        file = InputFile(find_library(path, text))
+    return file
 
 
 # --- the tables ---------------------------------------------------------------------------------------------------
@@ -114,8 +128,10 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
     versions = read_versions(dynamic)
     rows = list(read_rows(dynamic))
-    relocated = ClassTables(dynamic, rows)
-    found = relocated.marked(relocated.filled(list(exported(dynamic, rows, versions))))
+    found = list(exported(dynamic, rows, versions))
+    if any(name.spelling.startswith(MANGLED) for _, name, _ in found):
+        relocated = _class_tables(dynamic, rows)
+        found = relocated.marked(relocated.filled(found))
     file_kind = _file_kind(elf, dynamic, bool(found))
     if file_kind == "executable" and not found and not programs:
         raise ExtractError(f"{elf.path}: is an executable without exports", "pass a shared library")
@@ -124,12 +140,18 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
         gathered.setdefault(name, []).append(symbol)
     imports = list(imported(rows, versions))
     if programs:
-        imports += copied_imports(rows, versions, relocated.copied(COPYING.get(elf.machine, 0)))
+        imports += copied_imports(rows, versions, _class_tables(dynamic, rows).copied(COPYING.get(elf.machine, 0)))
     for name, shape in imports:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
     entries[SELF] = (_library(dynamic, versions, file_kind, {name.spelling for name, _ in imports}),)
     return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
+
+
+def _class_tables(dynamic: DynamicSection, rows: Sequence[DynamicSymbol]) -> ClassTables:
+    from abistore.extract.elf.class_tables import ClassTables  # C has no classes
+
+    return ClassTables(dynamic, rows)
 
 
 def _file_kind(elf: ElfFile, dynamic: DynamicSection, exports: bool) -> Literal["shared", "executable"]:

@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.model.history import DEFAULT_PROFILE
-from abistore.model.labels.versions import AUTO, reading, series
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import reading, series
 from abistore.model.names import Kind
 from abistore.model.snapshot import hide_secrets
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 import msgspec
 
 from abistore.model.findings import Verdict
-from abistore.model.labels.promises import Promise, Step, Versioning, next_label, promise
 from abistore.model.labels.soname_changes import SonameChange, soname_change
-from abistore.model.labels.versions import AUTO
+from abistore.model.labels.steps import AUTO, NO_PROMISE, Promise, Step, Versioning
 
 if TYPE_CHECKING:
     from abistore.model.judging.deprecations import EarlyRemoval
@@ -130,7 +129,7 @@ def bump(
     adds: bool = False,
 ) -> Bump:
     """Whether a release with this verdict is allowed. ``adds``: it has exports that the old one has not."""
-    said, soname = promise(labels.old, labels.new, plan.scheme), soname_change(*sonames)
+    said, soname = _promise(labels, plan.scheme), soname_change(*sonames)
     required = _required(verdict, said, adds)
     small = said.unreleased if said.declared is None else said.declared < required
     reason = _reason(verdict, said, soname, plan)
@@ -147,9 +146,23 @@ def bump(
         rule=plan.rule,
         versioning=said.versioning,
         soname_required=verdict is Verdict.BREAKING and soname != "none",
-        suggested=next_label(labels.old, required, plan.scheme) if labels.old and small else "",
+        suggested=_next_label(labels.old, required, plan.scheme) if labels.old and small else "",
         unreleased=said.unreleased,
     )
+
+
+def _promise(labels: OldAndNew, scheme: str) -> Promise:
+    if not labels.old or not labels.new:
+        return NO_PROMISE
+    from abistore.model.labels.promises import promise  # files have no labels
+
+    return promise(labels.old, labels.new, scheme)
+
+
+def _next_label(old: str, step: Step, scheme: str) -> str:
+    from abistore.model.labels.promises import next_label  # files have no labels
+
+    return next_label(old, step, scheme)
 
 
 def _required(verdict: Verdict, said: Promise, adds: bool) -> Step:

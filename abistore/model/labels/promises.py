@@ -12,53 +12,14 @@ unknown         another epoch, another series (``nightly-1``), a commit's hash, 
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from abistore.model.labels.conventions import PRE_RELEASES, PartOrder, convention, described, number, written
-from abistore.model.labels.versions import AUTO, reading
+from abistore.model.labels.steps import AUTO, Promise, Step
+from abistore.model.labels.versions import reading
 from abistore.patterns import pattern
-
-Versioning: TypeAlias = Literal["semantic", "calendar", "libtool", "serial", "unknown"]
-
-
-class Step(IntEnum):
-    """How large a step a release is, or declares to be."""
-
-    NONE = 0
-    PATCH = 1
-    MINOR = 2
-    MAJOR = 3
-
-    @property
-    def label(self) -> str:
-        """The step as it is written in reports and JSON: ``minor``."""
-        return self.name.lower()
-
-
-class Promise(msgspec.Struct, frozen=True):
-    """What two labels say: how they are read, and the step that they declare; ``None`` if they promise nothing.
-
-    ``breaking`` is the step that may break in this scheme, and ``adding`` the one that may add: ``minor`` and ``patch``
-    in ``0.x``. ``lowered``: the new label is below the old one. ``unreleased``: the new side is no release of its own,
-    such as ``1.9.4-14-g126bde0``.
-    """
-
-    versioning: Versioning
-    declared: Step | None
-    breaking: Step = Step.MAJOR
-    adding: Step = Step.MINOR
-    lowered: bool = False
-    unreleased: bool = False
-
-    @property
-    def may_break(self) -> bool:
-        """Whether the labels declare a release that may break."""
-        return self.declared is not None and self.declared >= self.breaking
-
 
 MOST_DIGITS: Final = 18
 _LIBTOOL: Final = pattern(r"(\d{1,18}):(\d{1,18}):(\d{1,18})")
@@ -67,10 +28,8 @@ _DAY: Final = pattern(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _MONTH: Final = pattern(r"0[1-9]|1[0-2]")
 
 
-def promise(old: str | None, new: str | None, scheme: str = AUTO) -> Promise:
+def promise(old: str, new: str, scheme: str = AUTO) -> Promise:
     """What the labels of two releases promise under the version scheme of their library."""
-    if not old or not new:
-        return Promise("unknown", None)
     first, second = _LIBTOOL.fullmatch(old), _LIBTOOL.fullmatch(new)
     if first and second:
         return _libtool(*((int(each[1]), int(each[2]), int(each[3])) for each in (first, second)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
-from abistore.model.labels.conventions import Number, number
 from abistore.model.labels.sonames import unmarked
 from abistore.patterns import pattern
+
+if TYPE_CHECKING:
+    from abistore.model.labels.conventions import Number
 
 SonameChange: TypeAlias = Literal["none", "same", "unversioned", "bumped", "lowered", "renamed", "added", "lost"]
 """``bumped``: the same name with a higher version, so that programs built before never load the new release.
@@ -35,6 +37,8 @@ def soname_change(old: str | None, new: str | None) -> SonameChange:
     """What became of a name. Marks of copies and the folders of install names have no part in it."""
     if not old or not new:
         return "none" if old == new or not (old or new) else "lost" if old else "added"
+    if old == new:
+        return "same" if _VERSION.search(_numbered(old)) else "unversioned"
     before, after = _read(old), _read(new)
     if before == after:
         return "same" if before.versions else "unversioned"
@@ -45,12 +49,20 @@ def soname_change(old: str | None, new: str | None) -> SonameChange:
 
 def _read(name: str) -> _Read:
     """The words of a name, and the versions between them: ``libssl.so.#`` with 1.1, ``libpng#-#.dll`` with 16, 16."""
+    from abistore.model.labels.conventions import number  # most libraries keep their name
+
+    numbered = _numbered(name)
+    found = [tuple(map(number, re.split(r"[._]", each))) for each in _VERSION.findall(numbered)]
+    return _Read(_VERSION.sub("#", numbered), tuple(found))
+
+
+def _numbered(name: str) -> str:
+    """A name without the marks of copies, each version in it as a number."""
     plain = _COPIED_DLL.sub("", unmarked(_base(name)))
     numbered = _LETTER.sub(lambda letter: str(ord(letter[0])), plain)
     if _ENDING.search(numbered) and numbered.lower().endswith((".dll", ".pyd", ".exe")):
-        numbered = numbered.lower()  # Windows does not tell cases apart
-    found = [tuple(map(number, re.split(r"[._]", each))) for each in _VERSION.findall(numbered)]
-    return _Read(_VERSION.sub("#", numbered), tuple(found))
+        return numbered.lower()  # Windows does not tell cases apart
+    return numbered
 
 
 def _base(name: str) -> str:

@@ -20,12 +20,12 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.labels.conventions import NOTHING, convention, described, number
+from abistore.model.labels.steps import AUTO
 from abistore.patterns import pattern
 
 SortKey: TypeAlias = tuple[Any, ...]
 """The place of a label in its scheme. Keys of two schemes cannot be compared."""
 
-AUTO = "auto"
 SCHEMES: tuple[str, ...] = ("pep440", "semver", "debian", "plain")
 """The schemes that can be declared instead of ``auto``."""
 

@@ -10,8 +10,8 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.labels.conventions import convention
-from abistore.model.labels.promises import Step, next_label
-from abistore.model.labels.versions import AUTO
+from abistore.model.labels.promises import next_label
+from abistore.model.labels.steps import AUTO, Step
 
 WindowUnit: TypeAlias = Literal["days", "releases", "minor", "major"]
 HINT: Final = "write e.g. '2 minor', '1 major', '3 releases' or '180 days'"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.history import LineOrder, Release
-from abistore.model.labels.versions import AUTO, LabelOrder, position, series
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import LabelOrder, position, series
 from abistore.service.database import Database, user, using
 from abistore.service.listing import lines_of, releases_of
 

@@ -18,7 +18,8 @@ from abistore.model.judging.approvals import (
     state_at,
 )
 from abistore.model.judging.identity import identity, is_whole
-from abistore.model.labels.versions import AUTO, check_version
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import check_version
 from abistore.model.names import Name
 from abistore.patterns import pattern
 from abistore.service.database import line_target

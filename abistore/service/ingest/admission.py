@@ -11,7 +11,8 @@ from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan
-from abistore.model.labels.versions import AUTO, check_version
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.approvals.undone import undone_before

@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.model.findings import FailOn
 from abistore.model.judging.bump import AllowPlan, AllowRule
-from abistore.model.labels.versions import AUTO
+from abistore.model.labels.steps import AUTO
 from abistore.model.names import EXPORTS
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import Report

@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.errors import AbistoreError, BundleError, UsageError, VersionTaken
 from abistore.model.judging.consumers import BuiltType, Consumer, ConsumerDetails
-from abistore.model.labels.versions import AUTO
+from abistore.model.labels.steps import AUTO
 from abistore.model.stores.merging import Merged, Side
 from abistore.store.bundles import channels, ledgers
 from abistore.store.bundles.arriving import Arriving

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, exists, literal, select, update
 
 from abistore.model.history import LineKey
-from abistore.model.labels.versions import AUTO
+from abistore.model.labels.steps import AUTO
 from abistore.store.database import tables
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged

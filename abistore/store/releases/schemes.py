@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abistore.model.history import LineKey, LineOrder, Release
-from abistore.model.labels.versions import AUTO, LabelOrder, check_version, position
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import LabelOrder, check_version, position
 from abistore.store.database.audit import record
 from abistore.store.database.database import Database
 from abistore.store.releases.holding import hold_stored

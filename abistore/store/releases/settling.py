@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from abistore.model.history import LineKey, Release
-from abistore.model.labels.versions import AUTO, SCHEMES, SPECIFIED, position
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import SCHEMES, SPECIFIED, position
 from abistore.store.database.audit import record
 from abistore.store.database.database import Database
 from abistore.store.releases.lines import set_own_scheme

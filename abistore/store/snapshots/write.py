@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select
 from abistore.errors import UsageError, VersionTaken
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
-from abistore.model.labels.versions import AUTO, check_version
+from abistore.model.labels.steps import AUTO
+from abistore.model.labels.versions import check_version
 from abistore.model.snapshot import Snapshot
 from abistore.store.database import seals, tables
 from abistore.store.database.audit import now, record, stamp
