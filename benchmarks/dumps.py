@@ -23,7 +23,7 @@ from abistore.errors import AbistoreError
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
-from abistore.model.recorded.unrecorded import common_ground
+from abistore.model.recorded.common_ground import common_ground
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, Case, Fence, cases, library_of
 
