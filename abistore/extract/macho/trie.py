@@ -8,7 +8,7 @@ import msgspec
 
 from abistore.extract.macho.leb import Malformed, NameBudget, text, unsigned
 
-KIND, WEAK, REEXPORT, RESOLVER = 0x3, 0x4, 0x8, 0x10
+KIND, WEAK, REEXPORT = 0x3, 0x4, 0x8
 THREAD_LOCAL, ABSOLUTE = 0x1, 0x2
 
 

@@ -20,7 +20,7 @@ TOP, BOTTOM = 34.0, 138.0
 MIDDLE, TALLEST = 184.0, 28.0
 """Added and changed grow up from the middle, removed down, at most so far."""
 
-MARKED, LABELLED, HEIGHT = 234.0, 254.0, 318
+MARKED = 234.0
 LETTER = 6.6
 """The width of a letter, so that labels are cut before they leave their place."""
 

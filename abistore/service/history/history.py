@@ -186,7 +186,6 @@ class _Verdicts:
         self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
         self._judge = ConsecutiveJudge(judging.store, judging.by)
         self._ledger = of_library(judging.store.approvals(), key.library)
-        self._scheme = judging.store.scheme(key.library)
 
     @property
     def damaged(self) -> bool:

@@ -61,7 +61,6 @@ class SiteFolder:
         self._before = _read(path)
         self._now: dict[str, Written] = {}
         self._folders: set[str] = set()
-        self._planned = self._before is not None
 
     @property
     def former(self) -> tuple[str, ...]:

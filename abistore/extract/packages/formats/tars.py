@@ -17,7 +17,7 @@ BLOCK = 512
 LONGEST_HEADER = 1 << 20
 """The most bytes of one extended header: names and numbers."""
 
-REGULAR, HARD_LINK, SYMBOLIC_LINK = b"\0007", b"1", b"2"
+HARD_LINK, SYMBOLIC_LINK = b"1", b"2"
 LONG_NAME, LONG_LINK, PAX, PAX_FOR_ALL, SPARSE = b"L", b"K", b"x", b"g", b"S"
 
 

@@ -9,7 +9,7 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 
-INTEGER, FLOATING, STRING = 1, 2, 4
+INTEGER, STRING = 1, 4
 """CXEvalResultKind."""
 
 LITERAL: Final = re.compile(r"[-+]?(?:0[xXbB])?[\da-fA-F']+[uUlLzZ]*|'(?:[^'\\]|\\.)*'")

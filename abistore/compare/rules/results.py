@@ -1,0 +1,162 @@
+"""What functions return that stay exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import Result
+from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.spelling import spell
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+
+
+def _result(result: Changed[Result], context: Context) -> TypeDifference:
+    return difference(result.old.type, result.new.type, context)
+
+
+def _types(result: Changed[Result]) -> tuple[str, str]:
+    return spell(result.old.type), spell(result.new.type)
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("struct_return_convention_changed",),
+)
+def func_return_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """The return type of a function changed.
+
+    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that is returned
+    in memory.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.OTHER:
+        yield Note("the function returns another type", *_types(result))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def return_pointer_level_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to the old type, or what the old pointer pointed to.
+
+    Callers dereference what is no address, or take an address for the value. Example: ``int`` became ``int *``.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.POINTER_LEVEL:
+        yield Note("the result has another level of indirection", *_types(result))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def template_return_type_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns the same template with other arguments.
+
+    The result is of another type under the same mangled name: callers use it with the old layout.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT:
+        yield Note("the result's template arguments differ", *_types(result))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns the same bits with another meaning, e.g. unsigned for signed.
+
+    Callers misread the values that only one of the types has: a negative error code becomes a large number.
+
+    Fix: keep the type, or never return a value that the old type does not have.
+    """
+    if _result(result, context) is TypeDifference.REINTERPRETED:
+        yield Note("the result is interpreted differently", *_types(result))
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("unspecified_return_now_named",),
+)
+def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """The return type of a function has another name and the same representation.
+
+    Built callers read the same bits from the same place. C++ sources may need a cast.
+
+    Fix: nothing.
+    """
+    if only_named_otherwise(result.old.type, result.new.type, context):
+        return
+    if _result(result, context) in (TypeDifference.SPELLING, TypeDifference.RESTRICT, *VA_LISTS):
+        yield Note("the result's type is spelled differently", *_types(result))
+
+
+VA_LISTS = (TypeDifference.VA_LIST_GAINED, TypeDifference.VA_LIST_LOST)
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_return_pointee_qualifier_changed",),
+)
+def func_return_pointee_qualifier_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is ``const`` or ``volatile`` now.
+
+    The pointer is the same, in C++ under the same symbol: built callers read through it as before, and go on writing
+    where the library may no longer expect it. Sources that keep it as what it was, ``char *name = get_name();``, do
+    not compile in C++, and in C with a warning at best.
+
+    Fix: keep the old type, or add a function with a new name.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _only_lost(result, context):
+        yield Note("what the result points to is qualified differently", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def func_return_pointee_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is no longer ``const`` or ``volatile``.
+
+    The pointer is the same, and converts to the one that callers keep it as.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) == 1:
+        yield Note("what the result points to is less qualified", *_types(result))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def return_inner_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to pointers, to what is no longer ``const``: ``char **`` for ``const char **``.
+
+    Built callers work as before. Sources that keep the result as what it was do not compile: neither C nor C++ converts
+    ``char **`` to ``const char **`` (C17 6.5.16.1).
+
+    Fix: keep the old type, or add a function with a new name.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) > 1:
+        yield Note("what the result points to points to a less qualified type", *_types(result))
+
+
+def _only_lost(result: Changed[Result], context: Context) -> int:
+    return only_lost(result.old.type, result.new.type, context)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def return_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function that returned nothing returns a value now.
+
+    Built callers ignore the register that holds it.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is TypeDifference.VOID_TO_VALUE:
+        yield Note("the function returns a value now", *_types(result))
