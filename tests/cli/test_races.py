@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -14,37 +17,64 @@ from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
 LET_GO = """
-import sys
-import sqlalchemy
+import json, os, sys
+import psycopg, sqlalchemy
 import abistore.interface
 from abistore.cli.main import run
-print("ready", flush=True)
-sys.stdin.readline()
-sys.exit(run(sys.argv[1:]))
+
+def waiting(words, told, gate):
+    if child := os.fork():
+        return child
+    for number, name in (1, "out"), (2, "err"):
+        os.dup2(os.open(f"{told}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    os.close(gate[1])
+    os.read(gate[0], 1)
+    code = run(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.environ["ABISTORE_DB"] = asked["database"]
+    gate = os.pipe()
+    children = [waiting(*call, gate) for call in asked["calls"]]
+    for end in gate:
+        os.close(end)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    print(json.dumps(codes), flush=True)
 """
-"""Waits with everything loaded, so that the commands begin together and not as their interpreters start."""
+"""Processes of commands, each split off one that has everything loaded; they wait until all of them are there."""
+Race: TypeAlias = Callable[..., list[Done]]
 AT_ONCE = 4
 ROUNDS = 4
 
 
-def race(*calls: Sequence[str | Path]) -> list[Done]:
-    """What each command answers where all of them begin at the same moment."""
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", LET_GO, *map(str, call)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for call in calls
-    ]  # fmt: skip
-    for each in runs:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    for each in runs:
-        assert each.stdin is not None
-        each.stdin.write("\n")
-        each.stdin.flush()
-    told = [each.communicate(timeout=120) for each in runs]
-    return [Done(run.returncode, out, err) for run, (out, err) in zip(runs, told, strict=True)]
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[subprocess.Popen[str]]:
+    """The process that others are split off."""
+    command = [sys.executable, "-c", LET_GO]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.communicate(timeout=120)
+
+
+@pytest.fixture
+def race(loaded: subprocess.Popen[str], tmp_path: Path) -> Race:
+    """Tells what each command answers where all of them begin at the same moment."""
+
+    def run(*calls: Sequence[str | Path]) -> list[Done]:
+        assert loaded.stdin is not None
+        assert loaded.stdout is not None
+        told = [tmp_path / f"told-{number}" for number in range(len(calls))]
+        words = [([str(word) for word in call], str(path)) for call, path in zip(calls, told, strict=True)]
+        loaded.stdin.write(json.dumps({"database": os.environ["ABISTORE_DB"], "calls": words}) + "\n")
+        loaded.stdin.flush()
+        codes = json.loads(loaded.stdout.readline())
+        texts = [[path.with_suffix(end).read_text() for end in (".out", ".err")] for path in told]
+        return [Done(code, *printed) for code, printed in zip(codes, texts, strict=True)]
+
+    return run
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -70,7 +100,7 @@ def stood(call: Call, channel: str = "release") -> list[str]:
     return [move["version"] for move in moves]
 
 
-def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_told(shared: Call) -> None:
+def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_told(shared: Call, race: Race) -> None:
     for _ in range(ROUNDS):
         before = stood(shared)
         others = [f"1.{number}" for number in range(AT_ONCE + 1) if f"1.{number}" != before[-1]]
@@ -84,7 +114,7 @@ def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_to
                 assert "look at what it stands at now, and decide again" in done.err
 
 
-def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(shared: Call) -> None:
+def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(shared: Call, race: Race) -> None:
     for channel, version in (("staging", "1.1"), ("nightly", "1.2")):
         assert shared("baseline", "set", f"libgeo@{version}", "--channel", channel).code == 0
     told = race(
@@ -97,7 +127,7 @@ def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(sh
     assert stood(shared) == ["1.0", "1.1" if told[0].code == 0 else "1.2"]
 
 
-def test_a_channel_that_nobody_has_set_is_set_by_one_pipeline(shared: Call) -> None:
+def test_a_channel_that_nobody_has_set_is_set_by_one_pipeline(shared: Call, race: Race) -> None:
     calls = [
         ("baseline", "set", f"libgeo@1.{number}", "--channel", "lts", "--expect", "none") for number in range(AT_ONCE)
     ]
@@ -106,7 +136,7 @@ def test_a_channel_that_nobody_has_set_is_set_by_one_pipeline(shared: Call) -> N
     assert len(stood(shared, "lts")) == 1
 
 
-def test_pipelines_that_release_at_once_are_judged_one_after_the_other(shared: Call) -> None:
+def test_pipelines_that_release_at_once_are_judged_one_after_the_other(shared: Call, race: Race) -> None:
     numbers = [AT_ONCE + 1 + each for each in range(AT_ONCE)]
     told = race(
         *(
@@ -123,7 +153,7 @@ def test_pipelines_that_release_at_once_are_judged_one_after_the_other(shared: C
     assert moves[-1] == f"1.{numbers[-1]}"
 
 
-def test_of_two_builds_with_one_label_one_is_stored_and_the_other_is_told(shared: Call) -> None:
+def test_of_two_builds_with_one_label_one_is_stored_and_the_other_is_told(shared: Call, race: Race) -> None:
     words = ("--version", "2.0", "--against", "baseline", "--set-baseline")
     told = race(*(("ingest", library(number, "libgeo.so.1"), *words) for number in (7, 8)))
     assert sorted(done.code for done in told) == [0, 68], told

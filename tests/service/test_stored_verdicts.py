@@ -24,10 +24,10 @@ SUPPRESSIONS = (
 POLICY = "base: strict_abi\nkinds: {func_added: {impact: breaking, reason: frozen}}\n"
 
 
-def stored(store: Store, *snapshots: Snapshot) -> list[Release]:
+def stored(store: Store, *snapshots: Snapshot, library: str = "libcase") -> list[Release]:
     """Releases 0, 1, ... of one library."""
     return [
-        store.ingest(snapshot, IngestRequest(f"{number}", library="libcase", replace=True)).release
+        store.ingest(snapshot, IngestRequest(f"{number}", library=library, replace=True)).release
         for number, snapshot in enumerate(snapshots)
     ]
 
@@ -48,9 +48,10 @@ def assert_remembered(store: Store, old: Release, new: Release, by: Ruling | Non
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_case_is_read_back_as_it_was_judged(file: Path, tmp_path: Path) -> None:
-    for case in cases(file):
-        with Store.open(tmp_path / f"{case.number}.db", write=True) as store:
-            assert_remembered(store, *stored(store, snapshot_of(case, "old"), snapshot_of(case, "new")))
+    with Store.open(tmp_path / "store.db", write=True) as store:
+        for case in cases(file):
+            sides = snapshot_of(case, "old"), snapshot_of(case, "new")
+            assert_remembered(store, *stored(store, *sides, library=f"lib{case.number}"))
 
 
 @pytest.fixture
