@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias, assert_never
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from abistore.model.cpp_names.qualified import last_component, plain_template
 from abistore.model.names import SELF, Facet, Kind, Name
@@ -187,6 +187,30 @@ Mentions: TypeAlias = Sequence[Sequence[Reference]]
 """What a declaration mentions, shape by shape."""
 
 
+class _Walk(NamedTuple):
+    """The exports that reach a name, and all names that were met on the way to them."""
+
+    exports: tuple[Name, ...]
+    met: tuple[Name, ...]
+
+
+_HELD: Final = 2_000_000
+"""How many names the walks of one snapshot hold: a walk more is forgotten, and done again when it is asked for."""
+
+
+class _Walks:
+    """What was walked for one who watches is not walked again for the next one."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Name, bool], _Walk] = {}
+        self._held = 0
+
+    def keep(self, start: tuple[Name, bool], walk: _Walk) -> None:
+        self._held += len(walk.exports) + len(walk.met)
+        if self._held <= _HELD:
+            self.known[start] = walk
+
+
 class Reach:
     """What the exported functions and variables of one snapshot reach through its layout and source facets.
 
@@ -202,6 +226,7 @@ class Reach:
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
         self._note: Callable[[Name], object] | None = None
+        self._walks = _Walks()
         self._mentions: dict[Name, Mentions] = {}
 
     @cached_property
@@ -244,13 +269,14 @@ class Reach:
         """The same, which tells ``note`` of every name whose users or mentions it looks at."""
         self._users(SELF)
         found = self._copy()
-        found._note = note
+        found._note, found._walks = note, self._walks
         return found
 
     def _copy(self) -> Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
         found._declared, found._affected, found._closures, found._met, found._note = {}, {}, {}, 0, None
+        found._walks = _Walks()
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
@@ -321,8 +347,36 @@ class Reach:
         """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
         known = self._affected.get((name, by_value))
         if known is None:
-            known = self._affected[name, by_value] = tuple(sorted(self._sources(name, by_value)))
+            if self._note:
+                known = self._watched_sources(name, by_value)
+            else:
+                known = tuple(sorted(self._sources(name, by_value)))
+            self._affected[name, by_value] = known
         return known
+
+    def _watched_sources(self, name: Name, by_value_only: bool) -> tuple[Name, ...]:
+        """The exports that reach ``name``, sorted. Who watches is told of all names on the way, whoever walked it."""
+        walk = self._walks.known.get((name, by_value_only))
+        if walk is None:
+            found, met, pending = set[Name](), {name}, [name]
+            while pending:
+                each = pending.pop()
+                if (known := self._walks.known.get((each, by_value_only))) is not None:
+                    found.update(known.exports)
+                    met.update(known.met)
+                    continue
+                if self._is_export(each):
+                    found.add(each)
+                for user, by_value in (self._backward or {}).get(each, {}).items():
+                    if (by_value or not by_value_only) and user not in met:
+                        met.add(user)
+                        pending.append(user)
+            walk = _Walk(tuple(sorted(found)), tuple(met))
+            self._walks.keep((name, by_value_only), walk)
+        if self._note:
+            for each in walk.met:
+                self._note(each)
+        return walk.exports
 
     def _sources(self, name: Name, by_value_only: bool) -> set[Name]:
         """The exports that reach ``name``; what was asked before of a name on the way is not walked again."""

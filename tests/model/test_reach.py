@@ -123,6 +123,16 @@ def test_what_a_later_release_reaches_follows_from_what_differs():
     assert reach.exports_reaching(ENUM) == (F,)
 
 
+@pytest.mark.parametrize("first", [P, Q])
+def test_who_watches_is_told_of_all_that_was_met_whatever_another_walked_before(first: Name) -> None:
+    """``f`` takes ``Q``, which points to ``P``."""
+    reach = Reach(snapshot({F: Function("f", VOID, (Named(Q),)), Q: record(Pointer(Named(P))), P: record()}))
+    reach.watched(lambda name: None).exports_reaching(first)
+    seen = set[Name]()
+    assert reach.watched(seen.add).exports_reaching(P) == (F,)
+    assert seen == {P, Q, F}
+
+
 def test_only_what_lies_inside_is_embedded():
     assert list(embedded(record(Named(P), Pointer(Named(Q)), Pointer(Procedure(Named(Q), ()))))) == [P]
     assert list(embedded(Alias(Array(Qualified(Named(P), ("const",)), 2)))) == [P]

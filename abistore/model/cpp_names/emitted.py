@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from abistore.model.cpp_names.demangle import demangle
@@ -72,6 +73,7 @@ def siblings(symbol: str) -> tuple[str, ...]:
     return tuple(f"{symbol[: found.start()]}{code}{symbol[found.end() :]}" for code in codes)
 
 
+@lru_cache(1 << 14)
 def template_behind(name: Name) -> str:
     """What the instances of one template have in common, as ``lib::Vec<...>::push/1`` for ``lib::Vec<int>::push(int)``.
 
