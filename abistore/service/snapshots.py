@@ -32,10 +32,10 @@ __all__ = [
     "captured_beside",
     "check_target",
     "dump",
+    "has_architectures",
     "is_dump",
     "is_json",
     "is_package",
-    "is_universal",
     "one_of",
     "open_input",
 ]
@@ -160,8 +160,8 @@ def is_dump(file: InputFile) -> bool:
     return is_json(file) or is_foreign_dump(file.head)
 
 
-def is_universal(file: InputFile) -> bool:
-    """Whether a file holds a dylib for each of several architectures, as its first bytes tell."""
+def has_architectures(file: InputFile) -> bool:
+    """Whether a file holds a dylib for each of some architectures, as its first bytes tell; for one, too."""
     from abistore.extract.macho import universal
 
-    return not is_json(file) and universal.is_universal(file.head)
+    return not is_json(file) and universal.is_macho(file.head)

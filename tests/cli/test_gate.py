@@ -117,6 +117,8 @@ def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Ca
     assert "abistore baseline set libcase@1.0 --channel release" in done.json["hint"]
     assert gating(new, "--profile", "debug", "--bootstrap").code == 0
     assert abistore("baseline", "set", "libcase@1.0").code == 0
+    first = gating(new, "--profile", "debug", "--bootstrap")
+    assert (first.code, "no baseline came before it (profile default has one)" in first.out) == (0, True)
     other = gating(new, "--profile", "debug")
     assert (other.code, other.err.rstrip().endswith("for the first of its line: --bootstrap")) == (67, True)
 
@@ -260,6 +262,19 @@ def test_a_gate_that_passes_by_a_suppression_or_a_policy_says_so_first(
     assert (milder.code, "; 2 breaks are no break by policy ours" in milder.out.splitlines()[0]) == (0, True)
     shown = gating(new, "--suppress", known, "--json").json["files"][0]["sentence"]
     assert shown.endswith("2 breaks are suppressed by known.yaml")
+
+
+def test_a_gate_that_passes_by_a_setting_or_an_approval_says_so_first(
+    gating: Gating, abistore: Call, new: Path
+) -> None:
+    """``fail_on`` may stand in a file that nobody looks at."""
+    mild = gating(new, "--fail-on", "never")
+    assert (mild.code, mild.out.splitlines()[0].endswith("; --fail-on never lets that pass")) == (0, True)
+    changes = gating(new, "--json").json["files"][0]["judged"]["verdict"]["changes"]
+    ids = [one["id"] for one in changes if one["impact"] in {"breaking", "api_break"}]
+    assert abistore("approve", *ids, "--library", "libcase", "--reason", "nobody", "--approver", "ana").code == 0
+    first = gating(new).out.splitlines()[0]
+    assert "BREAKING; passes by approval: 2 findings by ana: nobody" in first
 
 
 def test_a_first_build_names_the_libraries_that_have_a_baseline(gating: Gating) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ from typing import Any
 import pytest
 
 from abistore import limits
+from abistore.model.findings import Churn, Comparison, Verdict
+from abistore.model.history import StoredVerdict
+from abistore.model.judging.engine import ENGINE
+from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
 from tests.editing import undigested
@@ -532,3 +537,31 @@ def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, mo
     done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--keep-failed", "--json")
     assert (done.code, done.json["code"], file_of(done)["status"]) == (65, "limit", "failed")
     assert versions(based) == ["1.0"]
+
+
+def test_a_gate_believes_no_verdict_that_another_database_brought(
+    based: Call, new: Path, database: Path, tmp_path: Path
+) -> None:
+    """It is judged anew."""
+    assert based("ingest", new, "--version", "2.0").code == 0
+    forged = tmp_path / "forged.db"
+    assert based("db", "backup", forged).code == 0
+    with Store.open(forged, write=True) as store:
+        first, second = store.resolve("libcase@1.0"), store.resolve("libcase@2.0")
+        nothing = Comparison(first.side, second.side, Verdict.NO_CHANGE, (), engine=str(ENGINE))
+        store.save_verdicts([StoredVerdict(first, second, nothing, Churn(0, 0, 0), datetime(2026, 5, 1, tzinfo=UTC))])
+    assert based("db", "merge", forged).code == 0
+    assert based("verdict", "libcase@2.0").code == 0
+    assert based("gate", new, "--version", "2.0").code == 4
+    assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
+
+
+def test_a_release_that_was_withdrawn_is_told_where_it_is_passed_over(based: Call, added: Path, old: Path) -> None:
+    """A tag takes away what the next release is measured by."""
+    assert based("ingest", added, "--version", "1.1").code == 0
+    assert based("release", "tag", "libcase@1.1", "withdrawn").code == 0
+    done = based("ingest", build_library(OLD + " "), "--version", "1.2", "--against", "prev")
+    assert (done.code, "compared with 1.0: 1.1 was withdrawn" in done.out) == (0, True)
+    for words in ((), ("--against", "prev")):
+        assert "compared with 1.0: 1.1 was withdrawn" in based("verdict", "libcase@1.2", *words).out
+    assert "was withdrawn" not in based("verdict", "libcase@1.2", "--against", "1.0").out

@@ -40,6 +40,31 @@ def test_each_architecture_of_a_universal_file_has_a_history(
     assert "macho-aarch64-64-little" in listed
 
 
+@pytest.mark.parametrize("shape", ["universal", "thin"])
+def test_a_gate_misses_an_architecture_that_the_release_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shape: str
+) -> None:
+    """Programs for it have no library at all; who means one architecture names it."""
+    database = ("--db", str(tmp_path / "abi.db"))
+    assert run(["ingest", str(_universal(tmp_path)), "--version", "1.0", "--set-baseline", *database]) == 0
+    built = build_dylib(SOURCE, target=INTEL)
+    path = universal([built], tmp_path / "libcase.2.dylib") if shape == "universal" else built
+    gate = ["gate", str(path), "--library", "libcase", "--version", "1.1", *database]
+    capsys.readouterr()
+    assert run(gate) == 4
+    assert "bundle_library_removed" in capsys.readouterr().out
+    assert run(["ingest", *gate[1:], "--against", "baseline", "--set-baseline"]) == 4
+    assert run([*gate, "--arch", "x86_64"]) == 0
+
+
+def test_releases_of_one_architecture_each_are_judged_alone(tmp_path: Path) -> None:
+    database = ("--db", str(tmp_path / "abi.db"))
+    for target in (INTEL, ARM):
+        built = str(build_dylib(SOURCE, target=target))
+        assert run(["ingest", built, "--library", "libcase", "--version", "1.0", "--set-baseline", *database]) == 0
+        assert run(["gate", built, "--library", "libcase", "--version", "1.1", *database]) == 0
+
+
 def test_a_universal_file_is_one_release_of_all_its_architectures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.bump import Bump
 from abistore.model.words.counting import counted
-from abistore.report.heading import allowance, verdict
-from abistore.report.model import Report, ReportedFinding
+from abistore.report.heading import allowance, passing, verdict
+from abistore.report.model import Report, ReportedFinding, verdict_of
 from abistore.service.ingest.results import Ingested
 
 LISTED = 6
@@ -34,6 +34,8 @@ def deciding(
         said = f"{said}; {ruled}"
     if report.code:
         return f"{said}; {report.error}"
+    if not code and (why := let_through(report)):
+        return f"{said}; {why}"
     if allowance(report):
         said = f"{said}; {allowance(report)}"
     if introduced and inherited:
@@ -41,6 +43,16 @@ def deciding(
     if introduced:
         return f"{said}; this change brought {'it' if len(introduced) == 1 else 'all of it'}"
     return f"{said}; all of it stood before this change" if inherited else said
+
+
+def let_through(report: Report) -> str:
+    """Why a build passes that breaks and may not: somebody approved it, or a setting lets such a verdict pass."""
+    if report.passed_by:
+        return passing(report)
+    is_allowed = report.bump is not None and report.bump.passes
+    if report.exit_code or is_allowed or not verdict_of(report).exit_code:
+        return ""
+    return f"--fail-on {report.fail_on} lets that pass"
 
 
 def ruled_out(report: Report) -> str:

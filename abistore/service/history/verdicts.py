@@ -24,6 +24,7 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import concluded, gated, report
+from abistore.service.judging.predecessors import passed_over
 
 if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
@@ -73,6 +74,8 @@ def verdict(
         if deprecation is not None:
             early = early_removals(store, judgement.report, other, moment(release), deprecation)
             plan = msgspec.structs.replace(plan, early=early)
+        if against in {None, "prev"}:
+            judgement = _noted(judgement, passed_over(store, other, release.version))
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
     return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))
@@ -108,6 +111,11 @@ def verdict_between(old: Release, new: Release, *, database: Database = None, ju
         judgement = judged(store, old, new) if judge else _recalled(store, old, new)
     remember(database, judgement)
     return judgement
+
+
+def _noted(judgement: Judgement, notes: tuple[str, ...]) -> Judgement:
+    told = msgspec.structs.replace(judgement.report, notes=(*judgement.report.notes, *notes))
+    return msgspec.structs.replace(judgement, report=told)
 
 
 def _told(store: Store, judgement: Judgement, against: str | None = None, today: date | None = None) -> Judgement:

@@ -11,6 +11,7 @@ from abistore.model.findings import Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan
+from abistore.model.judging.engine import ENGINE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
 from abistore.report.model import Report, verdict_of
@@ -19,12 +20,13 @@ from abistore.service.approvals.undone import undone_before
 from abistore.service.consumers.naming import with_consumers
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals
-from abistore.service.history.verdicts import given_now, judged
+from abistore.service.history.verdicts import given_now, key_of
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging.counterparts import Counterpart, counterpart_of, namesake
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
 from abistore.service.judging.places import said_of
+from abistore.service.judging.predecessors import passed_over
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -208,18 +210,24 @@ class Admission:
         if (new := standing.release or self.arrival.snapshot) is not None:
             label = self.arrival.line.library, self.arrival.request.version
             said = said_of(*label, old.provenance, new.provenance)
+            if self.gate.against == "prev":
+                said = (*said, *passed_over(self.store, old, self.arrival.request.version))
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by
-        if stored is not None:
-            found = judged(self.store, old, stored, by=by)
-            return _Given(found.report, found.given.comparison, found.given.churn, found.remembered)
-        assert self.arrival.snapshot is not None
-        sides = self.store.load(old), self.arrival.snapshot
+        new = self.store.load(stored) if stored is not None else self.arrival.snapshot
+        assert new is not None
+        sides = self.store.load(old), new
         comparison, churned = concluded(*sides, by)
-        return _Given(report(comparison, churned, sides), comparison, churned, False)
+        return _Given(report(comparison, churned, sides), comparison, churned, self._is_remembered(old, stored))
+
+    def _is_remembered(self, old: Release, stored: Release | None) -> bool:
+        """Whether the store has a verdict. A gate believes none: another store may have brought it."""
+        if stored is None:
+            return False
+        return self.store.find_verdict(old, stored, key_of(self.gate.by, old, stored), str(ENGINE)) is not None
 
     def _alone(self, stored: Release | None) -> EvidenceMissing | None:
         side = stored or self.arrival.snapshot

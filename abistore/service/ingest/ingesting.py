@@ -31,9 +31,9 @@ from abistore.service.snapshots import (
     InputFile,
     captured,
     check_target,
+    has_architectures,
     is_json,
     is_package,
-    is_universal,
     one_of,
     open_input,
 )
@@ -119,7 +119,7 @@ def _placed(store: Store, result: Ingested) -> Ingested:
 def _ingest_safely(store: Store, path: Path, plan: IngestPlan) -> Ingested:
     try:
         with open_input(path) as file:
-            if is_package(file) or (plan.target is None and is_universal(file)):
+            if is_package(file) or (plan.target is None and has_architectures(file)):
                 return _ingest_package(store, file, plan)
             return _ingest_file(store, file, plan)
     except AbistoreError as error:
@@ -170,6 +170,8 @@ def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested
     if known and not any(_could_say_more(each, plan) for each in known):
         return _ingest_known_package(store, file, plan, known)
     package = read_package(file, plan)
+    if len(package.libraries) == 1 and plan.expected_digest:
+        _check_digest(file.path, snapshot_digest(package.libraries[0]).hex(), plan.expected_digest)
     admitted, arrivals = ingest_package(store, package, plan, lambda each: _request(each, file.path, plan))
     members = []
     for snapshot, arrival, each in zip(package.libraries, arrivals, admitted.members, strict=True):

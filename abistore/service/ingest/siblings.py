@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def siblings(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
     """The other libraries of the packages that ``releases`` were stored from."""
-    wanted = {(key, each.version) for each in releases if (key := _package_of(each))}
-    yield from (each for each in _packaged(store, releases) if (_package_of(each), each.version) in wanted)
+    wanted = {_file_of(each) for each in releases}
+    yield from (each for each in _packaged(store, releases) if _file_of(each) in wanted)
 
 
 def undone_between(store: Store, before: Sequence[Release]) -> Callable[[Approval], bool]:
@@ -51,6 +51,12 @@ def undone_between(store: Store, before: Sequence[Release]) -> Callable[[Approva
     return undone
 
 
+def _file_of(release: Release) -> tuple[object, ...]:
+    """What the libraries of one release of a package share; the architectures of one file have its digest."""
+    is_packaged = isinstance(release.provenance.package, PackageRead)
+    return (_package_of(release), release.version, "" if is_packaged else release.provenance.sha256)
+
+
 def _packaged(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
     """All releases of the packages that ``releases`` were stored from."""
     wanted = {key for each in releases if (key := _package_of(each))}
@@ -61,8 +67,11 @@ def _packaged(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
 
 
 def _package_of(release: Release) -> tuple[str, ...] | None:
-    """What the libraries of one package share in all of its releases: its name, platform and profile."""
-    package = release.provenance.package
-    if not isinstance(package, PackageRead):
-        return None
-    return (package.name or package.file, release.line.target, release.line.profile)
+    """What the libraries of one package share in all of its releases: its name, platform and profile.
+
+    The architectures of a universal file are libraries of one name.
+    """
+    package, line = release.provenance.package, release.line
+    if isinstance(package, PackageRead):
+        return (package.name or package.file, line.target, line.profile)
+    return (line.library, line.profile) if release.target.format == "macho" else None

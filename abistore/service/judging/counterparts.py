@@ -78,8 +78,13 @@ def namesake(store: Store, line: LineKey, soname: str | None) -> Release | None:
 
 
 def _beside(store: Store, line: LineKey) -> str:
-    """The libraries that have baselines: one that got another name begins a line, and is judged beside none."""
+    """The libraries and other profiles that have baselines: what got another name begins a line, judged beside none."""
     others = sorted({move.line.library for move in _of_other_libraries(store, line)})
+    others += sorted(
+        f"profile {move.line.profile}"
+        for move in store.baselines(line.library)
+        if move.line != line and replace(move.line, profile=line.profile) == line
+    )
     more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
     return f" ({', '.join(others[:_LISTED])}{more} {'have' if len(others) > 1 else 'has'} one)" if others else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from abistore.model.history import Release
+from abistore.model.judging.approvals import no_later
 from abistore.model.labels.promises import is_unreleased
 from abistore.model.standing import is_withdrawn
 from abistore.service.listing import releases_of
@@ -41,6 +42,19 @@ class Predecessors:
         """What a version is compared with that comes next; ``None`` for the first of its line."""
         before = None if is_unreleased(version) else self._released
         return before or self._standing or self._last
+
+
+def passed_over(store: Store, old: Release, version: str) -> tuple[str, ...]:
+    """Remarks about the releases between ``old`` and the one called ``version`` that were withdrawn."""
+    ordered = releases_of(store, old.line)
+    after = ordered[ordered.index(old) + 1 :] if old in ordered else ()
+    scheme = store.scheme(old.line.library)
+    gone = [each.version for each in after if is_withdrawn(each) and each.version != version]
+    between = [each for each in gone if no_later(each, version, scheme)]
+    if not between:
+        return ()
+    were = "was" if len(between) == 1 else "were"
+    return (f"compared with {old.version}: {', '.join(between)} {were} withdrawn",)
 
 
 def before(store: Store, release: Release) -> list[Release]:
