@@ -14,10 +14,10 @@ from abistore.compare.consumers.guessed import GuessedConsumers
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
-from abistore.compare.types.undescribed_classes import may_be_undescribed, undescribed_classes
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.layout.agreement import disagreeing, disagreement
+from abistore.model.layout.undescribed import may_be_undescribed, undescribed_classes
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Declared, Enum, Enumerator, Foreign, Library
@@ -59,7 +59,7 @@ class SideFacts:
     @cached_property
     def undescribed(self) -> frozenset[Name]:
         """The classes whose layout the evidence leaves out."""
-        return undescribed_classes(self.tables)
+        return undescribed_classes(self.snapshot, lambda name: bool(self.tables.methods(name)))
 
     @cached_property
     def enumerators(self) -> Mapping[Name, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
+from typing import Final
 
 import msgspec
 
@@ -11,8 +12,21 @@ import abistore
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.labels.sonames import library_name
+from abistore.model.layout.undescribed import UNDESCRIBED_HINT, methods_in, told_undescribed, undescribed_classes
 from abistore.model.names import Facet, Name
-from abistore.model.snapshot import Evidence, HeadersRead, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import (
+    CLASS_NOT_DESCRIBED,
+    Evidence,
+    HeadersRead,
+    Location,
+    Provenance,
+    Snapshot,
+    Target,
+    Variants,
+)
+
+MOST_NAMED: Final = 3
+"""How many classes the evidence names."""
 
 
 class FacetReading(msgspec.Struct, frozen=True):
@@ -86,9 +100,24 @@ def join(binary: Snapshot, readings: Iterable[FacetReading]) -> Snapshot:
             languages=provenance.languages + reading.languages,
             debug_files=provenance.debug_files + reading.debug_files,
         )
-    return msgspec.structs.replace(
+    found = msgspec.structs.replace(
         binary, entries=entries, evidence=tuple(evidence), locations=locations, provenance=provenance
     )
+    return _telling_undescribed(found) if "layout" in entries else found
+
+
+def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
+    """The snapshot whose evidence tells the classes that debug information leaves out, where that is all it lacks."""
+    seen = snapshot.evidence_of("layout")
+    names = undescribed_classes(snapshot, methods_in(snapshot)) if seen.state == "full" else ()
+    if not names:
+        return snapshot
+    first = ", ".join(name.spelling for name in sorted(names)[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    detail = "; ".join(filter(None, (seen.detail, f"{told_undescribed(names)}: {first}{more}")))
+    told = msgspec.structs.replace(seen, reason=CLASS_NOT_DESCRIBED, detail=detail, hint=UNDESCRIBED_HINT)
+    evidence = (told if each.facet == "layout" else each for each in snapshot.evidence)
+    return msgspec.structs.replace(snapshot, evidence=tuple(evidence))
 
 
 def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:

@@ -230,6 +230,9 @@ HEADERS_SELECTED_DIFFERENTLY: Final = "headers-selected-differently"
 HEADERS_NOT_GIVEN: Final = "headers-not-given"
 """The same, where headers were given for one side and not for the other."""
 
+CLASS_PERHAPS_NOT_DESCRIBED: Final = "class-perhaps-not-described"
+"""Why nothing is said of a class that is declared as a handle is, and that programs hand in as they do an interface."""
+
 NOT_RECORDED: Final = "facts-not-recorded"
 """Why something was not checked: the input of a side never records it."""
 

@@ -93,6 +93,8 @@ def references(shape: AnyShape, name: Name | None = None) -> list[Reference]:
             _add(shape.target, True, found)
         case Opaque():
             found += [(each, False) for each in _spelled(name)] if name is not None else []
+            for method in shape.virtuals:
+                _add_all((method.result, *method.parameters), True, found)
         case Symbol() | Import() | Library() | Declared():
             pass
         case _:

@@ -340,14 +340,13 @@ class VirtualMethod(Encoded, frozen=True):
 class Record(Shape, frozen=True, tag="R"):
     """A complete struct, class or union.
 
-    ``alignment`` is only what ``alignas`` (or an attribute) asks for; the natural one follows from the members: see
-    :mod:`abistore.model.layout`. ``passing`` is how the C++ ABI passes it by value where recorded: in registers like
-    its members (``value``), or by invisible reference. ``deleted`` are the special and other members declared
-    ``= delete``; ``arguments`` the template arguments, a value as its spelling in a :class:`Special`.
-    ``has_vptr`` tells that this very class introduces the vtable pointer. ``access`` is that of a class within another,
-    as far as it keeps consumers from it: a private class that a public member of the one around it takes, returns or
-    renames is as good as public, and so is a protected one where anybody can derive. ``handle`` tells that some unit
-    calls exported C functions with pointers to it, and knows it by a declaration only.
+    ``alignment`` is what ``alignas`` or an attribute asks for; :mod:`abistore.model.layout` has the natural one.
+    ``passing`` is how the C++ ABI passes it by value where recorded: in registers like its members (``value``), or by
+    invisible reference. ``deleted`` are members declared ``= delete``; ``arguments`` the template arguments, a value as
+    its spelling in a :class:`Special`. ``has_vptr``: this very class introduces the vtable pointer. ``access`` is that
+    of a class within another, as far as it keeps consumers from it: a private class that a public member of the one
+    around it takes, returns or renames is as good as public, and so is a protected one where anybody can derive.
+    ``handle``: some unit calls exported C functions with pointers to it, and knows it by a declaration only.
     """
 
     sort: Literal["struct", "class", "union"]
@@ -365,9 +364,13 @@ class Record(Shape, frozen=True, tag="R"):
 
 
 class Opaque(Shape, frozen=True, tag="O"):
-    """A record or enum that is declared and never defined in the evidence: its users can only hold pointers to it."""
+    """What is declared and never defined in the evidence: its users can only hold pointers to it.
+    ``defined``: a class that has members or objects all the same; ``virtuals`` are the functions known of its vtable.
+    """
 
     sort: Literal["struct", "class", "union", "enum"]
+    defined: bool = False
+    virtuals: tuple[VirtualMethod, ...] = ()
 
 
 class Foreign(Shape, frozen=True, tag="X"):
@@ -391,7 +394,6 @@ class Enumerator(Encoded, frozen=True):
 
 class Enum(Shape, frozen=True, tag="E"):
     """An enumeration; enumerators in declaration order. ``underlying`` is ``None`` where not recorded.
-
     ``access`` is that of an enumeration within a class, as that of a :class:`Record`.
     """
 

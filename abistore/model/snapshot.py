@@ -99,13 +99,18 @@ MOST_INLINE: Final = 32
 """So many inline namespaces are noted: libraries have one or two, and a damaged file may have any number."""
 
 
+CLASS_NOT_DESCRIBED: Final = "class-not-described"
+"""Why the layout of some class is not seen where all exports are described: it is only declared."""
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """How much one facet could see.
 
     ``state``: ``full`` (all that is exported is described), ``partial`` (``described`` of ``expected`` exports are),
     ``missing`` (nothing is). ``reason`` is a stable code (``no-debug-info``, ``stale-debug-file``,
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
-    people. ``source`` tells where it was found: ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
+    people. A full one may have a reason too, such as :data:`CLASS_NOT_DESCRIBED`. ``source`` tells where it was found:
+    ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
     ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.recorded.unrecorded`.
     ``inline_namespaces`` are the library's own, qualified, sorted, :data:`MOST_INLINE` at most; unset where there are
     none.
@@ -125,6 +130,11 @@ class Evidence(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Hide the passwords of URLs, as in what older versions stored."""
         hide_secrets(self, "detail", "hint")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all exports are described, and all classes too."""
+        return self.state == "full" and self.reason != CLASS_NOT_DESCRIBED
 
 
 def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:

@@ -57,17 +57,22 @@ def mentioned(shape: AnyShape) -> tuple[TypeRef, ...]:
         case Alias():
             return (shape.target,)
         case Record():
-            virtuals = (type for each in shape.virtuals for type in (each.result, *each.parameters))
             types = (*(each.type for each in shape.fields), *(each.type for each in shape.bases))
-            return *types, *virtuals, *shape.arguments
+            return *types, *_of_virtuals(shape), *shape.arguments
+        case Opaque():
+            return tuple(_of_virtuals(shape))
         case Foreign():
             return shape.arguments
         case Enum():
             return () if shape.underlying is None else (shape.underlying,)
-        case Symbol() | Import() | Library() | Opaque() | Declared():
+        case Symbol() | Import() | Library() | Declared():
             return ()
         case _:
             assert_never(shape)
+
+
+def _of_virtuals(shape: Record | Opaque) -> Iterator[TypeRef]:
+    return (type for each in shape.virtuals for type in (each.result, *each.parameters))
 
 
 def inner(type: TypeRef) -> tuple[TypeRef, ...]:

@@ -404,6 +404,39 @@ def test_evidence_that_is_required_must_be_on_both_sides(abistore: Call, old: Pa
     assert abistore("compare", old, old, "--require", "source").code == 72
 
 
+ONLY_DECLARED = """
+struct Item { virtual void draw(); int size() const { return count; } int count; };
+int get(const Item *item) { return item->size(); }
+"""
+INTERFACE = """
+struct Listener { virtual void opened(int) = 0; };
+void add(Listener *listener) { listener->opened(1); }
+"""
+HANDLE = """
+struct Listener;
+Listener *make() { return nullptr; }
+void add(Listener *) {}
+"""
+
+
+@pytest.mark.parametrize(("source", "code"), [(ONLY_DECLARED, 72), (INTERFACE, 72), (HANDLE, 0)])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_class_that_is_only_declared_lacks_the_layout_that_a_gate_requires(
+    abistore: Call, source: str, code: int, compiler: str
+) -> None:
+    built = build_library(source, language="c++", compiler=compiler, flags=("-g", "-O1"))
+    done = abistore("compare", built, built, "--require", "layout")
+    assert (done.code, "only declares 1 class" in done.err) == (code, code == 72)
+    assert abistore("compare", built, built).code == 0
+
+
+def test_a_first_release_lacks_the_layout_of_a_class_that_is_only_declared(abistore: Call) -> None:
+    built = build_library(ONLY_DECLARED, language="c++", flags=("-g", "-O1"))
+    done = abistore("ingest", built, "--version", "1.0", "--require", "layout")
+    assert done.code == 72
+    assert "layout is required in full, and the debug information only declares 1 class" in done.err
+
+
 def test_missing_evidence_is_told_beside_the_report_in_every_format(abistore: Call, old: Path, tmp_path: Path) -> None:
     bare = build_library(OLD, flags=("-O1",))
     done = abistore("compare", old, bare, "--require", "layout")

@@ -56,5 +56,5 @@ def dump_command(
     exports = len(snapshot.entries.get("symbol", ()))
     note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
     for evidence in snapshot.evidence:
-        if evidence.state != "full":
+        if not evidence.is_whole:
             note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")

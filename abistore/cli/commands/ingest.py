@@ -286,5 +286,5 @@ def _unseen(evidence: tuple[Evidence, ...]) -> str:
 
 
 def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """The facets that were read and not seen in full. Told now, before a comparison needs them."""
-    return tuple(seen for seen in evidence if seen.state != "full" and seen.reason != "not-requested")
+    """The facets that were read and not seen in full, or without some classes. Told before a comparison needs them."""
+    return tuple(seen for seen in evidence if not seen.is_whole and seen.reason != "not-requested")

@@ -63,6 +63,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
             return _variable(old) == _variable(new)
         case Declared(), Declared():
             return _declared(old, new) == _declared(new, old)
+        case Opaque(), Opaque():
+            return old.sort == new.sort  # what units happen to show of a class is told member by member
         case Alias(), Alias() if read_as_another_language(context):
             return context.stored(old.target, new.target) < Sameness.REINTERPRETED
         case _:
@@ -193,7 +195,7 @@ def _method(method: Method | None, other: Method | None, context: Context) -> Me
     """
     if method is None:
         return None
-    told = other is not None and is_class_described(method.owner, context)
+    told = other is not None and (is_class_described(method.owner, context) or _is_shown(method.owner, context))
     unknown = other is None or not_recorded(method.slot, other.slot)
     return msgspec.structs.replace(
         method,
@@ -207,6 +209,14 @@ def _method(method: Method | None, other: Method | None, context: Context) -> Me
 def is_class_described(owner: Name, context: Context) -> bool:
     """Whether both sides describe the class: what is virtual in it, and where, is told of the class and not again."""
     return all(_is_described_as(Record, side, owner) for side in (context.old, context.new))
+
+
+def _is_shown(owner: Name, context: Context) -> bool:
+    """Whether both sides only declare a class, and show which of its functions that they have are virtual."""
+    sides = context.old, context.new
+    return all(
+        any(isinstance(shape, Opaque) and shape.defined for shape in side.variants("layout", owner)) for side in sides
+    )
 
 
 def _is_described_as(kind: type[AnyShape], side: SideFacts, name: Name) -> bool:

@@ -78,6 +78,7 @@ class FacetDeclarations:
         undescribed = self._facet == "layout" and (name in context.old.undescribed or name in context.new.undescribed)
         if undescribed or declared_only_by(context, self._facet, name):
             yield from _became_dynamic(context, name)
+            yield from _shown(name, old, new)
         elif name.kind not in TYPES and not context.old.consumers.can_name(name):
             if _main(old) != _main(new):
                 yield unnamed(context.old.consumers, name, _main(old), _main(new))
@@ -228,6 +229,13 @@ def _became_dynamic(context: Context, name: Name) -> Iterator[Delta[Any]]:
         yield Changed(Subject(name), DescribedClass(old), DescribedClass(None))
     elif hidden == (True, False) and _tells_of_a_vtable(new, context.new.tables, context.old.tables):
         yield Changed(Subject(name), DescribedClass(None), DescribedClass(new))
+
+
+def _shown(name: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
+    """The class ``name`` that both sides only declare, where they show other members of it."""
+    before, after = _main(old), _main(new)
+    if isinstance(before, Opaque) and isinstance(after, Opaque) and before.virtuals != after.virtuals:
+        yield Changed(Subject(name), before, msgspec.structs.replace(after, sort=before.sort))
 
 
 def _tells_of_a_vtable(seen: AnyShape | None, seeing: VirtualTables, hiding: VirtualTables) -> TypeGuard[Record]:

@@ -23,6 +23,7 @@ from abistore.model.shapes import (
     Field,
     Function,
     Named,
+    Opaque,
     Record,
     TypeRef,
     VirtualMethod,
@@ -40,6 +41,8 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
             yield from _fields(delta, context)
             yield from _bases(delta, context)
             yield from _virtuals(delta)
+        case Opaque(), Opaque():
+            yield from _shown_virtuals(delta, context)
         case Enum(), Enum():
             yield from _enumerators(delta)
         case Declared(), Declared():
@@ -158,12 +161,27 @@ def _virtuals(delta: Changed[Record]) -> Iterator[Delta[Any]]:
 
     Those that are left pair by slot: what callers of the slot called, and what they call now.
     """
-    old, new = (
-        _by_key(side.virtuals, lambda method: (method.display, method.symbol)) for side in (delta.old, delta.new)
-    )
+    old, new = map(_by_method, (delta.old, delta.new))
     _pair_rest(old, new, lambda method: (method.display, method.slot))
     _pair_rest(old, new, lambda method: method.slot)
     yield from _paired(delta, old, new, _declared)
+
+
+def _shown_virtuals(delta: Changed[Opaque], context: Context) -> Iterator[Delta[Any]]:
+    """The virtual methods that units show of a class which they only declare, as far as both sides show them.
+
+    One that the other side describes as a plain function has become virtual, or is so no longer.
+    """
+    name, old, new = delta.subject.name, *(_by_method(side) for side in (delta.old, delta.new))
+    if name not in context.old.undescribed or name not in context.new.undescribed:
+        return
+    became = {key: each for key, each in new.items() if key in old or context.old.tables.has_plain(name, each)}
+    was = {key: each for key, each in old.items() if key in new or context.new.tables.has_plain(name, each)}
+    yield from _paired(delta, was, became, _declared)
+
+
+def _by_method(side: Record | Opaque) -> dict[object, VirtualMethod]:
+    return _by_key(side.virtuals, lambda method: (method.display, method.symbol))
 
 
 def _declared(method: VirtualMethod) -> str:

@@ -8,10 +8,12 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
+from abistore.compare.diff.brought_classes import brought_classes
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
+    CLASS_PERHAPS_NOT_DESCRIBED,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
@@ -20,11 +22,12 @@ from abistore.model.findings import (
     evidence_rank,
 )
 from abistore.model.layout.agreement import STRANGERS_HINT
+from abistore.model.layout.undescribed import UNDESCRIBED_HINT, told_undescribed
 from abistore.model.names import Facet, Kind, Name
 from abistore.model.reach import DECLARING, references
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.shapes import Enum, Opaque, Record
-from abistore.model.snapshot import Evidence, HeadersRead, Variants
+from abistore.model.snapshot import CLASS_NOT_DESCRIBED, Evidence, HeadersRead, Variants
 from abistore.model.words.counting import counted
 
 TYPES: tuple[Kind, ...] = ("record", "enum", "alias")
@@ -70,6 +73,7 @@ def not_checked(
                 yield from _without_layout(context)
         if facet == "layout" and facet in facets:
             yield from _undescribed(context)
+            yield from _brought(context)
             yield from _chosen_at_load_time(context)
         for place in PLACES:
             yield from _exported_only(context, place, unseen.get(UnseenMark(facet, place, "exported"), ()))
@@ -224,11 +228,17 @@ def _undescribed(context: Context) -> Iterator[NotChecked]:
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     for side, names in sides:
         if names:
-            what = (
-                f"the debug information only declares {counted(len(names), 'class', 'classes')} with members or tables"
-            )
-            hint = "build with -femit-class-debug-always (GCC) or -fstandalone-debug (Clang)"
-            yield NotChecked("layout", side, "class-not-described", what, hint, tuple(sorted(names)))
+            what = told_undescribed(names)
+            yield NotChecked("layout", side, CLASS_NOT_DESCRIBED, what, UNDESCRIBED_HINT, tuple(sorted(names)))
+
+
+def _brought(context: Context) -> Iterator[NotChecked]:
+    """Classes of which programs alone have objects, and that nothing describes: interfaces are left out so."""
+    old, new = map(brought_classes, (context.old, context.new))
+    if names := tuple(sorted(old & new)):
+        what = f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs hand in"
+        hint = f"give the headers with --header, or {UNDESCRIBED_HINT}"
+        yield NotChecked("layout", "both", CLASS_PERHAPS_NOT_DESCRIBED, what, hint, names)
 
 
 def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:

@@ -16,7 +16,7 @@ from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Record, VirtualMethod
+from abistore.model.shapes import Opaque, Record, VirtualMethod
 
 _KEPT = r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?"
 PLACEHOLDER = (
@@ -35,6 +35,11 @@ REACHED: Final[dict[str, str]] = {
 def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
     assert delta.within is not None
     return delta.subject.name, delta.within.old, delta.within.new
+
+
+def _is_of_shown(delta: Delta[VirtualMethod]) -> bool:
+    """Whether the class is only declared: a method of it that comes or goes was, or became, a plain function."""
+    return delta.within is not None and isinstance(delta.within.old, Opaque)
 
 
 def _fills_inherited(method: VirtualMethod, record: Record, tables: VirtualTables) -> bool:
@@ -59,6 +64,8 @@ def _moves_others(method: VirtualMethod, old: Record, context: Context) -> bool:
 
 def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     """How a virtual function came into the vtable: one of the cases that the rules below are about."""
+    if _is_of_shown(method):
+        return "became virtual"
     name, old, new = _owner(method)
     if _stays(method.new, old, context.old.tables) or _fills_inherited(method.new, new, context.new.tables):
         return "override"
@@ -193,6 +200,8 @@ def virtual_method_override_added(method: Added[VirtualMethod], context: Context
 
 
 def _departure(method: Removed[VirtualMethod], context: Context) -> str:
+    if _is_of_shown(method):
+        return "became plain"
     name, old, new = _owner(method)
     if _stays(method.old, new, context.new.tables) or _fills_inherited(method.old, old, context.old.tables):
         return "override"

@@ -20,12 +20,12 @@ from abistore.extract.dwarf.coverage import (
 )
 from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.entries.scopes import inline_namespaces
+from abistore.extract.dwarf.joined.joins import DeclarationJoins
 from abistore.extract.dwarf.names.alias_templates import resolve_alias_templates
 from abistore.extract.dwarf.shapes.declared import locate_declarations
 from abistore.extract.dwarf.shapes.destructors import place_destructors
 from abistore.extract.dwarf.shapes.footprints import Footprints
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY, DeclarationShapes, DeclaringEntries, alias, own
-from abistore.extract.dwarf.shapes.joins import DeclarationJoins
 from abistore.extract.dwarf.shapes.nested import NestedTypes
 from abistore.extract.dwarf.shapes.records import read_enum, read_record
 from abistore.extract.dwarf.shapes.types import TypeReferences

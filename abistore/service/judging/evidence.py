@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import (
+    CLASS_PERHAPS_NOT_DESCRIBED,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
@@ -16,7 +17,7 @@ from abistore.model.findings import (
 )
 from abistore.model.names import FACETS, Facet
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
-from abistore.model.snapshot import Evidence, evidence_of
+from abistore.model.snapshot import CLASS_NOT_DESCRIBED, Evidence, evidence_of
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
@@ -85,6 +86,12 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
             for item in report.not_checked
             if item.reason in (HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY)
         ]
+    if "layout" in require.facets:
+        found += [
+            EvidenceLack(f"{report.new}: layout is required in full, and {item.detail}", item.hint)
+            for item in report.not_checked
+            if item.reason == CLASS_PERHAPS_NOT_DESCRIBED
+        ]
     if require.no_less:
         if "source" not in require.facets:
             found += [
@@ -117,6 +124,8 @@ def _unseen(label: str, evidence: tuple[Evidence, ...], require: EvidenceRequire
         seen = evidence_of(evidence, facet)
         if evidence_rank(seen) < FULL:
             yield EvidenceLack(f"{label}: {facet} is required in full, and is {_told(seen)}", _hint(seen))
+        elif seen.reason == CLASS_NOT_DESCRIBED:
+            yield EvidenceLack(f"{label}: {facet} is required in full, and {seen.detail}", seen.hint)
         elif (facts := unrecorded_by(seen)) - OF_COMPILERS:
             yield EvidenceLack(f"{label}: {facet} is required in full, and lacks {spelled(facts)}", UNRECORDED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from abistore.extract.dwarf.bytes import codes as dw
@@ -42,6 +43,7 @@ CONCERNING: Final = TEMPLATE_PARAMETERS | {
 }
 """The children of a record that concern its layout, or what consumers can name in it."""
 ENUMERATORS: Final = frozenset({dw.TAG_ENUMERATOR})
+FUNCTIONS: Final = frozenset({dw.TAG_SUBPROGRAM})
 WANTED_OF_METHODS: Final = frozenset({dw.AT_VIRTUALITY, dw.AT_DELETED})
 VPTR: Final = ("_vptr.", "_vptr$")
 PURE: Final = 2
@@ -164,6 +166,15 @@ class RecordMembers:
                 ACCESS.get(attributes.get(dw.AT_ACCESSIBILITY, 0), self.access),
             )
         )
+
+    def read_virtuals(self) -> Iterator[VirtualMethod]:
+        """Reads the virtual functions and nothing else; destructors are left out."""
+        unit, _, position, _ = self.die
+        for _, child, after in tagged(unit, position, FUNCTIONS):
+            if dw.AT_VIRTUALITY in child.attributes:
+                end, attributes = child.decode(unit.data, after, unit)
+                self._method((unit, child, end, attributes))
+        return (each for each in self.virtuals if not each.display.startswith("~"))
 
     def _method(self, die: Die) -> None:
         attributes = die[3]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.walk import parts
+from abistore.extract.dwarf.joined.undescribed import ShownMembers, needed_whole
+from abistore.extract.dwarf.names.spellings import CPP
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.names import Name
 from abistore.model.shapes import Foreign, Opaque
@@ -24,6 +28,8 @@ class DeclarationJoins:
     def __init__(self, types: TypeReferences) -> None:
         self._types = types
         self._tried: set[Name] = set()
+        self._members = ShownMembers(types)
+        self._opaque: dict[Name, Opaque] = {}
 
     def next_round(self) -> bool:
         """Looks for the definitions of names that were newly declared; whether there were any."""
@@ -31,23 +37,29 @@ class DeclarationJoins:
         fresh = [name for name in types.declared if name not in self._tried and not types.is_defined(name)]
         self._tried.update(fresh)
         for name in fresh:
-            for definition in self._definitions(types.declared[name].handle):
+            handle, found = types.declared[name].handle, False
+            for definition in self._definitions(handle):
                 types.reference(definition)
+                found = True
                 if name in types.foreign:
                     break
+            if not found and name.kind == "record":
+                self._opaque[name] = self._members.shape(name, "class", handle)
         return bool(fresh)
 
     def close(self) -> None:
         """Enters what is declared and defined nowhere: opaque, or foreign without a size."""
         types = self._types
-        for name, declared in types.declared.items():
-            if types.is_defined(name):
-                continue
+        undefined = {name: each for name, each in types.declared.items() if not types.is_defined(name)}
+        by_cpp = any(types.info.unit(each.handle).language in CPP for each in undefined.values())
+        needed = needed_whole(types.entries) if by_cpp else ()
+        for name, declared in undefined.items():
             sort = min(declared.sorts)
             if is_foreign(name.spelling, types.runtime):
                 types.add(name, Foreign(sort, None, None))
             else:
-                types.add(name, Opaque(sort))
+                shown = self._opaque.get(name, Opaque(sort))
+                types.add(name, replace(shown, sort=sort, defined=shown.defined or name in needed))
 
     def _definitions(self, handle: int) -> Iterator[int]:
         """The definitions of what ``handle`` declares."""

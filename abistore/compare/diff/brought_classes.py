@@ -1,0 +1,67 @@
+"""Classes that nothing describes and of which the library gets objects from programs: interfaces, as it seems.
+
+Compilers write down of a class with pure functions alone what they write of a handle. But a library implements its
+handles, so that a unit describes them, and gives them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from abistore.model.layout.undescribed import declared_only, own_classes
+from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names import Name
+from abistore.model.reach import references
+from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, TypeRef, Variable
+
+if TYPE_CHECKING:
+    from abistore.compare.side import SideFacts
+
+
+def brought_classes(side: SideFacts) -> frozenset[Name]:
+    """Those of one side. Where headers were read, these tell what a class is, and none is named."""
+    snapshot = side.snapshot
+    if "source" in snapshot.entries or not any("C++" in language for language in snapshot.provenance.languages):
+        return frozenset()
+    declared = [name for name in declared_only(snapshot) if name not in side.undescribed and "<" not in name.spelling]
+    return frozenset(name for name in own_classes(declared, snapshot) if _is_brought(name, side))
+
+
+def _is_brought(name: Name, side: SideFacts) -> bool:
+    """Whether functions of C++ take objects of the class, and nothing gives them away; who keeps one is left out."""
+    ways = {way for user in side.reach.users(name) for way in _ways(user, name, side)}
+    return ways == {"in"}
+
+
+def _ways(user: Name, name: Name, side: SideFacts) -> Iterator[str]:
+    if user.kind == "alias":
+        yield "out"
+    for shape in side.variants("layout", user):
+        match shape:
+            case Function():
+                yield from _called(shape.result, shape.parameters, name)
+                yield "in" if is_mangled(user.spelling) else "out"
+            case Variable():
+                yield "out"
+            case Record():
+                for method in shape.virtuals:
+                    yield from _called(method.result, method.parameters, name)
+
+
+def _called(result: TypeRef, parameters: tuple[TypeRef, ...], name: Name) -> Iterator[str]:
+    """``out`` where a function returns an object of the class, or fills one in: a pointer to its address."""
+    given = (each for each in parameters if _behind(each) != name)
+    if any(name in _mentioned(each) for each in (result, *given)):
+        yield "out"
+
+
+def _behind(type: TypeRef) -> Name | None:
+    """The class that a pointer or a reference leads to directly."""
+    target = type.target if isinstance(type, Pointer) else type
+    bare = target.target if isinstance(target, Qualified) else target
+    return bare.name if isinstance(bare, Named) else None
+
+
+def _mentioned(type: TypeRef) -> set[Name]:
+    return {each for each, _ in references(Variable("", type))}
