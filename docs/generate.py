@@ -179,7 +179,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "deprecation": ("a mark that something is deprecated", ("",)),
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
-    "enum_member": ("an enumerator", ("alias", "constant", "experimental", "inner", "reserved", "sentinel", "value")),
+    "enum_member": (
+        "an enumerator",
+        ("alias", "combination", "constant", "experimental", "inner", "reserved", "sentinel", "value"),
+    ),
     "evidence": ("what a build shows of its ABI", ("", "agreement", "options")),
     "field": (
         "a data member of a class",
