@@ -102,6 +102,9 @@ MOST_INLINE: Final = 32
 CLASS_NOT_DESCRIBED: Final = "class-not-described"
 """Why the layout of some class is not seen where all exports are described: it is only declared."""
 
+BODIES_UNREAD: Final = "bodies-unread"
+"""The reason why headers are read in part of which all is read but the bodies of some functions of C."""
+
 
 class Evidence(msgspec.Struct, frozen=True):
     """How much one facet could see.
@@ -135,6 +138,11 @@ class Evidence(msgspec.Struct, frozen=True):
     def is_whole(self) -> bool:
         """Whether all exports are described, and all classes too."""
         return self.state == "full" and self.reason != CLASS_NOT_DESCRIBED
+
+    @property
+    def declares_all(self) -> bool:
+        """Whether no declaration is missing, whatever bodies of functions could not be read."""
+        return self.state == "full" or (self.state == "partial" and self.reason == BODIES_UNREAD)
 
 
 def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:
@@ -200,6 +208,8 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
     ``facts`` are :data:`LATER_FACTS` of headers that this reading tells: what it does not name, it never looked for.
     ``conditions`` chose between declarations, sorted.
+    ``unread`` are the words of functions whose bodies could not be read (:data:`BODIES_UNREAD`), some with wildcards:
+    these may use what is called so.
     """
 
     files: tuple[str, ...] = ()
@@ -211,6 +221,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unasked: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     conditions: tuple[AskedCondition, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

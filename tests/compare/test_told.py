@@ -29,7 +29,7 @@ from abistore.model.shapes import (
     Symbol,
     VirtualMethod,
 )
-from abistore.model.snapshot import Evidence, HeadersRead, Provenance, Snapshot
+from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
 from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
 PUBLIC = Declared()
@@ -199,6 +199,48 @@ def test_an_undeclared_member_of_a_declared_class_is_known_to_be_internal_though
 def test_an_undeclared_function_may_stand_in_a_header_that_did_not_parse() -> None:
     old, new = (boxes(exports=each, state="partial") for each in ((GROW, "hide"), (GROW,)))
     assert found(old, new) == [("func_removed", "hide")]
+
+
+def unread(words: tuple[str, ...], held: Held, *, exports: tuple[str, ...] = ("use",)) -> Snapshot:
+    """A library with headers of C, in which functions have errors in their bodies that have these words."""
+    seen = library(held, exports=exports)
+    evidence = [
+        Evidence("source", "partial", BODIES_UNREAD),
+        *(each for each in seen.evidence if each.facet != "source"),
+    ]
+    provenance = Provenance(headers=HeadersRead(facts=LATER_FACTS, unread=words))
+    return Snapshot("lib", None, TARGET, seen.entries, tuple(evidence), provenance)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ((), "symbol_undeclared_removed"),
+        (("hid", "hide_all"), "symbol_undeclared_removed"),
+        (("hide",), "func_removed"),
+        (("h*e",), "func_removed"),
+    ],
+)
+def test_a_body_that_could_not_be_read_uses_what_its_words_name(words: tuple[str, ...], kind: str) -> None:
+    old, new = (unread(words, {function("use"): uses()}, exports=each) for each in (("use", "hide"), ("use",)))
+    assert found(old, new) == [(kind, "" if kind == "symbol_undeclared_removed" else "hide")]
+
+
+def test_what_only_the_old_headers_declare_is_gone_where_only_bodies_of_the_new_ones_could_not_be_read() -> None:
+    old, new = (unread((), {function(each): uses() for each in held}) for held in (("use", "twice"), ("use",)))
+    assert [spelling for _, spelling in found(old, new)] == ["twice"]
+    assert [each.names for each in compare(old, new).not_checked if each.facet == "source"] == [()]
+
+
+@pytest.mark.parametrize(("word", "broken"), [("internal_donotuse", True), ("other", False)])
+def test_a_body_that_could_not_be_read_may_look_into_members_that_programs_should_leave_alone(
+    word: str, broken: bool
+) -> None:
+    def side(part: AnyShape) -> Snapshot:
+        whole = Record("struct", 16, (Field("a", INT, 0), Field("internal_donotuse", Named(PART), 64)))
+        return unread((word,), {function("use"): uses(to(WHOLE)), WHOLE: (PUBLIC, whole), PART: (PUBLIC, part)})
+
+    assert (worst(side(struct(INT, INT)), side(struct(LONG))) is Impact.BREAKING) is broken
 
 
 def test_a_constructor_is_declared_by_whichever_of_its_symbols_a_header_is_read_as() -> None:

@@ -113,6 +113,22 @@ def test_errors_that_no_header_can_be_blamed_for_are_evidence_that_is_partial(tm
     assert "other.h:1: " in evidence.detail
 
 
+def test_errors_in_bodies_of_c_functions_lose_no_declaration(tmp_path: Path) -> None:
+    body = "static inline int bits(int x) { return unknown_here(x).low; }\n"
+    snapshot = library(written(tmp_path, {"api.h": f"{HEADER}{body}"}), language="c")
+    evidence = snapshot.evidence_of("source")
+    assert (evidence.state, evidence.reason, evidence.declares_all) == ("partial", "bodies-unread", True)
+    assert evidence.detail.startswith("2 errors in bodies of functions: api.h:")
+    assert {"unknown_here", "low"} <= set(headers_of(snapshot).unread)
+    assert from_json(to_json(snapshot)) == snapshot
+
+
+def test_errors_in_bodies_of_cpp_functions_may_hide_what_is_called(tmp_path: Path) -> None:
+    body = "inline int bits(int x) { return unknown_here(x).low; }\n"
+    evidence = library(written(tmp_path, {"api.h": f"{HEADER}{body}"}), language="c++").evidence_of("source")
+    assert (evidence.state, evidence.reason, evidence.declares_all) == ("partial", "header-errors", False)
+
+
 def test_headers_that_declare_nothing_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeaderError, match=r"the header a\.h declares nothing") as error:
         reading(written(tmp_path, {"a.h": "#ifdef WANTED\nint f(void);\n#endif\n"}))

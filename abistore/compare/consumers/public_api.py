@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
@@ -32,6 +32,8 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import FRIENDS, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
+from abistore.model.words.forbidding import forbids_use
+from abistore.model.words.wildcards import matcher
 
 Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
 """What headers say of an export: declared, private to its class, not declared, or nothing, since some did not parse."""
@@ -71,21 +73,25 @@ class HeaderText(msgspec.Struct, frozen=True):
 
 
 class PublicApi:
-    """The public headers of one release, as far as they parsed; ``complete`` tells whether all did."""
+    """The public headers of one release, as far as they parsed; ``complete`` tells whether all that they declare did.
+
+    Bodies that did not may use whatever is called as one of their words.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._source: Mapping[Name, Variants] = snapshot.entries.get("source", {})
         self._symbols: Mapping[Name, Variants] = snapshot.entries.get("symbol", {})
         self._layout: Mapping[Name, Variants] = snapshot.entries.get("layout", {})
-        self.complete = snapshot.evidence_of("source").state == "full"
+        self.complete = snapshot.evidence_of("source").declares_all
         read = snapshot.provenance.headers
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
+        self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
 
     def take_on(self, before: PublicApi, changed: Collection[Name]) -> bool:
         """Take what is known of the release before; whether headers say the same."""
         same = self.texts.take_on(before.texts, changed)
-        same = same and (self.complete, self._facts) == (before.complete, before._facts)
+        same = same and self._reading == before._reading
         exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
         if same and all(exported):
             take_on(self, before)
@@ -93,6 +99,10 @@ class PublicApi:
             for told in ("_closed", "_closed_classes", "_compares_members", "_mentioned"):
                 vars(self).pop(told, None)
         return same
+
+    @property
+    def _reading(self) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
+        return self.complete, self._facts, self._unread
 
     def _text(self, name: Name) -> HeaderText:
         shapes = self._source.get(name, ())
@@ -122,7 +132,7 @@ class PublicApi:
     def standing(self, export: Name) -> Standing:
         """What the headers say of ``export``, which may be what a compiler makes for a class or a function."""
         spelling = export.spelling
-        if spelling in self._called or primary(spelling) in self._called:
+        if self._is_called(spelling) or self._is_called(primary(spelling)):
             return "public"
         declared = self.declaration(export)
         found = self._declared_standing(export, declared)
@@ -202,9 +212,24 @@ class PublicApi:
         return frozenset(call for text in self.texts.values() for call in text.calls)
 
     @cached_property
+    def _is_unread(self) -> Callable[[str], bool]:
+        """Whether bodies that could not be read may use what is called so."""
+        return matcher(self._unread)
+
+    def _is_called(self, symbol: str) -> bool:
+        return symbol in self._called or self._is_unread(symbol)
+
+    @cached_property
     def used_members(self) -> frozenset[str]:
         """The members that inline bodies use although access or names forbid it, qualified."""
-        return frozenset(member for text in self.texts.values() for member in text.members)
+        used = {member for text in self.texts.values() for member in text.members}
+        return frozenset(used | set(self._perhaps_used()))
+
+    def _perhaps_used(self) -> Iterator[str]:
+        """The members whose names forbid to use them, and that bodies which could not be read may use."""
+        for name, shapes in self._source.items() if self._unread else ():
+            fields = (field.name for shape in shapes if isinstance(shape, Record) for field in shape.fields)
+            yield from (f"{name.spelling}::{each}" for each in fields if forbids_use(each) and self._is_unread(each))
 
     @cached_property
     def _templates(self) -> frozenset[str]:

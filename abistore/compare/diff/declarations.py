@@ -132,7 +132,7 @@ class FacetDeclarations:
         side, other = (context.old, context.new) if old else (context.new, context.old)
         if self._facet == "source" and (not read_alike(context) or not_given(side, other)):
             return False
-        return side.snapshot.evidence_of(self._facet).state == "full"
+        return side.snapshot.evidence_of(self._facet).declares_all
 
     def _comes(self, name: Name, new: Variants) -> bool:
         """Whether consumers of the new side meet a type that only it shows."""

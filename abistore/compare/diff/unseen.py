@@ -132,7 +132,8 @@ def _meaning(context: Context, evidence: Evidence) -> str:
 
 def _lost_in_part(evidence: Evidence, place: Place) -> bool:
     """Whether headers of the new side were left out, with what the old side may have declared in them."""
-    return (evidence.facet, evidence.state, place) == ("source", "partial", "new")
+    in_part = (evidence.facet, evidence.state, place) == ("source", "partial", "new")
+    return in_part and not evidence.declares_all
 
 
 def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:

@@ -15,15 +15,21 @@ TranslationUnit: TypeAlias = Any
 _KEEP_GOING = 0x200
 _FOR_SERIALIZATION = 0x10
 _ERROR = 3
+_FATAL = 4
 
 
 class Diagnostic(NamedTuple):
-    """An error that the parser met; ``file`` as libclang names it, ``text`` its line there."""
+    """An error that the parser met; ``file`` as libclang names it, ``text`` its line there.
+
+    Behind a ``fatal`` one it may have left off.
+    """
 
     file: str
     line: int
     message: str
     text: str = ""
+    offset: int = 0
+    fatal: bool = False
 
 
 class IncludedFile(NamedTuple):
@@ -93,12 +99,13 @@ def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
         if said.severity >= _ERROR:
             place = said.location
             if place.file is None:
-                yield Diagnostic("", place.line, said.spelling)
+                yield Diagnostic("", place.line, said.spelling, fatal=said.severity >= _FATAL)
                 continue
             name = place.file.name
             if name not in texts:
                 texts[name] = _contents(unit, place.file)
-            yield Diagnostic(name, place.line, said.spelling, _line(texts[name], place.offset))
+            line, fatal = _line(texts[name], place.offset), said.severity >= _FATAL
+            yield Diagnostic(name, place.line, said.spelling, line, place.offset, fatal)
 
 
 def _contents(unit: TranslationUnit, file: Any) -> bytes:

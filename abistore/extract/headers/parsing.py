@@ -44,12 +44,16 @@ class HeaderFault(msgspec.Struct, frozen=True):
 
 
 class HeaderUnit(msgspec.Struct):
-    """A translation unit, the headers that it was made for, what it could not read, and the files that it read."""
+    """A translation unit, the headers that it was made for, what it could not read, and the files that it read.
+
+    Of ``expected`` headers the text begins with those that old ones leave to their consumers.
+    """
 
     unit: clang.TranslationUnit
     headers: Sequence[GivenHeader]
     faults: Sequence[HeaderFault]
     files: Sequence[clang.IncludedFile]
+    expected: bool = False
 
     @property
     def faulty(self) -> frozenset[str]:
@@ -186,7 +190,7 @@ class HeaderParser:
         broken = self._lacking_files(reading, whole)
         left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
         alone = [self._unit(reading, [each], expected=True) for each in left]
-        fine = [unit for unit in alone if not unit.faulty or self._errs_in_bodies(reading, unit)]
+        fine = [unit for unit in alone if not unit.faulty or self.errs_in_bodies(reading, unit)]
         kept = {unit.headers[0].name for unit in fine}
         broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.headers[0].name not in kept})
         rest = [each for each in whole.headers if each.name not in whole.faulty]
@@ -195,9 +199,9 @@ class HeaderParser:
         aside = {name: faults for name, faults in broken.items() if name not in included}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
 
-    def _errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
+    def errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
         """Whether nothing is wrong where bodies of functions are passed over: they call intrinsics of gcc, say."""
-        return not self._unit(reading, unit.headers, expected=True, bodies=False).faults
+        return not self._unit(reading, unit.headers, expected=unit.expected, bodies=False).faults
 
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.
@@ -234,7 +238,7 @@ class HeaderParser:
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
         faults = list(self._faults(unit, files))
-        return HeaderUnit(unit, headers, faults, files)
+        return HeaderUnit(unit, headers, faults, files, expected)
 
     def _faults(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> Iterator[HeaderFault]:
         by: dict[str, str] = {}

@@ -24,10 +24,11 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
 from abistore.extract.headers.walk.written.conditions import asked_conditions
+from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Declared
-from abistore.model.snapshot import LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
+from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
 from abistore.model.words.counting import counted
 
 MOST_TEXT = 1 << 20
@@ -57,11 +58,13 @@ def work(request: HeaderRequest) -> HeaderReading:
     given = parser.given
     if not any(isinstance(shape, Declared) for shapes in walked.entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
+    unread = None if walked.refused else _unread(parser, parsed)
+    evidence = _evidence(given, parsed, bodies_only=unread is not None)
     return HeaderReading(
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
-        weakened(with_inline(_evidence(given, parsed), walked.inline_namespaces), walked.refused),
-        _read(parser, parsed),
+        weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
+        _read(parser, parsed, unread or ()),
     )
 
 
@@ -159,8 +162,25 @@ def _counted(given: GivenHeaders) -> str:
     return f"the header {given.headers[0].name}" if len(given.headers) == 1 else f"the {len(given.headers)} headers"
 
 
-def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
-    """How much of the headers was read."""
+def _unread(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str] | None:
+    """What bodies with errors may use; ``None`` where declarations may be missing as well.
+
+    Only of C: what is called in C++ need not be named, such as a conversion or a destructor.
+    """
+    if parsed.set_aside or parsed.reading.language != "c":
+        return None
+    words = frozenset[str]()
+    for each in parsed.units:
+        if each.faults:
+            found = unread_words(each.unit, clang.errors(each.unit))
+            if found is None or not parser.errs_in_bodies(parsed.reading, each):
+                return None
+            words |= found
+    return words
+
+
+def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) -> Evidence:
+    """How much of the headers was read; ``bodies_only`` where errors stand in bodies of functions alone."""
     expected, aside = len(given.headers), parsed.set_aside
     described = expected - len(parsed.bad | set(aside))
     if not aside and not parsed.faults:
@@ -170,15 +190,15 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders) -> Evidence:
         told = [faults[0] for faults in aside.values()]
         first = f"{counted(len(aside), 'header does not parse and is', 'headers do not parse and are')} left out: "
     else:
-        reason, told = "header-errors", list(dict.fromkeys(parsed.faults))
-        first = f"{counted(len(told), 'error')} in what was parsed: "
+        reason, told = BODIES_UNREAD if bodies_only else "header-errors", list(dict.fromkeys(parsed.faults))
+        first = f"{counted(len(told), 'error')} in {'bodies of functions' if bodies_only else 'what was parsed'}: "
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
     hint = hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)])
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
-def _read(parser: HeaderParser, parsed: ParsedHeaders) -> HeadersRead:
+def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str]) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
@@ -203,6 +223,7 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders) -> HeadersRead:
             lambda path: parser.public(path) or parser.beside(path, system=True),
             invocation.arguments(parsed.reading),
         ),
+        unread=tuple(sorted(unread)),
     )
 
 

@@ -42,7 +42,7 @@ The fresh one is of libraries that were chosen when all others were spent; it {f
 What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
 class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
 machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
-the bodies of functions alone: two pairs of libroaring had no answer, and get a false alarm each with it.
+the bodies of functions alone: two pairs of libroaring had no answer. One gets a false alarm with it, the other none.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over

@@ -67,6 +67,12 @@ class RangeList(Structure):
     _fields_ = (("count", c_uint), ("ranges", POINTER(SourceRange)))
 
 
+class ClangToken(Structure):
+    """A token of a text."""
+
+    _fields_ = (("numbers", c_uint * 4), ("data", c_void_p))
+
+
 class Text(Structure):
     """A string of libclang, to be disposed of where it owns memory."""
 
@@ -185,6 +191,7 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "disposeSourceRangeList": (None, POINTER(RangeList)),
     "disposeString": (None, Text),
     "disposeStringSet": (None, POINTER(Texts)),
+    "disposeTokens": (None, c_void_p, POINTER(ClangToken), c_uint),
     "getAllSkippedRanges": (POINTER(RangeList), c_void_p),
     "Location_isInSystemHeader": (c_int, SourceLocation),
     "getNumOverloadedDecls": (c_uint, Cursor),
@@ -212,8 +219,10 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "getRangeStart": (SourceLocation, SourceRange),
     "TargetInfo_dispose": (None, c_void_p),
     "TargetInfo_getPointerWidth": (c_int, c_void_p),
+    "getTokenSpelling": (Text, c_void_p, ClangToken),
     "getTranslationUnitCursor": (Cursor, c_void_p),
     "getTranslationUnitTargetInfo": (c_void_p, c_void_p),
+    "tokenize": (None, c_void_p, SourceRange, POINTER(POINTER(ClangToken)), POINTER(c_uint)),
     "visitChildren": (c_uint, Cursor, VISITOR, c_void_p),
 }
 """Each function without its prefix: what it gives, and what it takes."""

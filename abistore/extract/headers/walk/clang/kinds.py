@@ -46,6 +46,7 @@ UNIT: Final = 350
 FINAL_ATTRIBUTE: Final = 404
 ALIGNED_ATTRIBUTE: Final = 441
 MACRO: Final = 501
+EXPANSION: Final = 502
 INCLUSION: Final = 503
 PREPROCESSING: Final = frozenset(range(500, 504))
 """Directives, definitions and uses of macros, and includes: what is gone when the compiler proper begins."""
