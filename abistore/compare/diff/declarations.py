@@ -35,7 +35,7 @@ from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.layout.agreement import disagreement
 from abistore.model.names import Facet, Name, is_unnamed_enum
-from abistore.model.shapes import AnyShape, Declared, Enum, Function, Opaque, Record
+from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Function, Named, Opaque, Record
 from abistore.model.snapshot import Variants
 
 
@@ -266,7 +266,8 @@ def _still_seen(context: Context, facet: Facet, name: Name) -> bool:
 def _paired(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:
     """Deltas of one type or export. Of what consumers cannot see into, no part is looked at."""
     before, after, consumers = _main(old), _main(new), context.old.consumers
-    if name.kind in TYPES and not isinstance(before, Opaque | Declared) and not consumers.can_see(name):
+    hidden = name.kind in TYPES and not isinstance(before, Opaque | Declared) and not consumers.can_see(name)
+    if hidden or _names_hidden_class(context, name, before):
         first, second = _of_one_side(old, new), _of_one_side(new, old)
         if first != second:
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
@@ -281,6 +282,14 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
     else:
         yield from _compared(context, name, old, new)
+
+
+def _names_hidden_class(context: Context, name: Name, alias: AnyShape) -> bool:
+    """Whether an alias is only another name of a class that programs cannot look into, and have no object of."""
+    if not isinstance(alias, Alias) or context.old.consumers.hold(name):
+        return False
+    target = context.old.types.resolve(alias.target)
+    return isinstance(target, Named) and target.name.kind == "record" and not context.old.consumers.can_see(target.name)
 
 
 def _is_of_another(name: Name, context: Context) -> bool:
