@@ -190,7 +190,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "file": ("the library's file", ("kind",)),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
-    "func": ("a function", ("body", "noreturn", "prototype", "scope")),
+    "func": ("a function", ("body", "deallocation", "noreturn", "prototype", "scope")),
     "header": ("a public header", ("",)),
     "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
     "method": ("a member function", ("access",)),
@@ -229,7 +229,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "typedef": ("an alias of a type", ("", "base", "unused")),
     "union": ("a union", ("field", "storage")),
     "using": ("a using-declaration", ("declaration",)),
-    "var": ("a variable", ("scope", "storage", "type")),
+    "var": ("a variable", ("initializer", "protection", "scope", "storage", "type")),
     "virtual_method": (
         "a virtual member function",
         (

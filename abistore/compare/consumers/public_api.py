@@ -16,7 +16,7 @@ from abistore.compare.types.closed_classes import ClosedClasses, outermost
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, plain_template, scope
-from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, MADE_FOR, MANGLED, OF_CLASS, is_mangled, primary
+from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_mangled, made_for, primary
 from abistore.model.names import Name
 from abistore.model.reach import references
 from abistore.model.shapes import (
@@ -251,9 +251,9 @@ class PublicApi:
         return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
 
     def _of_mangled(self, symbol: str) -> Standing:
-        made_for = MADE_FOR.match(symbol)
-        if made_for is not None:
-            return self.standing(Name("function", f"{MANGLED}{symbol[made_for.end() :].removesuffix('_')}"))
+        subject_symbol = made_for(symbol)
+        if subject_symbol is not None:
+            return self.standing(Name("function", subject_symbol))
         subject = entity(demangle(symbol))
         if self._is_instance(subject) or subject in self._unexported:
             return "public"

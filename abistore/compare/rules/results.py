@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
+from abistore.compare.classify.signatures.derived_results import points_to_derived
 from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
@@ -38,8 +39,25 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is TypeDifference.OTHER:
+    if _result(result, context) is TypeDifference.OTHER and not _is_derived(result, context):
         yield Note("the function returns another type", *_types(result))
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def return_type_narrowed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer or reference to a derived class.
+
+    Objects of the new class begin with one of the old: built callers use that. Where the function is virtual, what
+    programs override it with still returns the base, which the library takes for the derived class.
+
+    Fix: nothing, unless programs override the function.
+    """
+    if _result(result, context) is TypeDifference.OTHER and _is_derived(result, context):
+        yield Note("the result is of a derived class", *_types(result))
+
+
+def _is_derived(result: Changed[Result], context: Context) -> bool:
+    return points_to_derived(result.old.type, result.new.type, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")

@@ -14,11 +14,14 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS
+from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS, TLS_INITIALIZER
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Function, Record, Symbol
-from abistore.model.words.elf_symbols import binding, symbol_type, visibility
+from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
 from abistore.patterns import pattern
+
+UNCALLED = (*THUNKS, TLS_INITIALIZER)
+"""What no program calls by itself."""
 
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
@@ -57,7 +60,7 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     bumps it.
     """
     name = symbol.subject.name
-    own = name.kind == "function" and not name.spelling.startswith(THUNKS)
+    own = name.kind == "function" and not name.spelling.startswith(UNCALLED)
     if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
     function = _function(context.old, name)
@@ -123,7 +126,7 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     Fix: nothing; raise the minor version, and put it in a new version node where the library has version nodes.
     """
     name = symbol.subject.name
-    own = name.kind == "function" and not name.spelling.startswith(THUNKS)
+    own = name.kind == "function" and not name.spelling.startswith(UNCALLED)
     if own and not is_entry_point(name, context.new.snapshot):
         function = _function(context.new, name)
         declared = f"{function} is exported now, which public headers declared already"
@@ -326,16 +329,35 @@ def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]
 
 @rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
 def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A variable became protected, or stopped being protected.
+    """A variable that nobody writes became protected, or a variable stopped being protected.
 
-    A program may hold a copy of the variable (copy relocation). Where the library's own accesses are not redirected to
-    that copy, the two see different variables.
+    A program may hold a copy of the variable (copy relocation), whose address is another one where the library's own
+    accesses are not redirected to that copy.
 
     Fix: keep exported data at default visibility, or export accessor functions only.
     """
     data = symbol.subject.name.kind == "variable" and _plain(symbol)
-    if data and visibility(symbol.old) != visibility(symbol.new):
+    if data and visibility(symbol.old) != visibility(symbol.new) and not _parts_from_copies(symbol):
         yield Note("the variable's visibility differs", visibility(symbol.old), visibility(symbol.new))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="variables", action="added")
+def var_protection_added(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """A variable that can be written became protected.
+
+    A program that is not position-independent, or was linked like one, has its own copy of the variable (copy
+    relocation). The library now goes to its own: what one of them writes, the other does not see.
+
+    Fix: keep exported data at default visibility, or export accessor functions only.
+    """
+    if symbol.subject.name.kind == "variable" and _plain(symbol) and _parts_from_copies(symbol):
+        yield Note("the library no longer uses the copy that programs have", "default", "protected")
+
+
+def _parts_from_copies(symbol: Changed[Symbol]) -> bool:
+    """Whether programs may have a copy of what the library now finds at home. Thread-local variables have none."""
+    became = (visibility(symbol.old), visibility(symbol.new)) == ("default", "protected")
+    return became and symbol.old.type == "data" and is_read_only(symbol.new) is False
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")

@@ -81,7 +81,7 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     if _moves_others(method.new, old, context):
         return "inserted"
     closed = context.old.tables.is_polymorphic(old) and not context.old.tables.may_be_derived_from(name)
-    return "appended, closed" if closed else "appended"
+    return "appended, closed" if closed or grown == "closed" else "appended"
 
 
 def _is_pure(method: Added[VirtualMethod], context: Context) -> bool:
@@ -145,9 +145,9 @@ def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="added")
 def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """A virtual function was appended to a class whose constructors are all private.
+    """A virtual function was appended to a class that programs cannot derive from.
 
-    Programs cannot derive from the class, and the slots that they call stay where they are.
+    Its constructors are all private, or it is ``final``. The slots that programs call stay where they are.
 
     Fix: nothing.
     """

@@ -23,6 +23,9 @@ The last three are of Visual C++: tables of virtual functions and of virtual bas
 VTABLES: Final = (VTABLE, VFTABLE)
 """Prefixes of the tables that hold virtual functions."""
 
+TLS_INITIALIZER: Final = "_ZTH"
+"""What initialises a thread-local variable at run time (Itanium C++ ABI, section 5.1.4.2)."""
+
 THUNKS: Final = ("_ZTh", "_ZTv", "_ZTc")
 """Prefixes of thunks: entry points that adjust ``this`` or the result of a virtual call through a base."""
 
@@ -63,8 +66,11 @@ _SIZE: Final = pattern(r"\d{1,9}", re.ASCII)
 _LOCAL: Final = pattern("_Z(Z+)")
 _STANDARD: Final = pattern(r"_Z(?:GV|GT[tn]|T[ISVT])?N?[VK]*S[a-z]|_Z[nd][lwa]")
 
-MADE_FOR: Final = pattern(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
+_MADE_FOR: Final = pattern(r"_Z(?:GTt|GTn|GV|GR|TW|TH)")
 """What stands before what a symbol is made for: clones for transactions, guards, temporaries, thread-local wrappers."""
+
+_DELETE: Final = pattern(r"(_ZN.+)dlEPv(?:[jmy]?(?:St11align_val_t)?)$")
+_UNMANGLED: Final = pattern(r"(\d{1,9})(\w+)", re.ASCII)
 
 LOCAL: Final = "_ZZ"
 """How the symbols of what is local to a function begin."""
@@ -237,6 +243,22 @@ def member_prefixes(class_data: str) -> tuple[str, ...]:
     inner = class_data[len(VTABLE) :]
     inner = inner[1:-1] if inner.startswith("N") else inner
     return tuple(f"{start}{inner}" for start in (MEMBER, "_ZNK", "_ZNV"))
+
+
+def freed_by(symbol: str) -> tuple[str, str] | None:
+    """Of a class's own ``operator delete`` as ``delete`` calls it: the deleting destructor, and how such ones begin."""
+    found = _DELETE.match(symbol)
+    return (f"{found[1]}D0Ev", f"{found[1]}dlE") if found else None
+
+
+def made_for(symbol: str) -> str | None:
+    """The function or variable that compilers made ``symbol`` for; variables at global scope are not mangled."""
+    found = _MADE_FOR.match(symbol)
+    if found is None:
+        return None
+    encoded = symbol[found.end() :].removesuffix("_")
+    plain = _UNMANGLED.fullmatch(encoded)
+    return plain[2] if plain and int(plain[1]) == len(plain[2]) else f"{MANGLED}{encoded}"
 
 
 def primary(symbol: str) -> str:

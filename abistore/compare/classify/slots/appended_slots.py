@@ -30,7 +30,7 @@ def growth(owner: Name, context: Context) -> Growth:
         return "open"
     if not _keeps(before, context.old.tables, after, context.new.tables):
         return "open"
-    if not context.old.tables.may_be_derived_from(owner):
+    if not context.old.tables.may_be_derived_from(owner) or _is_final(owner, context):
         return "closed"
     if not _tells_slots(before, context.old.tables) or not _tells_slots(after, context.new.tables):
         return "open"
@@ -40,6 +40,14 @@ def growth(owner: Name, context: Context) -> Growth:
         return "open"
     chance = context.old.consumers.hand_in(owner)
     return "open" if chance == "yes" else "unreached" if chance == "no" else "by cast"
+
+
+def _is_final(owner: Name, context: Context) -> bool:
+    """Whether headers say that nobody derives from a class, of which only the library has the vtable."""
+    if not any(isinstance(each, Declared) and "final" in each.traits for each in context.old.variants("source", owner)):
+        return False
+    table = Name("variable", class_symbol(VTABLE, owner.spelling))
+    return context.exported(table) and context.old.consumers.owner(table, context.new.exporting, gone=False) == "own"
 
 
 def _keeps(before: Record, old: VirtualTables, after: Record, new: VirtualTables) -> bool:
