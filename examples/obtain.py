@@ -38,7 +38,7 @@ def run(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str
     """Run ``command`` in ``folder`` and return what it printed; raises Missing with its last lines if it fails."""
     surroundings = {**os.environ, **(variables or {})}
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=surroundings)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="replace", env=surroundings)
     if done.returncode:
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-12:])
         raise Missing(f"{' '.join(str(word) for word in command)}\nended with {done.returncode}:\n{tail}")
