@@ -84,11 +84,14 @@ def _generate(step: Mapping[str, Any], folder: Path) -> None:
 
 
 def _compile(told: Mapping[str, Any], folder: Path) -> None:
-    """One line of the compiler; one SONAME for all releases, so that no tool is told the answer by the name."""
+    """One line of the compiler; one SONAME for all releases, so that no tool is told the answer by the name.
+
+    As in a shell, patterns name no hidden files: archives made on macOS have one beside each source (``._main.c``).
+    """
     source, name = told["source"], f"{told['library']}.so"
     unwanted = {path for pattern in source.get("unwanted", ()) for path in folder.glob(pattern)}
     found = {path for pattern in source["sources"] for path in folder.glob(pattern)} - unwanted
-    files = sorted(path.relative_to(folder) for path in found)
+    files = sorted(path.relative_to(folder) for path in found if not path.name.startswith("."))
     if not files:
         raise Missing(f"{told['library']}: the package holds none of {', '.join(source['sources'])}")
     compiler = require(source["compiler"], source["compiler"])
