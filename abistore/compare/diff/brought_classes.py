@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 
 def brought_classes(side: SideFacts) -> frozenset[Name]:
-    """Those of one side. Where headers were read, these tell what a class is, and none is named."""
+    """Those of one side."""
     snapshot = side.snapshot
-    if "source" in snapshot.entries or not any("C++" in language for language in snapshot.provenance.languages):
-        return frozenset()
     declared = [name for name in declared_only(snapshot) if name not in side.undescribed and "<" not in name.spelling]
     return frozenset(name for name in own_classes(declared, snapshot) if _is_brought(name, side))
 

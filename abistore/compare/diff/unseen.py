@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.diff.brought_classes import brought_classes
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
@@ -235,11 +234,21 @@ def _undescribed(context: Context) -> Iterator[NotChecked]:
 
 def _brought(context: Context) -> Iterator[NotChecked]:
     """Classes of which programs alone have objects, and that nothing describes: interfaces are left out so."""
+    if not all(map(_may_bring, (context.old, context.new))):
+        return
+    from abistore.compare.diff.brought_classes import brought_classes  # C++ without headers alone
+
     old, new = map(brought_classes, (context.old, context.new))
     if names := tuple(sorted(old & new)):
         what = f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs hand in"
         hint = f"give the headers with --header, or {UNDESCRIBED_HINT}"
         yield NotChecked("layout", "both", CLASS_PERHAPS_NOT_DESCRIBED, what, hint, names)
+
+
+def _may_bring(side: SideFacts) -> bool:
+    """Whether a side may have such classes: of C++, and without headers, which tell what a class is."""
+    languages = side.snapshot.provenance.languages
+    return "source" not in side.snapshot.entries and any("C++" in language for language in languages)
 
 
 def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.walk import parts
-from abistore.extract.dwarf.joined.undescribed import ShownMembers, needed_whole
 from abistore.extract.dwarf.names.spellings import CPP
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.names import Name
 from abistore.model.shapes import Foreign, Opaque
 
 if TYPE_CHECKING:
+    from abistore.extract.dwarf.joined.undescribed import ShownMembers
     from abistore.extract.dwarf.shapes.types import TypeReferences
 
 
@@ -28,8 +29,18 @@ class DeclarationJoins:
     def __init__(self, types: TypeReferences) -> None:
         self._types = types
         self._tried: set[Name] = set()
-        self._members = ShownMembers(types)
         self._opaque: dict[Name, Opaque] = {}
+
+    @cached_property
+    def _has_cpp(self) -> bool:
+        """Whether a unit is of C++; the records of C have no members but their fields."""
+        return any(unit.language in CPP for unit in self._types.info.units)
+
+    @cached_property
+    def _members(self) -> ShownMembers:
+        from abistore.extract.dwarf.joined.undescribed import ShownMembers  # C++ alone
+
+        return ShownMembers(self._types)
 
     def next_round(self) -> bool:
         """Looks for the definitions of names that were newly declared; whether there were any."""
@@ -43,7 +54,7 @@ class DeclarationJoins:
                 found = True
                 if name in types.foreign:
                     break
-            if not found and name.kind == "record":
+            if not found and name.kind == "record" and self._has_cpp:
                 self._opaque[name] = self._members.shape(name, "class", handle)
         return bool(fresh)
 
@@ -51,8 +62,7 @@ class DeclarationJoins:
         """Enters what is declared and defined nowhere: opaque, or foreign without a size."""
         types = self._types
         undefined = {name: each for name, each in types.declared.items() if not types.is_defined(name)}
-        by_cpp = any(types.info.unit(each.handle).language in CPP for each in undefined.values())
-        needed = needed_whole(types.entries) if by_cpp else ()
+        needed = self._needed() if undefined else ()
         for name, declared in undefined.items():
             sort = min(declared.sorts)
             if is_foreign(name.spelling, types.runtime):
@@ -60,6 +70,14 @@ class DeclarationJoins:
             else:
                 shown = self._opaque.get(name, Opaque(sort))
                 types.add(name, replace(shown, sort=sort, defined=shown.defined or name in needed))
+
+    def _needed(self) -> Collection[Name]:
+        """The types of objects, which units of C++ cannot do without."""
+        if not self._has_cpp:
+            return ()
+        from abistore.extract.dwarf.joined.undescribed import needed_whole  # C++ alone
+
+        return needed_whole(self._types.entries)
 
     def _definitions(self, handle: int) -> Iterator[int]:
         """The definitions of what ``handle`` declares."""
