@@ -43,7 +43,7 @@ class Part(StrEnum):
     """Of libraries chosen when the last part had been judged, and judged once: ``part = "fresh"``."""
 
 
-JUDGED = {Part.KEPT: "2026-11-23", Part.LATER: "2026-11-23", Part.LAST: "2026-11-24"}
+JUDGED = {Part.KEPT: "2026-11-23", Part.LATER: "2026-11-23", Part.LAST: "2026-11-24", Part.FRESH: "2026-11-24"}
 """The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
 
 
