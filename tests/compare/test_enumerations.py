@@ -25,6 +25,7 @@ def moved(
 
 
 BOUNDS = [
+    "REG_ENDING",
     *("COLOR_MAX", "COLOR_LAST", "COLOR_COUNT", "COLOR_SIZE", "COLOR_END", "COLOR_NUM", "COLOR_NB", "COLOR_TOTAL"),
     *("MAX", "color_max", "NUM_COLORS", "NB_COLORS", "COLOR_MAX_VALUE", "COLOR_LAST_ENTRY", "COLOR_FORCE_UINT"),
     *(
@@ -54,7 +55,7 @@ OTHERS = [
         "RESIZE",
         "BLAST",
     ),
-    *("FORCE_FULLSCREEN", "ENDING", "SIZED", "COUNTER", "kBackend", "Weekend", "ENUM", "TOTALLY", "MAXIMIZE"),
+    *("FORCE_FULLSCREEN", "PENDING", "SIZED", "COUNTER", "kBackend", "Weekend", "ENUM", "TOTALLY", "MAXIMIZE"),
     *("LAST_MESSAGE_SENT_CODE", "LASTINGCODE", "BLASTMSGCODE", "COMBLASTCODE"),
 ]
 

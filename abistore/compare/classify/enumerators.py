@@ -13,7 +13,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
 
 BOUND = (
-    r"(?i)(?:^|_)(?:max|last|count|cnt|size|end|num|nb|total|sentinel)"
+    r"(?i)(?:^|_)(?:max|last|count|cnt|size|end|ending|num|nb|total|sentinel)"
     r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
@@ -29,12 +29,12 @@ So are those that nobody is to use, which only keep a comma company: ``color_dum
 """
 
 CAMEL_BOUND = (
-    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Cnt|Size|End|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
+    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Cnt|Size|End|Ending|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
     r"|^k?(?:Num|NumberOf)[A-Z]"
 )
 """The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
 
-UNCERTAIN = r"(?i)(?:^|_)(?:size|end|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:Size|End|Total)$)"
+UNCERTAIN = r"(?i)(?:^|_)(?:size|end|ending|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:Size|End|Ending|Total)$)"
 """The words among these that are values just as well: ``ERR_SIZE``, ``STREAM_END``."""
 
 LAST_OF = r"(?i)(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"

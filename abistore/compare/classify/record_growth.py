@@ -7,7 +7,7 @@ import re
 from abistore.compare.context import Context
 from abistore.compare.types.fields import flat_fields, plain
 from abistore.model.deltas import Changed
-from abistore.model.shapes import Primitive, Record
+from abistore.model.shapes import Field, Primitive, Record
 
 GUARD = (
     r"(?i)_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)"
@@ -15,20 +15,39 @@ GUARD = (
 )
 """A first field of such a name holds the size that the record had when its user was compiled."""
 
+MASK = r"(?i)_*(fields?|valid|comp|attrs?|attributes?|values?|members?)_?(mask|bits)_*"
+"""A field of such a name tells by its bits which others its user has set, or wants to get."""
+
 
 def grows_safely(record: Changed[Record], context: Context) -> bool:
-    """Whether no consumer depends on the size: the library allocates each object, or callers tell it their size."""
+    """Whether no consumer depends on the size: the library allocates each object, or callers tell what theirs hold."""
     name = record.subject.name
     if context.old.consumers.library_allocates(name):
         return not context.old.consumers.gets_arrays(name)
-    return not context.old.consumers.hold(name) and is_guarded(record, context)
+    if context.old.consumers.hold(name) or record.old.sort == "union" or record.new.size <= record.old.size:
+        return False
+    return is_guarded(record, context) or is_masked(record, context)
 
 
 def is_guarded(record: Changed[Record], context: Context) -> bool:
-    """Whether the record begins with its own size, and grew."""
+    """Whether the record begins with its own size."""
     first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
-    grew = record.new.size > record.old.size
-    if first is None or record.old.sort == "union" or not re.fullmatch(GUARD, first.name):
+    return first is not None and re.fullmatch(GUARD, first.name) is not None and _is_number(first, context)
+
+
+def is_masked(record: Changed[Record], context: Context) -> bool:
+    """Whether users tell by bits which fields they know, and each that came has a new bit that is called after it.
+
+    So ``node_id`` comes with ``PARAM_FIELD_NODE_ID`` for ``uint64_t field_mask``: nobody built before sets that.
+    """
+    before = {plain(field).name: plain(field) for field in flat_fields(record.old)}
+    if not any(re.fullmatch(MASK, name) and _is_number(field, context) for name, field in before.items()):
         return False
-    number, _ = context.old.types.bare(first.type)
-    return grew and isinstance(number, Primitive)
+    come = [name for field in flat_fields(record.new) if (name := plain(field).name) not in before]
+    old, new = context.old.enumerators, context.new.enumerators
+    bits = [name.spelling.lower() for name, bit in new.items() if bit.bit_count() == 1 and bit > 0 and name not in old]
+    return bool(come) and all(any(bit.endswith(f"_{name.lower()}") for bit in bits) for name in come)
+
+
+def _is_number(field: Field, context: Context) -> bool:
+    return isinstance(context.old.types.bare(field.type)[0], Primitive)

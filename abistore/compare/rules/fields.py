@@ -55,10 +55,11 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
 
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
 def field_trailing_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field was appended to a struct that the library allocates, or whose size callers pass.
+    """A field was appended to a struct that the library allocates, or of which callers tell what theirs holds.
 
-    Programs that hold pointers from the library, or fill in the size field, do not notice. Programs that declare, copy
-    or derive from the struct all the same have no room for the field.
+    Programs that hold pointers from the library, or fill in a field with its size, do not notice. Nor do those that set
+    bits of a mask for the fields that they know (``field_mask``), where each new field has a new bit that is called
+    after it. Programs that declare, copy or derive from the struct all the same have no room for the field.
 
     Fix: hide the definition from consumers, or say in its documentation that it will grow.
     """

@@ -82,10 +82,10 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed", effect=True)
 def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """The size or alignment of a struct changed that the library allocates, or whose size callers pass.
+    """The size or alignment of a struct changed that the library allocates, or of which callers tell what theirs holds.
 
-    Programs that hold pointers from the library, or fill in the size field, go on working. Programs that declare, copy
-    or derive from the struct all the same use the old size.
+    Programs that hold pointers from the library, or fill in a field with its size or a mask, go on working. Programs
+    that declare, copy or derive from the struct all the same use the old size.
 
     Fix: hide the definition, so that nobody can depend on its size.
     """
