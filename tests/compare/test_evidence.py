@@ -18,7 +18,7 @@ from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import Array, ElfLibrary, Field, Inline, Library, Named, Opaque, Record, Symbol
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Evidence, Snapshot
 from tests.compare.model import CHAR, INT, LONG, TARGET, function, record, snapshot, struct, to, uses
 
 USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")
@@ -54,6 +54,18 @@ def test_a_side_without_debug_information_is_no_change_and_is_said() -> None:
     assert skipped(full, bare) == [("new", "missing-debug-info", ())]
     assert skipped(bare, full) == [("old", "missing-debug-info", ())]
     assert skipped(bare, bare) == [("both", "missing-debug-info", ())]
+
+
+def test_what_no_debug_information_leaves_unchecked_is_said_and_what_headers_stand_for() -> None:
+    full = snapshot({USE: uses(INT)})
+    bare = snapshot({}, state="missing", symbols={USE: full.entries["symbol"][USE][0]})
+    (layout,) = compare(bare, bare).not_checked
+    assert layout.detail.endswith("parameters, callbacks, constants and the layouts of types are not compared")
+    told = msgspec.structs.replace(
+        bare, entries={**bare.entries, "source": {}}, evidence=(*bare.evidence, Evidence("source", "full"))
+    )
+    details = {each.facet: each.detail for each in compare(told, told).not_checked}
+    assert details["layout"].endswith("are compared as headers declare them, not as the library was built")
 
 
 def test_an_export_that_one_side_does_not_describe_is_named() -> None:
