@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED = 130
+AGAIN = 0.001
+"""The seconds until a lost interrupt is repeated."""
 
 
 def main() -> NoReturn:
@@ -35,7 +37,25 @@ def _run() -> NoReturn:
 
     if handled:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        _repeat_lost_interrupts()
     run()
+
+
+def _repeat_lost_interrupts() -> None:
+    """Repeat an interrupt that lands in a finaliser, where the interpreter prints and forgets it."""
+    import signal
+    import sys
+
+    hook = sys.unraisablehook
+
+    def told(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is KeyboardInterrupt and hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, signal.default_int_handler)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        else:
+            hook(unraisable)
+
+    sys.unraisablehook = told
 
 
 def _leave(*_: object) -> NoReturn:

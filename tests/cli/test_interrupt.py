@@ -74,6 +74,33 @@ def test_an_interrupt_while_a_class_is_made_is_silent(old: Path, new: Path) -> N
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+IN_A_FINALISER = """
+import functools, os, signal, sys
+
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(100))
+
+class Property(functools.cached_property):
+    def __set_name__(self, owner, name):
+        if owner.__module__ == "abistore.compare.side" and not done:
+            done.append(Dying() and None)
+        super().__set_name__(owner, name)
+
+done = []
+functools.cached_property = Property
+from abistore.cli.entry import main
+main()
+"""
+
+
+def test_an_interrupt_in_a_finaliser_is_silent_and_ends_the_call(old: Path, new: Path) -> None:
+    """Python prints an exception there, and goes on without it."""
+    done = subprocess.run([sys.executable, "-c", IN_A_FINALISER, "compare", old, new], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("delay", [0.001, 0.01, 0.03, 0.06, 0.1, 0.2, 0.4])
 def test_an_interrupt_at_any_time_after_the_start_is_silent(delay: float, old: Path, new: Path) -> None:
     call = [sys.executable, "-X", "importtime", "-m", "abistore", "compare", str(old), str(new)]
