@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -188,7 +188,7 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     text: str
     held: bool
-    files: tuple[str, ...] = ()
+    files: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     own: str = ""
     outside: tuple[str, ...] = ()
 

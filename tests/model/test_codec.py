@@ -134,6 +134,14 @@ def test_a_row_that_makes_no_sense_is_an_error(row):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("condition", [["#if WIDE", True], ["#if WIDE", True, []], ["#if WIDE", "yes", ["a.h"]]])
+def test_a_condition_that_stands_in_no_header_is_an_error(condition):
+    broken = json.loads(undigested(to_json(SMALL).decode()))
+    broken["provenance"]["headers"] = {"files": ["a.h"], "facts": ["conditions"], "conditions": [condition]}
+    with pytest.raises(SnapshotError, match=r"malformed snapshot: .*conditions"):
+        from_json(json.dumps(broken).encode())
+
+
 def test_a_shape_under_a_name_of_another_kind_is_an_error():
     wrong = msgspec.structs.replace(SMALL, entries={"layout": {Name("function", "f"): (Record("struct", 4),)}})
     with pytest.raises(SnapshotError, match="Record"):

@@ -73,8 +73,8 @@ def asked_conditions(units: Iterable[Any], own: Own, arguments: Sequence[str]) -
     found: dict[AskedCondition, set[str]] = {}
     given = {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
     for unit in units:
-        for file, condition in _UnitConditions(unit, own, given).found():
-            found.setdefault(condition, set()).add(file)
+        for each in _UnitConditions(unit, own, given).found():
+            found.setdefault(msgspec.structs.replace(each, files=()), set()).update(each.files)
     return tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
 
 
@@ -91,16 +91,16 @@ class _UnitConditions:
         self._names: dict[int, str | None] = {}
         self._macros: Mapping[str, _Macro] = {}
 
-    def found(self) -> Iterator[tuple[str, AskedCondition]]:
-        """Each condition with the name of the header that it stands in."""
+    def found(self) -> Iterator[AskedCondition]:
+        """Each condition with the header that it stands in."""
         passed = _passed_over(self._lib, self._unit)
         asked = {file: list(_directives(self._text.file(file))) for file in self._files()}
         self._macros = self._defined({word for each in asked.values() for one in each for word in _words(one.text)})
         for file, directives in asked.items():
             for one, held in _answers(directives, passed.get(file, _Passed(set(), set())), self._is_guard):
-                condition = None if one.idle else self._condition(one.text, held=held)
+                condition = None if one.idle else self._condition(one.text, file, held=held)
                 if condition is not None:
-                    yield self._name(file) or "", condition
+                    yield condition
 
     def _files(self) -> list[int]:
         """The headers of the library that were read."""
@@ -139,7 +139,7 @@ class _UnitConditions:
         macro = self._macros.get(absent["name"]) if absent else None
         return macro is not None and macro.own
 
-    def _condition(self, text: str, *, held: bool) -> AskedCondition | None:
+    def _condition(self, text: str, file: int, *, held: bool) -> AskedCondition | None:
         """The condition; ``None`` where the library's headers decide it alone."""
         reached = self._reached(text)
         own = sorted(name for name in reached if name in self._macros and self._macros[name].own)
@@ -151,6 +151,7 @@ class _UnitConditions:
         return AskedCondition(
             text,
             held,
+            (self._name(file) or "",),
             own=digest(decided.encode(errors="replace")) if own else "",
             outside=tuple(f"{name}={self._macros[name].value}" for name in outside),
         )
