@@ -25,10 +25,15 @@ def compare(old: Snapshot, new: Snapshot, by: Ruling | None = None, differing: D
 
     Raises :class:`abistore.errors.Incomparable` for snapshots of two targets.
     """
-    cards = None
-    if unlike(old.evidence, new.evidence):
-        from abistore.model.recorded.common_ground import common_ground  # most inputs record the same
+    first, second = both_record(old, new)
+    cards = (card(old), card(new)) if first is not old or second is not new else None
+    return compared(Context(SideFacts(first), SideFacts(second), differing=differing, cards=cards), by)
 
-        cards = card(old), card(new)
-        old, new = common_ground(old, new)
-    return compared(Context(SideFacts(old), SideFacts(new), differing=differing, cards=cards), by)
+
+def both_record(old: Snapshot, new: Snapshot) -> tuple[Snapshot, Snapshot]:
+    """Both snapshots without the facts that either does not record: the same objects where there are none."""
+    if not unlike(old.evidence, new.evidence):
+        return old, new
+    from abistore.model.recorded.common_ground import common_ground  # most inputs record the same
+
+    return common_ground(old, new)

@@ -302,11 +302,13 @@ class PublicApi:
             each = pending.pop()
             if each not in self._mentioned or self._defined.isdisjoint(templates_in(each.spelling)):
                 return False
-            unstated = {argument for argument in self._arguments(each) if self._stated(argument) is None} - seen
-            if any(self._stated(argument) == "hidden" for argument in self._arguments(each)):
-                return False
-            seen |= unstated
-            pending += sorted(unstated)
+            for argument in self._arguments(each):
+                stated = self._stated(argument)
+                if stated == "hidden":
+                    return False
+                if stated is None and argument not in seen:
+                    seen.add(argument)
+                    pending.append(argument)
         return True
 
     def _arguments(self, instance: Name) -> list[Name]:

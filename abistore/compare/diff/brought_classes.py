@@ -13,7 +13,7 @@ from abistore.model.layout.undescribed import declared_only, own_classes
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.reach import references
-from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, TypeRef, Variable
+from abistore.model.shapes import Function, Record, TypeRef, Variable
 
 if TYPE_CHECKING:
     from abistore.compare.side import SideFacts
@@ -38,27 +38,20 @@ def _ways(user: Name, name: Name, side: SideFacts) -> Iterator[str]:
     for shape in side.variants("layout", user):
         match shape:
             case Function():
-                yield from _called(shape.result, shape.parameters, name)
+                yield from _called(shape.result, shape.parameters, name, side)
                 yield "in" if is_mangled(user.spelling) else "out"
             case Variable():
                 yield "out"
             case Record():
                 for method in shape.virtuals:
-                    yield from _called(method.result, method.parameters, name)
+                    yield from _called(method.result, method.parameters, name, side)
 
 
-def _called(result: TypeRef, parameters: tuple[TypeRef, ...], name: Name) -> Iterator[str]:
+def _called(result: TypeRef, parameters: tuple[TypeRef, ...], name: Name, side: SideFacts) -> Iterator[str]:
     """``out`` where a function returns an object of the class, or fills one in: a pointer to its address."""
-    given = (each for each in parameters if _behind(each) != name)
+    given = (each for each in parameters if side.types.pointee(each, 1) != name)
     if any(name in _mentioned(each) for each in (result, *given)):
         yield "out"
-
-
-def _behind(type: TypeRef) -> Name | None:
-    """The class that a pointer or a reference leads to directly."""
-    target = type.target if isinstance(type, Pointer) else type
-    bare = target.target if isinstance(target, Qualified) else target
-    return bare.name if isinstance(bare, Named) else None
 
 
 def _mentioned(type: TypeRef) -> set[Name]:

@@ -92,18 +92,11 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
 
 
 def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bool:
-    """Whether ``value`` is made of flags that all keep their names and values."""
-    return (
-        old.means_flags(value)
-        and new.means_flags(value)
-        and all(
-            new.by_name.get(flag.name) == bit
-            for bit, flags in old.by_value.items()
-            if bit.bit_count() == 1 and bit & value
-            for flag in flags
-        )
-        and value.bit_count() != 1
-    )
+    """Whether ``value`` is no flag itself, and is made of flags that all keep their names and values."""
+    if value.bit_count() == 1 or not (old.means_flags(value) and new.means_flags(value)):
+        return False
+    flags = [each for bit, named in old.by_value.items() if bit.bit_count() == 1 and bit & value for each in named]
+    return all(new.by_name.get(each.name) == each.value for each in flags)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.extents import Extent, Extents
-from abistore.compare.types.registers import LARGEST, registers
 from abistore.model.shapes import Array, Field, Inline, Named, Pointer, Primitive, Record, TypeRef
 
 BITS: Final = 8
@@ -53,6 +52,8 @@ def _move(old: Iterable[Field], new: Sequence[Field]) -> bool:
 
 def _pass_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> bool:
     """Whether objects by value go into the same registers, or are too large for any."""
+    from abistore.compare.types.registers import LARGEST, registers  # few private members move
+
     largest = LARGEST.get(sides[0].snapshot.target.machine, 0)
     if old.size > largest:
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -163,12 +163,18 @@ def _mismatch(elf: ElfFile, debug: ElfFile, crc: int | None) -> str:
 
 def _moved(elf: ElfFile, debug: ElfFile) -> str:
     """That code lies elsewhere than in the library: a build-id that a build chose for itself proves nothing."""
-    kept = {each.name: each for each in debug.sections if each.flags & SHF_EXECINSTR}
-    for section in elf.sections:
-        other = kept.get(section.name)
-        if other and section.flags & SHF_EXECINSTR and (other.address, other.size) != (section.address, section.size):
-            return f"its {section.name} is not the library's, although the build-id is"
-    return ""
+    kept, own = _code(debug), _code(elf)
+    moved = next((name for name in own if name in kept and own[name] != kept[name]), None)
+    return f"its {moved} is not the library's, although the build-id is" if moved else ""
+
+
+def _code(elf: ElfFile) -> Mapping[str, list[tuple[int, int]]]:
+    """The addresses and sizes of the sections of code, by their names."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for each in elf.sections:
+        if each.flags & SHF_EXECINSTR:
+            found.setdefault(each.name, []).append((each.address, each.size))
+    return found
 
 
 # --- dwz ----------------------------------------------------------------------------------------------------------

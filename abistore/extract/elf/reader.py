@@ -129,8 +129,9 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
     versions = read_versions(dynamic)
     rows = list(read_rows(dynamic))
     found = list(exported(dynamic, rows, versions))
-    if any(name.spelling.startswith(MANGLED) for _, name, _ in found):
-        relocated = _class_tables(dynamic, rows)
+    has_classes = any(name.spelling.startswith(MANGLED) for _, name, _ in found)
+    relocated = _class_tables(dynamic, rows) if has_classes or programs else None
+    if relocated is not None:
         found = relocated.marked(relocated.filled(found))
     file_kind = _file_kind(elf, dynamic, bool(found))
     if file_kind == "executable" and not found and not programs:
@@ -139,8 +140,8 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
     for _, name, symbol in found:
         gathered.setdefault(name, []).append(symbol)
     imports = list(imported(rows, versions))
-    if programs:
-        imports += copied_imports(rows, versions, _class_tables(dynamic, rows).copied(COPYING.get(elf.machine, 0)))
+    if programs and relocated is not None:
+        imports += copied_imports(rows, versions, relocated.copied(COPYING.get(elf.machine, 0)))
     for name, shape in imports:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}

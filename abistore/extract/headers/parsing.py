@@ -46,7 +46,8 @@ class HeaderFault(msgspec.Struct, frozen=True):
 class HeaderUnit(msgspec.Struct):
     """A translation unit, the headers that it was made for, what it could not read, and the files that it read.
 
-    Of ``expected`` headers the text begins with those that old ones leave to their consumers.
+    Of ``expected`` headers the text begins with those that old ones leave to their consumers. ``errs_in_bodies`` is
+    ``None`` until somebody asks.
     """
 
     unit: clang.TranslationUnit
@@ -54,6 +55,7 @@ class HeaderUnit(msgspec.Struct):
     faults: Sequence[HeaderFault]
     files: Sequence[clang.IncludedFile]
     expected: bool = False
+    errs_in_bodies: bool | None = None
 
     @property
     def faulty(self) -> frozenset[str]:
@@ -201,7 +203,10 @@ class HeaderParser:
 
     def errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
         """Whether nothing is wrong where bodies of functions are passed over: they call intrinsics of gcc, say."""
-        return not self._unit(reading, unit.headers, expected=unit.expected, bodies=False).faults
+        if unit.errs_in_bodies is None:
+            whole = self._unit(reading, unit.headers, expected=unit.expected, bodies=False)
+            unit.errs_in_bodies = not whole.faults
+        return unit.errs_in_bodies
 
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.

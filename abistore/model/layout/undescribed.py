@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
@@ -44,10 +46,13 @@ def declared_only(snapshot: Snapshot) -> Mapping[Name, Variants]:
 
 def methods_in(snapshot: Snapshot) -> Callable[[Name], bool]:
     """Whether the debug information describes member functions of a class that the library exports."""
-    owners: set[Name] = set()
-    for shapes in snapshot.entries.get("layout", {}).values():
-        owners.update(each.method.owner for each in shapes if isinstance(each, Function) and each.method is not None)
-    return owners.__contains__
+
+    @cache
+    def owners() -> frozenset[Name]:
+        functions = (each for shapes in snapshot.entries.get("layout", {}).values() for each in shapes)
+        return frozenset(each.method.owner for each in functions if isinstance(each, Function) and each.method)
+
+    return lambda name: name in owners()
 
 
 def may_be_undescribed(snapshot: Snapshot, name: Name) -> bool:
@@ -74,12 +79,18 @@ def _is_defined(shape: object) -> bool:
 def own_classes(names: Collection[Name], snapshot: Snapshot) -> Iterator[Name]:
     """Those of ``names`` of which the library imports neither a member nor a table: no other library defines them."""
     symbols = snapshot.entries.get("symbol", {}) if names else {}
-    imports = [each.spelling for each in symbols if each.kind == "import"]
+    imports = sorted(each.spelling for each in symbols if each.kind == "import")
     for name in names:
         tables = tuple(_tables_of(name))
         asked = (*tables, *(member_prefixes(tables[-1]) if tables else ()))
-        if not any(each.startswith(asked) for each in imports):
+        if not any(_has_prefix(imports, each) for each in asked):
             yield name
+
+
+def _has_prefix(sorted_names: Sequence[str], prefix: str) -> bool:
+    """Whether one of the names begins so; the first that does stands where the prefix would."""
+    at = bisect_left(sorted_names, prefix)
+    return any(each.startswith(prefix) for each in sorted_names[at : at + 1])
 
 
 def _tables_of(name: Name) -> Iterator[str]:

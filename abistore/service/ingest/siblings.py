@@ -62,7 +62,9 @@ def _packaged(store: Store, releases: Sequence[Release]) -> Iterator[Release]:
     wanted = {key for each in releases if (key := _package_of(each))}
     if not wanted:
         return
-    for library in sorted({key.library for key in store.lines()}):
+    is_packaged = any(isinstance(each.provenance.package, PackageRead) for each in releases)
+    lines = store.lines() if is_packaged else [each.line for each in releases]
+    for library in sorted({key.library for key in lines}):
         yield from (each for each in store.releases(library) if not each.candidate and _package_of(each) in wanted)
 
 

@@ -11,7 +11,6 @@ from abistore.limits import limits_for
 from abistore.model.findings import VERDICT_OF, Churn, Comparison, FailOn, Impact, Verdict
 from abistore.model.judging.bump import AllowPlan
 from abistore.model.names import Name
-from abistore.model.recorded.unrecorded import unlike
 from abistore.model.snapshot import Snapshot
 from abistore.report.heading import by_approval
 from abistore.report.model import Report, verdict_of, would_fail
@@ -65,14 +64,11 @@ def concluded(old: Snapshot, new: Snapshot, by: Ruling | None = None) -> tuple[C
 
 
 def _concluded(old: Snapshot, new: Snapshot, by: Ruling | None) -> tuple[Comparison, Churn]:
+    from abistore.compare.comparison import both_record
     from abistore.compare.comparison import compare as compare_snapshots
     from abistore.compare.differing import differing
 
-    sides = old, new
-    if unlike(old.evidence, new.evidence):
-        from abistore.model.recorded.common_ground import common_ground  # most inputs record the same
-
-        sides = common_ground(old, new)
+    sides = both_record(old, new)
     names = differing(*sides)
     return compare_snapshots(old, new, by, names), churn(*sides, names)
 

@@ -44,7 +44,7 @@ class that no header declares is a risk. Since the later part was judged, functi
 machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
 the bodies of functions alone: two pairs of libroaring had no answer, and neither gets a false alarm with it. Since the
 fresh part was judged, a structure may grow whose users tell by a mask which fields they know, and an ending is an end:
-seven false alarms with headers go.
+seven false alarms with headers go (`--part fresh --tool abistore+headers --answers FILE` of the second command).
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abistore.compare.context import Context
-from abistore.compare.types.vtables import DEEPEST
 from abistore.model.names import Name
 from abistore.model.shapes import Named, Pointer, Qualified, Record, TypeRef
 
@@ -24,13 +23,14 @@ def _class(type: TypeRef) -> tuple[Name | None, tuple[str, ...]]:
 
 def _begins_with(derived: Name, base: Name, context: Context) -> bool:
     """Whether the base is at offset 0 in the new release; a virtual one is elsewhere in what derives further."""
-    pending = [derived]
-    for _ in range(DEEPEST):
-        shape = context.new.shape(pending.pop()) if pending else None
-        if isinstance(shape, Record):
-            bases = [each for each in shape.bases if each.offset == 0 and not each.virtual]
-            found = [name for name, _ in filter(None, map(context.new.tables.record, bases))]
-            if base in found:
-                return True
-            pending += found
+    pending, seen = [derived], {derived}
+    while pending:
+        shape = context.new.shape(pending.pop())
+        bases = shape.bases if isinstance(shape, Record) else ()
+        at_start = (each for each in bases if each.offset == 0 and not each.virtual)
+        found = {name for name, _ in filter(None, map(context.new.tables.record, at_start))} - seen
+        if base in found:
+            return True
+        seen |= found
+        pending += found
     return False
