@@ -42,6 +42,9 @@ class Part(StrEnum):
     FRESH = "fresh"
     """Of libraries chosen when the last part had been judged, and judged once: ``part = "fresh"``."""
 
+    SIXTH = "sixth"
+    """Of libraries chosen when the fresh part had been judged, and judged once: ``part = "sixth"``."""
+
 
 JUDGED = {Part.KEPT: "2026-11-23", Part.LATER: "2026-11-23", Part.LAST: "2026-11-24", Part.FRESH: "2026-11-24"}
 """The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
