@@ -12,12 +12,12 @@ import pytest
 
 from benchmarks.accuracy import truth, unseen
 from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, libraries, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
 from benchmarks.accuracy.unseen.building import public_headers, release
 from benchmarks.accuracy.unseen.milder import spared
-from benchmarks.accuracy.unseen.page import PAGE, causes, counts, page
+from benchmarks.accuracy.unseen.page import PAGE, counts, page
 from examples.obtain import Missing
 
 pytestmark = pytest.mark.fast
@@ -42,7 +42,7 @@ def test_about_half_of_the_pairs_that_were_chosen_first_are_kept_for_the_end() -
     assert 0.35 < first.count(Part.KEPT) / len(first) < 0.65
 
 
-@pytest.mark.parametrize("part", [Part.LATER, Part.LAST, Part.FRESH])
+@pytest.mark.parametrize("part", [Part.LATER, Part.LAST, Part.FRESH, Part.SIXTH])
 def test_a_recipe_that_names_its_part_puts_all_its_pairs_there(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,13 +144,31 @@ def test_a_part_that_has_answers_tells_the_day_on_which_it_was_judged() -> None:
     assert parts - {Part.OPEN} == set(JUDGED), "name the day in JUDGED of benchmarks/accuracy/unseen/__init__.py"
 
 
-@pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST, Part.FRESH])
+@pytest.mark.parametrize("part", [Part.OPEN, Part.LATER, Part.LAST, Part.FRESH, Part.SIXTH])
 def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one(part: Part) -> None:
     found = answers()
     asked = [key(pair, "abistore", evidence) for pair in pairs_of(part, ()) for evidence in ("files", "headers")]
     truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs_of(part, ())}
     wrong = {place for place in asked if place in found and found[place].breaks != truth[place[:3]]}
-    assert {place for place in causes() if place[:3] in truth} == wrong
+    assert {place for place in ceiling.causes() if place[:3] in truth} == wrong
+
+
+def test_a_judge_of_files_can_be_no_better_than_what_headers_alone_tell_allows() -> None:
+    truth = {"1": True, "2": True, "3": False, "4": False}
+    judged = [UnseenPair("libx", version, f"{version}.1", truth[version], False, "", Part.OPEN) for version in truth]
+    said = {key(each, "abistore", "files"): Said("BREAKING", each.old in "13") for each in judged}
+    beyond = frozenset(key(each, "abistore", "files") for each in judged if each.old in "23")
+    shown = " ".join(ceiling.told(judged, said, beyond))
+    assert "Of 4 pairs that were judged from the files, 2 have" in shown
+    assert "1 false alarms and 1 missed breaks: **precision 0.50, recall 0.50**" in shown
+    assert "0 false alarms and 0 missed breaks: **precision 1.00, recall 1.00**" in " ".join(
+        ceiling.told(judged, said, frozenset())
+    )
+
+
+def test_only_wrong_answers_from_files_may_have_their_truth_in_headers_alone() -> None:
+    wrong = {place for place in ceiling.causes() if place[4] == "files"}
+    assert ceiling.in_headers_only() < wrong
 
 
 def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break() -> None:

@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, milder, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, milder, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
 from examples.obtain import PROJECT
 
 PAGE = PROJECT / "docs" / "accuracy-unseen.md"
 OTHER_PAGE = PROJECT / "docs" / "accuracy.md"
-CAUSES = FOLDER / "causes.csv"
-"""Why abistore is wrong on a pair, in words that name no library: library, old, new, evidence, cause."""
-
 WHERE = {"files": "from the files", "headers": "with headers"}
 
 INTRODUCTION = """# Right on releases that no rule was made for
@@ -83,6 +80,7 @@ def page(versions: str) -> str:
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
+    parts += ceiling.told(judged, found, ceiling.in_headers_only())
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
     return "\n".join(parts).rstrip("\n") + "\n"
@@ -156,7 +154,7 @@ def _left_out(missing: Sequence[UnseenPair]) -> Iterator[str]:
 
 
 def _wrong(judged: Sequence[UnseenPair], found: Mapping[Key, Said]) -> Iterator[str]:
-    known = causes()
+    known = ceiling.causes()
     yield "## Where abistore is wrong\n"
     for evidence, where in WHERE.items():
         wrong = []
@@ -179,15 +177,6 @@ def _told_wrong(pair: UnseenPair, said: Said, cause: str) -> str:
     named = ", ".join(f"`{each}`" for each in said.causes[:3])
     more = " and more" if len(said.causes) > 3 else ""
     return f"- false alarm, {_name(pair)}: {named}{more}.{why} Truth: {pair.reason}."
-
-
-def causes() -> dict[Key, str]:
-    """The general cause of each wrong answer, as far as it is known."""
-    with CAUSES.open(newline="") as table:
-        return {
-            (row["library"], row["old"], row["new"], "abistore", row["evidence"]): row["cause"]
-            for row in csv.DictReader(table)
-        }
 
 
 def _name(pair: UnseenPair) -> str:
