@@ -14,10 +14,10 @@ from benchmarks.accuracy import truth, unseen
 from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
 from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
-from benchmarks.accuracy.unseen.answers import Binaries, answers, keep, key
+from benchmarks.accuracy.unseen.answers import Binaries, answers, counts, keep, key
 from benchmarks.accuracy.unseen.building import public_headers, release
 from benchmarks.accuracy.unseen.milder import spared
-from benchmarks.accuracy.unseen.page import PAGE, counts, page
+from benchmarks.accuracy.unseen.page import PAGE, page
 from examples.obtain import Missing
 
 pytestmark = pytest.mark.fast

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,3 +82,12 @@ def keep_binaries(found: Mapping[tuple[str, str, str], Binaries], order: Iterabl
             if told:
                 words = ("yes" if each else "no" for each in (told.same_soname, told.stripped))
                 written.writerow((pair.library, pair.old, pair.new, *words))
+
+
+def counts(told: Sequence[tuple[bool, bool | None]]) -> str:
+    """Alarms and misses of pairs of truth and answer (``None``: none was given), and what follows from them."""
+    kinds = (True, True), (False, True), (True, False), (False, False)
+    hit, false, missed, silent = (told.count(each) for each in kinds)
+    unanswered = sum(answer is None for _, answer in told)
+    precision, recall = hit / max(hit + false, 1), hit / max(sum(truth for truth, _ in told), 1)
+    return f"{hit} | {false} | {missed} | {silent} | {unanswered} | {precision:.2f} | {recall:.2f}"

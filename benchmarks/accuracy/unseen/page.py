@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, milder, pairs, recipe
-from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, key
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, again, ceiling, milder, pairs, recipe
+from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, counts, key
 from examples.obtain import PROJECT
 
 PAGE = PROJECT / "docs" / "accuracy-unseen.md"
@@ -80,6 +80,7 @@ def page(versions: str) -> str:
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
+    parts += again.told(judged, answers(again.AGAIN), WHERE)
     parts += ceiling.told(judged, found, ceiling.in_headers_only())
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
@@ -117,15 +118,6 @@ def _tables(part: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Bin
                 remark = f" ({len(told)} pairs)" if len(told) < len(chosen) else ""
                 yield f"| {tool} | {WHERE[evidence]}{remark} | {counts(told)} |"
         yield ""
-
-
-def counts(told: Sequence[tuple[bool, bool | None]]) -> str:
-    """Alarms and misses of pairs of truth and answer (``None``: none was given), and what follows from them."""
-    kinds = (True, True), (False, True), (True, False), (False, False)
-    hit, false, missed, silent = (told.count(each) for each in kinds)
-    unanswered = sum(answer is None for _, answer in told)
-    precision, recall = hit / max(hit + false, 1), hit / max(sum(truth for truth, _ in told), 1)
-    return f"{hit} | {false} | {missed} | {silent} | {unanswered} | {precision:.2f} | {recall:.2f}"
 
 
 def _old_table() -> Iterator[str]:
