@@ -572,10 +572,8 @@ def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, mo
     assert versions(based) == ["1.0"]
 
 
-def test_a_gate_believes_no_verdict_that_another_database_brought(
-    based: Call, new: Path, database: Path, tmp_path: Path
-) -> None:
-    """It is judged anew."""
+def test_nothing_believes_a_verdict_that_another_database_brought(based: Call, new: Path, tmp_path: Path) -> None:
+    """It is judged anew, and what was judged here answers from then on."""
     assert based("ingest", new, "--version", "2.0").code == 0
     forged = tmp_path / "forged.db"
     assert based("db", "backup", forged).code == 0
@@ -584,7 +582,8 @@ def test_a_gate_believes_no_verdict_that_another_database_brought(
         nothing = Comparison(first.side, second.side, Verdict.NO_CHANGE, (), engine=str(ENGINE))
         store.save_verdicts([StoredVerdict(first, second, nothing, Churn(0, 0, 0), datetime(2026, 5, 1, tzinfo=UTC))])
     assert based("db", "merge", forged).code == 0
-    assert based("verdict", "libcase@2.0").code == 0
+    assert based("verdict", "libcase@2.0").code == 4
+    assert based("history", "libcase", "--json").json["histories"][0]["rows"][1]["verdict"] == "BREAKING"
     assert based("gate", new, "--version", "2.0").code == 4
     assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
 

@@ -104,6 +104,24 @@ def test_a_stored_report_becomes_a_summary_and_findings(older: Database, address
         assert found.comparison.not_checked[0].names == (Name("function", "norm"),)
 
 
+def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more(older: Database, address: str) -> None:
+    """Nobody wrote down who gave them: they stay, and are given anew."""
+    judge(older, "strict_abi", report())
+    sql(
+        older,
+        "INSERT INTO audit (at, actor, action, subject, detail) VALUES (?, 'ana', 'merge', 'ci.db', '1 verdicts')",
+        "2026-05-01T00:00:00.000000+00:00",
+    )
+    older.close()
+    upgrade.upgrade(address)
+    with Store.open(address, write=False) as store:
+        assert store.stats().verdicts == 1
+        sides = (store.resolve("libgeo@1.0"), store.resolve("libgeo@1.1"))
+        assert store.find_verdict(*sides, RulingKey(), "e1") is None
+        assert store.verdict_summaries(LineKey("libgeo", str(X86)), "e1") == {}
+        assert not [said for said in store.check() if "verdict" in said]
+
+
 def test_findings_of_before_are_explained(older: Database, address: str) -> None:
     judge(older, "strict_abi", report())
     judge(older, "strict_abi", report(notes=[]))

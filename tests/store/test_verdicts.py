@@ -22,6 +22,8 @@ from abistore.model.findings import (
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
 from abistore.model.judging.identity import identified, identity, place
 from abistore.model.snapshot import Location
+from abistore.store.bundles.gather import gather
+from abistore.store.bundles.merging import MergeWish
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot
 from tests.store.sql import sql
@@ -81,6 +83,24 @@ def test_a_stored_finding_of_a_former_name_is_read_by_its_name_of_today(store: S
         store.save_verdicts([given(store, now)])
         assert len({found.identity for found in store.findings(identity(now).hex(), 9)[0]}) == 1
         assert store.check() == ()
+
+
+def test_a_judgement_that_another_store_gave_travels_on_and_answers_for_nobody(store: Store, tmp_path: Path) -> None:
+    """What the store gives itself answers, and says the same beside it."""
+    forged = given(store)
+    with store, Store.open(tmp_path / "there.db", write=True) as there:
+        there.merge(gather(store.database), MergeWish("here"))
+        there.save_verdicts([forged])
+        store.merge(gather(there.database), MergeWish("there"))
+        assert store.find_verdict(forged.old, forged.new, RulingKey(), "e1") is None
+        assert store.verdict_summaries(LINE, "e1") == {}
+        assert store.check() == ()
+        store.save_verdicts([forged])
+        assert store.find_verdict(forged.old, forged.new, RulingKey(), "e1") == forged
+        assert [told.verdict for told in store.verdict_summaries(LINE, "e1").values()] == [Verdict.BREAKING]
+        assert store.stats().verdicts == 2
+        sql(store.database, "UPDATE verdict SET brought = NULL WHERE brought = 1")
+        assert any("row of verdict 1" in said for said in store.check())
 
 
 def test_a_judgement_is_found_by_its_sides_ruling_and_engine(store: Store) -> None:

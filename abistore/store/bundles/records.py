@@ -226,11 +226,11 @@ LEFT_OUT: Final[dict[str, frozenset[str]]] = {
     "snapshot": frozenset({"sha256", "size", "build_id", "soname", "exports", "declarations", "members"}),
     "name": frozenset({"digest", "entries"}),
     "shape": frozenset({"digest"}),
-    "verdict": frozenset({"parts"}),
+    "verdict": frozenset({"parts", "brought"}),
     "consumer": frozenset({"imported", "built"}),
     "audit": frozenset({"digest"}),
 }
-"""The other columns that are worked out again: sums, digests, and what entries and provenance tell."""
+"""The other columns that are worked out again: sums, digests, what entries and provenance tell, and who judged."""
 
 DERIVED: Final[dict[str, str]] = {
     "root": "sums over what the other tables hold",

@@ -12,7 +12,7 @@ from abistore.store.database.audit import record
 from abistore.store.database.database import Database
 from abistore.store.database.tables import metadata, root, version
 
-HEAD: Final = "0015"
+HEAD: Final = "0016"
 """The newest revision in ``migrations/``. Revisions are consecutive four-digit numbers, so that age is comparable."""
 
 VERSION_TABLE: Final = version.name

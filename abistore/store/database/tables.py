@@ -234,6 +234,7 @@ verdict = _table(
     Column("judged", Text, nullable=False, comment="ISO 8601, UTC"),
     Column("evidence", Text, comment="JSON: what both sides showed, NULL in rows of before schema 0012"),
     Column("asker", Text, comment="Who or what asked, NULL in rows of before schema 0012"),
+    Column("brought", Small, comment="1 where another store gave it, NULL where this one did"),
     Column("parts", Checksum, nullable=False, comment="Of its parts"),
     Column("checksum", Checksum, nullable=False, comment="Of all its columns that are not NULL"),
     Index("ix_verdict_new_id_old_id", "new_id", "old_id"),

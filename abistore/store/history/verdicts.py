@@ -53,14 +53,16 @@ BROUGHT = (*SUMMARY, "evidence", "asker")
 _SEALED = (
     *(_VERDICT.id, _VERDICT.old_id, _VERDICT.new_id),
     *(_VERDICT[column] for column in SUMMARY),
-    *(_VERDICT.evidence, _VERDICT.asker, _VERDICT.parts, _VERDICT.checksum),
+    *(_VERDICT.evidence, _VERDICT.asker, _VERDICT.brought, _VERDICT.parts, _VERDICT.checksum),
 )
-"""What a row's checksum is of, and that. Rows of before schema 0012 have no evidence and no asker, nor does theirs."""
+"""What a row's checksum is of, and that. A column that is NULL is left out."""
+_GIVEN_HERE = _VERDICT.brought.is_(None)
+"""What another store says of two releases answers nobody here: it is judged anew."""
 
 _KEY = ("old_id", "new_id", "policy", "policy_digest", "suppression_digest", "engine")
 _LATEST = (
     select(*_SEALED)
-    .where(*(_VERDICT[column] == bindparam(column) for column in _KEY))
+    .where(_GIVEN_HERE, *(_VERDICT[column] == bindparam(column) for column in _KEY))
     .order_by(_VERDICT.id.desc())
     .limit(1)
 )
@@ -71,7 +73,7 @@ _OF_LINE = (
         .join(tables.line)
         .join(tables.library)
     )
-    .where(OF_LINE, _VERDICT.engine == bindparam("engine"))
+    .where(OF_LINE, _GIVEN_HERE, _VERDICT.engine == bindparam("engine"))
     .order_by(_VERDICT.id)
 )
 _BY_ID = select(*_SEALED).where(_VERDICT.id == bindparam("verdict"))
@@ -102,13 +104,13 @@ _decode_evidence = msgspec.json.Decoder(SeenFacets).decode
 def find(
     database: Database, sides: tuple[Release, Release], ruling: RulingKey, engine: str, memory: RowMemory
 ) -> StoredVerdict | None:
-    """The latest judgement of these two releases under this ruling by this engine."""
+    """The latest judgement of these two releases under this ruling by this engine that this store gave."""
     row = _latest(database, (*(cards.identifier(database, side) for side in sides), *ruling, engine))
     return _loaded(database, row, sides, memory) if row else None
 
 
 def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[int, int, RulingKey], VerdictSummary]:
-    """The latest judgements between releases of ``line``, by their sequence numbers and ruling."""
+    """The latest judgements that this store gave between releases of ``line``, by their sequence numbers and ruling."""
     rows = database.rows(_OF_LINE, {**labels(line), "engine": engine})
     _check(database, rows)
     releases = cards.by_identifier(database, line) if rows else {}
@@ -116,7 +118,7 @@ def summaries(database: Database, line: LineKey, engine: str) -> Mapping[tuple[i
     for _, old_id, new_id, *row in rows:
         old, new = releases.get(old_id), releases.get(new_id)
         if old and new:  # releases of two lines are compared too
-            told = _summary(row[:-2], (old.evidence, new.evidence))
+            told = _summary(row[:-3], (old.evidence, new.evidence))
             found[old.sequence, new.sequence, told.ruling] = told
     return found
 
@@ -224,7 +226,7 @@ def every(database: Database) -> Iterator[StoredRow]:
         parts = parts_of(database, row[0])
         lists = {part: findings.unpack(parts[part]) for part in LISTS if part in parts}
         remarks = zlib.decompress(parts["remarks"]) if "remarks" in parts else b""
-        yield StoredRow(row[1], row[2], dict(zip(BROUGHT, row[3:-2], strict=True)), lists, remarks)
+        yield StoredRow(row[1], row[2], dict(zip(BROUGHT, row[3:-3], strict=True)), lists, remarks)
 
 
 def has(database: Database, sides: tuple[int, int], values: Mapping[str, object]) -> bool:
@@ -244,17 +246,18 @@ def bring(
 ) -> int:
     """Write a judgement of another store, each list as its findings' keys and JSON; how many findings are new.
 
+    It is kept and travels on, and never answers for this store.
     Raises :class:`ValueError` where it is none.
     """
     _checked(values, remarks)
-    row = {"old_id": sides[0], "new_id": sides[1], **values, "parts": 0, "checksum": 0}
+    row = {"old_id": sides[0], "new_id": sides[1], **values, "brought": 1, "parts": 0, "checksum": 0}
     verdict = database.insert(_INSERT, row)
     rows, new = findings.bring(database, {key: body for own in lists.values() for key, body in own.items()}, verdict)
     parts = {part: findings.pack(rows[key] for key in own) for part, own in lists.items() if own}
     parts |= {"remarks": zlib.compress(remarks)} if remarks else {}
     database.many(_INSERT_PART, [{"verdict_id": verdict, "part": part, "body": body} for part, body in parts.items()])
     said = (values[column] for column in BROUGHT if values[column] is not None)
-    seal = checksum(verdict, *sides, *said, _seal_of(parts))
+    seal = checksum(verdict, *sides, *said, 1, _seal_of(parts))
     database.run(_SEAL.values(parts=_seal_of(parts), checksum=seal), {"identifier": verdict})
     return new
 
@@ -306,7 +309,7 @@ def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
     """The id and the summary of the latest judgement of a key."""
     rows = database.rows(_LATEST, dict(zip(_KEY, key, strict=True)))
     _check(database, rows)
-    return (rows[0][0], *rows[0][3:-2]) if rows else None
+    return (rows[0][0], *rows[0][3:-3]) if rows else None
 
 
 def _loaded(database: Database, row: Row, sides: tuple[Release, Release], memory: RowMemory) -> StoredVerdict:
