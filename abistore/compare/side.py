@@ -151,7 +151,7 @@ class SideFacts:
         places = Watched(Places(self.files), note, "place") if located else {}
         found = SideFacts(msgspec.structs.replace(self.snapshot, entries=entries, locations=places))
         found.tables = self.tables.watched(found.types, note)
-        found._graph.put(self.reach.watched(lambda name: note(("reach", name))))
+        found._graph.put(self.reach.watched(note))
         found.enumerators = Watched(self.enumerators, note, "enumerator")
         found.unnamed_enums = Watched(self.unnamed_enums, note, "unnamed enum")
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from abistore.model.cpp_names.qualified import last_component, plain_template
 from abistore.model.names import SELF, Facet, Kind, Name
@@ -188,29 +188,8 @@ Edges: TypeAlias = dict[Name, bool]
 Mentions: TypeAlias = Sequence[Sequence[Reference]]
 """What a declaration mentions, shape by shape."""
 
-
-class _Walk(NamedTuple):
-    """The exports that reach a name, and all names that were met on the way to them."""
-
-    exports: tuple[Name, ...]
-    met: tuple[Name, ...]
-
-
-_HELD: Final = 2_000_000
-"""How many names the walks of one snapshot hold: a walk more is forgotten, and done again when it is asked for."""
-
-
-class _Walks:
-    """What was walked for one who watches is not walked again for the next one."""
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[Name, bool], _Walk] = {}
-        self._held = 0
-
-    def keep(self, start: tuple[Name, bool], walk: _Walk) -> None:
-        self._held += len(walk.exports) + len(walk.met)
-        if self._held <= _HELD:
-            self.known[start] = walk
+Note: TypeAlias = Callable[[tuple[str, Name]], object]
+"""Is told of ``("reach", name)`` where users or mentions of a name are looked at, and of ``("exports", name)``."""
 
 
 class Reach:
@@ -227,8 +206,7 @@ class Reach:
         self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
-        self._note: Callable[[Name], object] | None = None
-        self._walks = _Walks()
+        self._note: Note | None = None
         self._mentions: dict[Name, Mentions] = {}
 
     @cached_property
@@ -246,7 +224,7 @@ class Reach:
     def mentions(self, name: Name) -> Mentions:
         """What the debug information's shapes of ``name`` mention, one by one."""
         if self._note:
-            self._note(name)
+            self._note(("reach", name))
         return self._mentioned(name)
 
     def _mentioned(self, name: Name) -> Mentions:
@@ -267,18 +245,17 @@ class Reach:
             found._backward = None
         return found
 
-    def watched(self, note: Callable[[Name], object]) -> Reach:
-        """The same, which tells ``note`` of every name whose users or mentions it looks at."""
+    def watched(self, note: Note) -> Reach:
+        """The same, which tells ``note`` of every name whose users or mentions it looks at, or whose exports."""
         self._users(SELF)
         found = self._copy()
-        found._note, found._walks = note, self._walks
+        found._note, found._affected = note, self._affected
         return found
 
     def _copy(self) -> Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
         found._declared, found._affected, found._closures, found._met, found._note = {}, {}, {}, 0, None
-        found._walks = _Walks()
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
@@ -300,7 +277,26 @@ class Reach:
                 users[name] = after[used]
             self._backward[used] = users
 
-    def met_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[Name]:
+    def noted_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[tuple[str, Name]]:
+        """What those were told of who watched the reach ``before``, and of which they might be told something else.
+
+        That are the users of names, and the exports of each name from which a walk meets users that differ.
+        """
+        differing = set(self._used_otherwise(before, changed))
+        yield from (("reach", name) for name in differing)
+        yield from (("exports", name) for name in before._led_to(differing))
+
+    def _led_to(self, names: Iterable[Name]) -> set[Name]:
+        """``names``, and all that they mention, what these mention, and so on."""
+        pending = list(names)
+        found = set(pending)
+        while pending:
+            new = self._forward.get(pending.pop(), {}).keys() - found
+            found |= new
+            pending += new
+        return found
+
+    def _used_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[Name]:
         """The ``changed`` names, and those whose users differ from what they were ``before``."""
         pending = list(changed)
         yield from pending
@@ -320,13 +316,17 @@ class Reach:
 
     def _users(self, name: Name) -> Edges:
         if self._note:
-            self._note(name)
+            self._note(("reach", name))
+        return self._used_by.get(name, {})
+
+    @property
+    def _used_by(self) -> dict[Name, Edges]:
         if self._backward is None:
             self._backward = {}
             for user, edges in self._forward.items():
                 for used, by_value in edges.items():
                     self._backward.setdefault(used, {})[user] = by_value
-        return self._backward.get(name, {})
+        return self._backward
 
     def reaches(self, name: Name, *, by_value: bool = False) -> bool:
         """Whether an export reaches ``name``; with ``by_value``, along such mentions only."""
@@ -347,38 +347,12 @@ class Reach:
 
     def exports_reaching(self, name: Name, *, by_value: bool = False) -> tuple[Name, ...]:
         """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
+        if self._note:
+            self._note(("exports", name))
         known = self._affected.get((name, by_value))
         if known is None:
-            if self._note:
-                known = self._watched_sources(name, by_value)
-            else:
-                known = tuple(sorted(self._sources(name, by_value)))
-            self._affected[name, by_value] = known
+            known = self._affected[name, by_value] = tuple(sorted(self._sources(name, by_value)))
         return known
-
-    def _watched_sources(self, name: Name, by_value_only: bool) -> tuple[Name, ...]:
-        """The exports that reach ``name``, sorted. Who watches is told of all names on the way, whoever walked it."""
-        walk = self._walks.known.get((name, by_value_only))
-        if walk is None:
-            found, met, pending = set[Name](), {name}, [name]
-            while pending:
-                each = pending.pop()
-                if (known := self._walks.known.get((each, by_value_only))) is not None:
-                    found.update(known.exports)
-                    met.update(known.met)
-                    continue
-                if self._is_export(each):
-                    found.add(each)
-                for user, by_value in (self._backward or {}).get(each, {}).items():
-                    if (by_value or not by_value_only) and user not in met:
-                        met.add(user)
-                        pending.append(user)
-            walk = _Walk(tuple(sorted(found)), tuple(met))
-            self._walks.keep((name, by_value_only), walk)
-        if self._note:
-            for each in walk.met:
-                self._note(each)
-        return walk.exports
 
     def _sources(self, name: Name, by_value_only: bool) -> set[Name]:
         """The exports that reach ``name``; what was asked before of a name on the way is not walked again."""
@@ -392,7 +366,7 @@ class Reach:
                 continue
             if self._is_export(each):
                 found.add(each)
-            for user, by_value in self._users(each).items():
+            for user, by_value in self._used_by.get(each, {}).items():
                 if (by_value or not by_value_only) and user not in seen:
                     seen.add(user)
                     self._met += 1

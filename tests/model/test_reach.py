@@ -124,13 +124,33 @@ def test_what_a_later_release_reaches_follows_from_what_differs():
 
 
 @pytest.mark.parametrize("first", [P, Q])
-def test_who_watches_is_told_of_all_that_was_met_whatever_another_walked_before(first: Name) -> None:
+def test_who_watches_is_told_of_what_was_asked_whatever_another_walked_before(first: Name) -> None:
     """``f`` takes ``Q``, which points to ``P``."""
     reach = Reach(snapshot({F: Function("f", VOID, (Named(Q),)), Q: record(Pointer(Named(P))), P: record()}))
-    reach.watched(lambda name: None).exports_reaching(first)
-    seen = set[Name]()
-    assert reach.watched(seen.add).exports_reaching(P) == (F,)
-    assert seen == {P, Q, F}
+    reach.watched(lambda key: None).exports_reaching(first)
+    seen = set[tuple[str, Name]]()
+    watched = reach.watched(seen.add)
+    assert watched.exports_reaching(P) == (F,)
+    assert list(watched.users(Q)) == [F]
+    assert seen == {("exports", P), ("reach", Q)}
+
+
+def test_other_users_far_above_are_noted_of_all_that_they_lead_to_and_of_nothing_else() -> None:
+    """``f`` took ``Q``, which points to ``P``; ``g`` takes an enumeration."""
+    g = Name("function", "g")
+    rest: dict[Name, AnyShape] = {
+        Q: record(Pointer(Named(P))),
+        P: record(),
+        g: Function("g", VOID, (Named(ENUM),)),
+        ENUM: record(),
+    }
+    before = Reach(snapshot({F: Function("f", VOID, (Named(Q),)), **rest}))
+    assert before.exports_reaching(P) == (F,)
+    later = before.after(snapshot({F: Function("f", VOID, ()), **rest}), [F])
+    assert set(later.noted_otherwise(before, [F])) == {
+        *(("reach", name) for name in (F, Q)),
+        *(("exports", name) for name in (F, Q, P)),
+    }
 
 
 def test_only_what_lies_inside_is_embedded():

@@ -113,7 +113,7 @@ class JudgedAgainst:
         last = self._last
         if last is None:
             return set()
-        found: set[Key] = {*changed, *(("reach", name) for name in new.reach.met_otherwise(last.reach, changed))}
+        found: set[Key] = {*changed, *new.reach.noted_otherwise(last.reach, changed)}
         found |= {("members", owner) for side in (last, new) for name in changed for owner in _owners(side, name)}
         found |= {("undescribed", name) for name in last.undescribed ^ new.undescribed}
         found |= {("renamed", name) for name in _unequal(self._renames.targets, renames.targets)}
