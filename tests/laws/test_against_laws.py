@@ -19,7 +19,11 @@ from abistore.compare.policies.ruling import Ruling
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison, Finding
+from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot
+from tests.compare.model import INT, VOID, function, record, struct, to
+from tests.compare.model import snapshot as release
+from tests.effort import steps
 from tests.laws.histories import EXPORTS, FILES, TYPES, history
 from tests.laws.test_policy_laws import conditions, policies
 
@@ -87,3 +91,18 @@ def test_a_policy_and_suppressions_do_to_many_what_they_do_to_each(
     for new, found in zip(releases[1:], judged_in_turn(releases, Ruling(policy, accepted)), strict=True):
         alone = compare(releases[0], new, Ruling(policy, accepted))
         assert unlocated(found) == unlocated(alone)
+
+
+def test_many_types_that_go_with_one_function_are_folded_in_linear_work() -> None:
+    """Each depends on what is found about the function, which depends on none of them."""
+
+    def work(count: int) -> int:
+        names = [record(f"T{number:04}") for number in range(count)]
+        used = function("use")
+        old = release({used: Function("use", VOID, tuple(map(to, names))), **dict.fromkeys(names, struct(INT))})
+        new = release({used: Function("use", VOID, (INT,))})
+        return steps(lambda: judged_in_turn([old, new]))
+
+    work(10)
+    few, many = work(50), work(200)
+    assert many < 6 * few

@@ -76,11 +76,8 @@ class FindingGroups:
         loose = set(changed)
         for number in numbers:
             loose |= self._dissolve(number)
-        pending = sorted(name for name in loose if name in judged)
-        loose = set(pending)
-        for name in pending:
-            if name in loose:
-                loose -= self._group(name, judged, watching)
+        loose = {name for name in loose if name in judged}
+        self._regroup(sorted(loose), judged, watching)
 
     def _note_families(self, name: Name, found: bool) -> None:
         for family in _families(name):
@@ -98,9 +95,28 @@ class FindingGroups:
             del self._of[name]
         return group.members
 
-    def _group(self, name: Name, judged: Mapping[Name, Judged], watching: Watching) -> frozenset[Name]:
-        """Make the group of ``name``: larger ones, until it depends on no others' findings."""
-        members = {name}
+    def _regroup(self, names: Iterable[Name], judged: Mapping[Name, Judged], watching: Watching) -> None:
+        """Make the groups of ``names``.
+
+        A group that meets another one waits: all that others add to the two is folded with them at once.
+        """
+        waiting: dict[Name, set[Name]] = {}
+        for name in names:
+            if name not in self._of and name not in waiting:
+                self._grow({name}, judged, watching, waiting, patient=True)
+        while waiting:
+            self._grow(next(iter(waiting.values())), judged, watching, waiting, patient=False)
+
+    def _grow(
+        self,
+        members: set[Name],
+        judged: Mapping[Name, Judged],
+        watching: Watching,
+        waiting: dict[Name, set[Name]],
+        *,
+        patient: bool,
+    ) -> None:
+        """Make the group of ``members``: larger ones, until it depends on no others' findings."""
         while True:
             seen: set[Key] = set()
             group = self._folded(members, judged, *watching(seen))
@@ -108,9 +124,17 @@ class FindingGroups:
             if not others:
                 break
             members |= others
-            for each in others:
-                if each in self._of:
-                    members |= self._dissolve(self._of[each])
+            met = [each for each in others if each in self._of or each in waiting]
+            for each in met:
+                members.update(self._dissolve(self._of[each]) if each in self._of else waiting.get(each, ()))
+            if met and patient:
+                waiting.update(dict.fromkeys(members, members))
+                return
+        for name in members:
+            waiting.pop(name, None)
+        self._keep(group, seen)
+
+    def _keep(self, group: FindingGroup, seen: set[Key]) -> None:
         number = next(self._numbers)
         self._groups[number] = group
         for table, findings in ((self.findings, group.findings), (self.suppressed, group.suppressed)):
@@ -119,7 +143,6 @@ class FindingGroups:
         self._of.update(dict.fromkeys(group.members, number))
         self._asking.keep(number, group.asked)
         self._looking.keep(number, seen)
-        return group.members
 
     def _folded(
         self, members: set[Name], judged: Mapping[Name, Judged], context: Context, ruling: AppliedRuling
@@ -128,7 +151,7 @@ class FindingGroups:
         if not self._fold:
             alone = tuple(ruling.judge(found))
             return FindingGroup(frozenset(members), alone, (), frozenset(), worst_of(found), frozenset())
-        asked = {each for name in members for each in self._related(name)}
+        asked = self._related(members)
         kept = ruling.judge(found)
         findings = fold(kept, RULES, context, asked)
         suppressed = fold(ruling.suppressed, RULES, context, asked)
@@ -141,16 +164,18 @@ class FindingGroups:
             frozenset(asked),
         )
 
-    def _related(self, name: Name) -> Iterator[Name]:
-        """The names whose findings matter to those of ``name`` by what they are called."""
-        together = siblings(name.spelling)
-        if len(together) > 1:
-            yield from (Name(kind, symbol) for symbol in together for kind in ("function", "variable"))
-        subject = class_of(name)
-        if subject:
-            yield Name("record", subject)
-        for family in _families(name):
-            yield from self._families.get(family, ())
+    def _related(self, members: Iterable[Name]) -> set[Name]:
+        """The names whose findings matter to those of ``members`` by what they are called."""
+        found = set[Name]()
+        families = set[str]()
+        for name in members:
+            together = siblings(name.spelling)
+            if len(together) > 1:
+                found.update(Name(kind, symbol) for symbol in together for kind in ("function", "variable"))
+            if subject := class_of(name):
+                found.add(Name("record", subject))
+            families.update(_families(name))
+        return found.union(*(self._families.get(family, ()) for family in families))
 
 
 def _families(name: Name) -> list[str]:
