@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
@@ -36,7 +36,22 @@ class SuggestingGroup(click.Group):
 
             meant = [f"`{each}`" for each in _elsewhere(ctx.find_root(), word)] or near(word, known)
             raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _check_given_once(ctx, command, rest)
+        return name, command, rest
+
+
+def _check_given_once(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
+    """Raise :class:`UsageError` where an option that takes one value has two: only the last would count, unsaid."""
+    own = click.Context(command, ctx, command.name, **command.context_settings)
+    _, _, given = command.make_parser(own).parse_args(list(words))
+    seen = set()
+    for each in given:
+        if isinstance(each, click.Option) and not (each.multiple or each.is_flag or each.count):
+            if each in seen:
+                raise UsageError(f"{each.opts[0]} is given twice", "only one counts: leave the other out")
+            seen.add(each)
 
 
 def _elsewhere(root: click.Context, word: str) -> Iterator[str]:

@@ -73,8 +73,18 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 def is_reference(text: str | Path) -> TypeGuard[str]:
-    """Whether an operand names a stored release. A file of that name wins. A path, or a ``/``, always means a file."""
-    if isinstance(text, Path) or os_path_exists(text) or "/" in text or text.startswith("."):
+    """Whether an operand names a stored release. A path, or a ``/``, always means a file.
+
+    Raises :class:`UsageError` for ``libfoo@baseline`` beside a file of that name, which nobody may put in its place.
+    A file whose name looks like a digest wins.
+    """
+    if isinstance(text, Path) or "/" in text or text.startswith("."):
+        return False
+    if os_path_exists(text):
+        if "@" in text:
+            raise UsageError(
+                f"{text}: reads as a stored release, and a file of that name is here", f"name the file as ./{text}"
+            )
         return False
     return "@" in text or DIGEST_PREFIX.fullmatch(text) is not None
 

@@ -75,6 +75,13 @@ def abistore(capsys: pytest.CaptureFixture[str], database: Path, monkeypatch: py
     return call
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_database(request: pytest.FixtureRequest, abistore: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs a test on each database that is supported; for `usefixtures`, which come first."""
+    if request.param == "postgresql":
+        monkeypatch.setenv("ABISTORE_DB", str(request.getfixturevalue("postgres_url")))
+
+
 def obey_permissions() -> None:
     """Make file modes hold for this process, even where it is root's."""
     drop, override, search = 24, 1, 2

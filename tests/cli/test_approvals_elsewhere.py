@@ -45,6 +45,7 @@ def refused(call: Call, built: Built, *words: str) -> list[str]:
     return [one["id"] for one in changes if one["impact"] in {"breaking", "api_break"} and not one["approved"]]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_an_approval_holds_on_the_target_that_it_names(on_two_targets: Call) -> None:
     """A field that falls into padding on one target moves all others on another."""
     ids = refused(on_two_targets, here)
@@ -78,6 +79,7 @@ def test_a_target_that_is_not_stored_is_told(abistore: Call, old: Path) -> None:
     assert (done.code, done.out.strip().endswith("libcase is not stored for elf-vax-32-little yet")) == (0, True)
 
 
+@pytest.mark.usefixtures("either_database")
 def test_what_is_approved_on_one_target_is_taken_back_there_alone(on_two_targets: Call) -> None:
     ids = refused(on_two_targets, here)
     for target in (HERE, THERE):
@@ -115,6 +117,7 @@ def in_two_profiles(abistore: Call) -> Call:
 DEBUG = ("--profile", "debug")
 
 
+@pytest.mark.usefixtures("either_database")
 def test_an_approval_holds_in_the_build_profile_that_it_names(in_two_profiles: Call) -> None:
     """What no debug build offers may be what all programs call in the other."""
     ids = refused(in_two_profiles, here)
@@ -209,6 +212,7 @@ def removal(call: Call) -> str:
     return str(next(one["id"] for one in changes if one["kind"] == "func_removed"))
 
 
+@pytest.mark.usefixtures("either_database")
 def test_what_was_approved_once_and_came_back_is_not_approved_when_it_goes_again(
     abistore: Call, removed: Callable[[str, str], int]
 ) -> None:
@@ -245,6 +249,7 @@ def test_a_change_that_is_undone_and_made_again_needs_another_approval(
     assert removed("4.0", wider) == 4
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_retrospective_approval_does_not_cover_the_next_removal(
     abistore: Call, removed: Callable[[str, str], int]
 ) -> None:

@@ -104,6 +104,7 @@ def test_two_files_are_compared_without_a_ledger(released: Call, failing: Ids, o
     assert (done.code, done.json["approved_count"]) == (4, 0)
 
 
+@pytest.mark.usefixtures("either_database")
 def test_an_approval_is_void_when_the_facts_change_and_the_report_says_so(
     released: Call, failing: Ids, new: Path
 ) -> None:
@@ -185,23 +186,25 @@ def test_an_approval_hides_no_missing_evidence(released: Call, failing: Ids) -> 
     assert gate(released, stripped, "--require", "none")[0] == 0
 
 
+@pytest.mark.usefixtures("either_database")
 def test_what_is_withdrawn_while_a_build_is_judged_does_not_let_it_pass(
-    released: Call, failing: Ids, new: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+    released: Call, failing: Ids, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = failing(new)
-    approve(ids, ApprovalPlan("x", approver="ana", library="libcase"), database=database)
+    approve(ids, ApprovalPlan("x", approver="ana", library="libcase"))
     judging = admission.concluded
 
     def withdrawn(*words: Any) -> Any:
         found = judging(*words)
-        withdraw(ids, WithdrawalPlan("used after all"), database=database)
+        withdraw(ids, WithdrawalPlan("used after all"))
         return found
 
     monkeypatch.setattr(admission, "concluded", withdrawn)
-    done = ingest(new, IngestPlan(version="2.0", gate=Gate("baseline")), database=database)[0]
+    done = ingest(new, IngestPlan(version="2.0", gate=Gate("baseline")))[0]
     assert (done.exit_code, done.status) == (4, "refused")
 
 
+@pytest.mark.usefixtures("either_database")
 def test_an_approval_of_another_library_lets_nothing_pass(released: Call, failing: Ids, old: Path, new: Path) -> None:
     ids = failing(new)
     released("ingest", old, "--library", "libother", "--version", "1.0", "--set-baseline")
@@ -350,6 +353,7 @@ FOUR = "alpha beta gamma delta"
 FIVE = "alpha beta gamma delta zeta"
 
 
+@pytest.mark.usefixtures("either_database")
 @pytest.mark.parametrize(("kind", "built"), [("symbol_renamed_batch", suffixed), ("symbols_version_moved", versioned)])
 def test_what_is_approved_of_many_exports_approves_no_other_export(
     abistore: Call, kind: str, built: Callable[[str, str], Path]

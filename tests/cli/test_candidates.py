@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,9 @@ pytestmark = pytest.mark.fast
 
 
 @pytest.fixture
-def kept(stored: Call, new: Path, database: Path) -> Call:
+def kept(stored: Call, new: Path) -> Call:
     """Three releases, and a candidate of a fourth."""
-    with Store.open(database, write=True) as store:
+    with Store.open(os.environ["ABISTORE_DB"], write=True) as store:
         store.ingest(capture(new), IngestRequest("3.0", candidate=True))
     return stored
 
@@ -31,6 +32,7 @@ def test_list_marks_candidates(kept: Call) -> None:
     assert "3 and 1 candidate" in kept("list").out
 
 
+@pytest.mark.usefixtures("either_database")
 def test_history_tells_of_candidates_and_judges_no_release_against_them(kept: Call, added: Path) -> None:
     assert "candidate 3.0, kept " in kept("history", "libcase").out
     kept("ingest", added, "--version", "4.0")
@@ -60,6 +62,7 @@ def test_a_candidate_is_offered_where_its_reference_is_begun(kept: Call) -> None
     assert references("libcase@c") == ("libcase@candidate:3.0",)
 
 
+@pytest.mark.usefixtures("either_database")
 def test_no_baseline_stands_at_what_is_no_release(kept: Call, added: Path) -> None:
     done = kept("baseline", "set", "libcase@candidate:3.0")
     assert (done.code, "candidate" in done.err) == (64, True)

@@ -57,6 +57,7 @@ def file_of(done: Any) -> dict[str, Any]:
 # --- judged before it is stored -----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("either_database")
 def test_what_fails_is_not_stored_and_the_mended_build_takes_its_label(based: Call, new: Path, added: Path) -> None:
     failed = based("ingest", new, "--version", "2.0", "--against", "baseline", "--json")
     assert (failed.code, file_of(failed)["status"], file_of(failed)["release"]) == (4, "refused", None)
@@ -66,6 +67,7 @@ def test_what_fails_is_not_stored_and_the_mended_build_takes_its_label(based: Ca
     assert versions(based) == ["1.0", "2.0"]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_what_fails_is_kept_as_a_candidate_where_that_is_asked(based: Call, new: Path, added: Path) -> None:
     done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed", "--json")
     assert (done.code, file_of(done)["status"], file_of(done)["release"]["candidate"]) == (4, "candidate", True)
@@ -87,6 +89,7 @@ def test_what_passes_is_judged_and_stored_and_its_verdict_remembered(based: Call
     assert based("db", "stats", "--json").json["stats"]["verdicts"] == stored == 1
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_known_file_is_judged_as_a_new_one(based: Call, new: Path) -> None:
     assert based("ingest", new, "--version", "2.0").code == 0
     for _ in range(2):
@@ -94,6 +97,7 @@ def test_a_known_file_is_judged_as_a_new_one(based: Call, new: Path) -> None:
         assert (done.code, file_of(done)["status"], file_of(done)["baseline"]) == (4, "known", None)
 
 
+@pytest.mark.usefixtures("either_database")
 @pytest.mark.parametrize("against", ["latest", "prev", "1.0", "libcase@1.0"])
 def test_a_release_is_never_its_own_measure(based: Call, added: Path, new: Path, against: str) -> None:
     assert based("ingest", new, "--version", "2.0", "--against", against).code == 4
@@ -102,6 +106,7 @@ def test_a_release_is_never_its_own_measure(based: Call, added: Path, new: Path,
         assert file_of(done)["verdict"]["old"]["version"] == "1.0"
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_file_passes_no_gate_under_another_label(based: Call, new: Path) -> None:
     assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--keep-failed").code == 4
     for label in ("2.1", "1.0.1", "nightly"):
@@ -134,6 +139,7 @@ def test_two_files_of_one_label_are_not_stored_over_each_other(based: Call, adde
     assert [each["exit_code"] for each in done.json["files"]] == [0, 68]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_release_that_was_taken_back_leaves_no_hole(based: Call, added: Path, new: Path) -> None:
     assert based("ingest", added, "--version", "1.1", "--against", "baseline", "--set-baseline").code == 0
     assert based("db", "forget", "libcase@1.1").code == 64
@@ -143,6 +149,7 @@ def test_a_release_that_was_taken_back_leaves_no_hole(based: Call, added: Path, 
     assert versions(based) == ["1.1"]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_another_profile_is_another_line_and_has_its_own_baseline(based: Call, new: Path) -> None:
     done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--profile", "debug")
     assert done.code == 67
@@ -153,6 +160,7 @@ def test_another_profile_is_another_line_and_has_its_own_baseline(based: Call, n
     assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_lower_label_than_all_moves_no_baseline(based: Call, new: Path) -> None:
     done = based("ingest", new, "--version", "0.1", "--against", "prev", "--set-baseline", "--json")
     assert (file_of(done)["unjudged"], file_of(done)["baseline"]) == ("nothing precedes it", None)
@@ -172,6 +180,7 @@ def test_what_a_suppression_let_pass_fails_without_it(based: Call, new: Path, tm
 # --- replacing ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_replacement_does_not_pass_by_being_its_own_measure(based: Call, new: Path, old: Path) -> None:
     before = content(based, "libcase@1.0")
     done = based("ingest", new, "--version", "1.0", "--replace", "--against", "baseline")
@@ -181,6 +190,7 @@ def test_a_replacement_does_not_pass_by_being_its_own_measure(based: Call, new: 
     assert based("ingest", old, "--version", "1.0", "--replace", "--against", "baseline").code == 0
 
 
+@pytest.mark.usefixtures("either_database")
 @pytest.mark.parametrize("command", ["ingest", "import"])
 def test_a_baseline_is_replaced_for_a_reason_only_which_its_history_keeps(
     based: Call, added: Path, tmp_path: Path, command: str
@@ -209,6 +219,7 @@ def test_a_baseline_that_is_to_be_replaced_is_judged_against_what_it_was(based: 
     assert content(based, "libcase@baseline") != before
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_replacement_is_judged_against_what_it_replaces_and_against_the_baseline(
     based: Call, added: Path, old: Path
 ) -> None:
@@ -237,6 +248,7 @@ def test_a_replacement_that_breaks_the_baseline_alone_fails_too(based: Call, new
 # --- the first of a line ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("either_database")
 def test_the_first_run_sets_the_baseline_where_there_is_none(abistore: Call, old: Path, added: Path, new: Path) -> None:
     def build(path: Path, version: str) -> tuple[int, str, str | None]:
         words = ("--against", "baseline", "--set-baseline-if-none")
@@ -277,6 +289,7 @@ def test_a_baseline_on_another_architecture_is_told(based: Call, narrow: Path) -
 # --- evidence -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("either_database")
 @pytest.mark.parametrize("gate", ["breaking", "api_break", "risk"])
 def test_a_stripped_build_passes_no_gate_that_a_full_one_was_measured_by(
     based: Call, stripped: Path, gate: str
@@ -572,11 +585,13 @@ def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, mo
     assert versions(based) == ["1.0"]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_nothing_believes_a_verdict_that_another_database_brought(based: Call, new: Path, tmp_path: Path) -> None:
     """It is judged anew, and what was judged here answers from then on."""
     assert based("ingest", new, "--version", "2.0").code == 0
-    forged = tmp_path / "forged.db"
-    assert based("db", "backup", forged).code == 0
+    bundle, forged = tmp_path / "all.bundle", tmp_path / "forged.db"
+    assert based("export", "--bundle", "-o", bundle).code == 0
+    assert based("import", bundle, "--db", forged).code == 0
     with Store.open(forged, write=True) as store:
         first, second = store.resolve("libcase@1.0"), store.resolve("libcase@2.0")
         nothing = Comparison(first.side, second.side, Verdict.NO_CHANGE, (), engine=str(ENGINE))
@@ -588,6 +603,7 @@ def test_nothing_believes_a_verdict_that_another_database_brought(based: Call, n
     assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_release_that_was_withdrawn_is_told_where_it_is_passed_over(based: Call, added: Path, old: Path) -> None:
     """A tag takes away what the next release is measured by."""
     assert based("ingest", added, "--version", "1.1").code == 0

@@ -74,7 +74,7 @@ def compare_command(
     """Compare OLD with NEW and judge the difference.
 
     Each is a library, a JSON snapshot, a stored release (libfoo@1.2.0, libfoo@latest, libfoo@prev, libfoo@baseline,
-    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. A file wins over a reference of the same name.
+    libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. ./NAME is a file, whatever it is called.
 
     Two packages (.deb, .rpm, .whl, .conda, .zip, tar) or folders are compared as releases of all libraries in them:
     one table, one verdict. Beside anything else, a package stands for its library of the other side's name.

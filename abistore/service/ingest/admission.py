@@ -212,6 +212,8 @@ class Admission:
             said = said_of(*label, old.provenance, new.provenance)
             if self.gate.against == "prev":
                 said = (*said, *passed_over(self.store, old, self.arrival.request.version))
+            if old == standing.release:
+                said = (*said, f"{old.version} is the release that it is judged against: no other one was compared")
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 

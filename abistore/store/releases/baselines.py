@@ -73,7 +73,7 @@ def move(
 
     Raises :class:`SnapshotNotFound` where the line has no such release, or no such channel to clear.
     """
-    if not channel or channel != channel.strip() or not channel.isprintable():
+    if not channel or channel != channel.strip() or not channel.isprintable() or channel.startswith("-"):
         raise UsageError(f"not a name for a channel: {channel!r}", "give a word such as release or main")
     with database.transaction():
         hold_stored(database, line)

@@ -1,0 +1,68 @@
+"""Ways round a gate by names: files called like releases, options given twice, channels, a release beside itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+
+@pytest.fixture
+def based(abistore: Call, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """A store whose one release is the baseline, in a folder of its own."""
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    monkeypatch.chdir(tmp_path)
+    return abistore
+
+
+def test_a_file_called_like_the_baseline_does_not_take_its_place(based: Call, new: Path) -> None:
+    assert based("compare", "libcase@baseline", new).code == 4
+    Path("libcase@baseline").write_bytes(new.read_bytes())
+    done = based("compare", "libcase@baseline", new)
+    assert (done.code, "a file of that name is here" in done.err) == (64, True)
+    assert "./libcase@baseline" in done.err
+    assert based("compare", "./libcase@baseline", new).code == 0
+    for words in (("show",), ("exports",)):
+        assert based(*words, "libcase@1.0").code == 0
+
+
+def test_a_file_called_like_a_digest_is_the_file(based: Call, new: Path) -> None:
+    Path("abcdef12").write_bytes(new.read_bytes())
+    assert based("compare", "libcase@baseline", "abcdef12").code == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ingest", "{}", "--version", "2.0", "--against", "baseline", "--against", "1.0"),
+        ("gate", "{}", "--version", "2.0", "--channel", "release", "--channel=main"),
+        ("gate", "{}", "--version", "2.0", "--fail-on", "risk", "--fail-on", "never"),
+        ("baseline", "set", "libcase@1.0", "--channel", "a", "--channel", "b"),
+    ],
+)
+def test_an_option_that_takes_one_value_is_refused_with_two(based: Call, new: Path, words: tuple[str, ...]) -> None:
+    """The last one counted, and nothing said that the first did not."""
+    done = based(*(word.replace("{}", str(new)) for word in words))
+    assert (done.code, "is given twice" in done.err) == (64, True)
+
+
+def test_options_that_take_several_values_and_flags_may_be_repeated(based: Call, new: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known.yaml"
+    known.write_text("suppressions: []\n")
+    words = ("--suppress", known, "--suppress", known, "--json", "--json")
+    assert based("gate", new, "--version", "2.0", *words).code == 4
+
+
+@pytest.mark.parametrize("channel", ["--force", "-", " release", ""])
+def test_a_channel_is_not_called_like_an_option(based: Call, channel: str) -> None:
+    done = based("baseline", "set", "libcase@1.0", "--channel", channel)
+    assert done.code == 64
+
+
+def test_a_release_that_is_judged_against_itself_says_so(based: Call, new: Path) -> None:
+    assert based("ingest", new, "--version", "2.0").code == 0
+    done = based("ingest", new, "--version", "2.0", "--against", "2.0")
+    assert (done.code, "2.0 is the release that it is judged against" in done.out) == (0, True)
+    assert "is judged against:" not in based("ingest", new, "--version", "2.0", "--against", "1.0").out
