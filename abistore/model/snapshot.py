@@ -210,6 +210,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``conditions`` chose between declarations, sorted.
     ``unread`` are the words of functions whose bodies could not be read (:data:`BODIES_UNREAD`), some with wildcards:
     these may use what is called so.
+    ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
     """
 
     files: tuple[str, ...] = ()
@@ -222,6 +223,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     facts: tuple[str, ...] = ()
     conditions: tuple[AskedCondition, ...] = ()
     unread: tuple[str, ...] = ()
+    unmade: tuple[tuple[str, str], ...] = ()
 
 
 TWIN: Final = "another "

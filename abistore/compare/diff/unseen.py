@@ -82,17 +82,32 @@ def not_checked(
 
 
 def _without_layout(context: Context) -> Iterator[NotChecked]:
-    """The template instances that public headers mention, and of which libclang tells no layout.
+    """The template instances that the public headers of both sides mention, and of which one tells no layout.
 
-    A partial specialization has none whose base classes depend on its parameters.
+    What they are made of may be wrong, or a partial specialization whose base classes depend on its parameters.
     """
-    found = {place: _unlaid(side) for place, side in zip(PLACES, (context.old, context.new), strict=True)}
-    if names := tuple(sorted(found["old"] & found["new"])):
-        have = "instance has" if len(names) == 1 else "instances have"
-        first = ", ".join(each.spelling for each in names[:MOST_LISTED])
-        more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
-        detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
-        yield NotChecked("source", "both", "no-layout", detail, "build with -g to have layouts compared")
+    old, new = (_unlaid(side) for side in (context.old, context.new))
+    laid_old, laid_new = (side.snapshot.entries.get("source", {}).keys() for side in (context.old, context.new))
+    sides: tuple[tuple[Literal["both", "old", "new"], SideFacts, set[Name]], ...]
+    sides = (
+        ("both", context.new, old & new),
+        ("old", context.old, old & laid_new),
+        ("new", context.new, new & laid_old),
+    )
+    for place, side, found in sides:
+        if names := tuple(sorted(found)):
+            have = "instance has" if len(names) == 1 else "instances have"
+            why = _unmade(side)
+            first = ", ".join(each.spelling + why.get(each.spelling, "") for each in names[:MOST_LISTED])
+            more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+            detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
+            yield NotChecked("source", place, "no-layout", detail, "build with -g to have layouts compared")
+
+
+def _unmade(side: SideFacts) -> dict[str, str]:
+    """Why the headers of a side cannot make instances."""
+    read = side.snapshot.provenance.headers
+    return {name: f" ({why})" for name, why in read.unmade} if isinstance(read, HeadersRead) else {}
 
 
 def _unlaid(side: SideFacts) -> set[Name]:

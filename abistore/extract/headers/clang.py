@@ -108,6 +108,18 @@ def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
             yield Diagnostic(name, place.line, said.spelling, line, place.offset, fatal)
 
 
+def lines_with_errors(unit: TranslationUnit, file: str) -> dict[int, Diagnostic]:
+    """The first error that each line of ``file`` has or leads to, as one that makes an instance of a template may."""
+    found: dict[int, Diagnostic] = {}
+    for said in unit.diagnostics:
+        if said.severity >= _ERROR:
+            for each in (said, *said.children):
+                if each.location.file is not None and each.location.file.name == file:
+                    where = said.location.file.name if said.location.file is not None else ""
+                    found.setdefault(each.location.line, Diagnostic(where, said.location.line, said.spelling))
+    return found
+
+
 def _contents(unit: TranslationUnit, file: Any) -> bytes:
     """The text of a file as the parser had it."""
     library, size = cindex.conf.lib, c_size_t()

@@ -47,7 +47,7 @@ class HeaderUnit(msgspec.Struct):
     """A translation unit, the headers that it was made for, what it could not read, and the files that it read.
 
     Of ``expected`` headers the text begins with those that old ones leave to their consumers. ``errs_in_bodies`` is
-    ``None`` until somebody asks.
+    ``None`` until somebody asks. ``after`` is what it goes on from.
     """
 
     unit: clang.TranslationUnit
@@ -56,6 +56,7 @@ class HeaderUnit(msgspec.Struct):
     files: Sequence[clang.IncludedFile]
     expected: bool = False
     errs_in_bodies: bool | None = None
+    after: Path | None = None
 
     @property
     def faulty(self) -> frozenset[str]:
@@ -208,6 +209,10 @@ class HeaderParser:
             unit.errs_in_bodies = not whole.faults
         return unit.errs_in_bodies
 
+    def with_text(self, reading: Reading, unit: HeaderUnit, text: str) -> HeaderUnit:
+        """The headers of a unit again, with ``text`` behind them; bodies of functions are passed over."""
+        return self._unit(reading, unit.headers, expected=unit.expected, bodies=False, after=unit.after, more=text)
+
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.
 
@@ -227,8 +232,9 @@ class HeaderParser:
         expected: bool = False,
         bodies: bool = True,
         after: Path | None = None,
+        more: str = "",
     ) -> HeaderUnit:
-        text, arguments = umbrella(headers, expected=expected), self.invocation.arguments(reading)
+        text, arguments = umbrella(headers, expected=expected) + more, self.invocation.arguments(reading)
         if after is not None:
             arguments += ["-include-pch", str(after)]
         replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
@@ -243,7 +249,7 @@ class HeaderParser:
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
         faults = list(self._faults(unit, files))
-        return HeaderUnit(unit, headers, faults, files, expected)
+        return HeaderUnit(unit, headers, faults, files, expected, after=after)
 
     def _faults(self, unit: clang.TranslationUnit, files: Iterable[clang.IncludedFile]) -> Iterator[HeaderFault]:
         by: dict[str, str] = {}
@@ -264,6 +270,10 @@ class HeaderParser:
                 known = defined_macros(unit)
             defines = sorted(definition for name, definition in used.items() if name not in (known or ()))
             yield HeaderFault(header, own, said, tuple(defines))
+
+    def may_quote(self, file: str) -> bool:
+        """Whether messages about a file may hold its text."""
+        return self._shown(file)[1]
 
     def _shown(self, file: str) -> tuple[str, bool]:
         """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""

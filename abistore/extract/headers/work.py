@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from abistore.confinement import open_file, status
@@ -14,6 +14,7 @@ from abistore.extract.headers.edits.editing import edited_headers, memory, with_
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.included import widened
 from abistore.extract.headers.language import readings
+from abistore.extract.headers.made.instances import with_instances
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import EditedHeader, HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
@@ -52,9 +53,16 @@ def work(request: HeaderRequest) -> HeaderReading:
         files = with_declarations(parser, parsed, request.edits)
         parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
     _widen_early(parser, parsed)
-    walked = _walked(parser, parsed, runtime=request.runtime)
-    if parser.widen(_with_included(parser, parsed, {place.file for place in walked.locations.values()})):
-        walked = _walked(parser, parsed, runtime=request.runtime)
+    walks = _walked(parser, parsed, runtime=request.runtime)
+    declaring = {place.file for each in walks for place in each.locations.values()}
+    if parser.widen(_with_included(parser, parsed, declaring)):
+        walks = _walked(parser, parsed, runtime=request.runtime)
+    walked = _joined(
+        [
+            with_instances(parser, parsed.reading, unit, each, runtime=request.runtime)
+            for unit, each in zip(parsed.units, walks, strict=True)
+        ]
+    )
     given = parser.given
     if not any(isinstance(shape, Declared) for shapes in walked.entries.values() for shape in shapes):
         raise _nothing_declared(given, parsed)
@@ -64,7 +72,7 @@ def work(request: HeaderRequest) -> HeaderReading:
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
-        _read(parser, parsed, unread or ()),
+        _read(parser, parsed, unread or (), walked.unlaid),
     )
 
 
@@ -116,21 +124,25 @@ def _text_if_readable(path: Path) -> str:
         return ""
 
 
-def _walked(parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool) -> Walked:
+def _walked(parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool) -> list[Walked]:
+    """What each unit declares."""
+    cpp = parsed.reading.language == "c++"
+    return [declarations(each.unit, parser, cpp=cpp, runtime=runtime) for each in parsed.units]
+
+
+def _joined(walks: Sequence[Walked]) -> Walked:
     """What all units declare; of a name in several, what the unit says for which it is public."""
-    refused, inline = 0, frozenset[str]()
     entries: dict[Name, Variants] = {}
     locations: dict[Name, Location] = {}
-    for each in parsed.units:
-        walked = declarations(each.unit, parser, cpp=parsed.reading.language == "c++", runtime=runtime)
-        refused += walked.refused
-        inline |= walked.inline_namespaces
+    for walked in walks:
         for name, shapes in walked.entries.items():
             if name not in entries or (_is_declared(shapes) and not _is_declared(entries[name])):
                 entries[name] = shapes
                 if place := walked.locations.get(name):
                     locations[name] = place
-    return Walked(entries, locations, refused, inline)
+    inline = frozenset[str]().union(*(each.inline_namespaces for each in walks))
+    unlaid = {name: why for each in walks for name, why in each.unlaid.items() if name not in entries}
+    return Walked(entries, locations, sum(each.refused for each in walks), inline, unlaid)
 
 
 def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
@@ -198,7 +210,9 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) 
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
-def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str]) -> HeadersRead:
+def _read(
+    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], unlaid: Mapping[Name, str]
+) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
@@ -224,6 +238,7 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str]) 
             invocation.arguments(parsed.reading),
         ),
         unread=tuple(sorted(unread)),
+        unmade=tuple(sorted((name.spelling, why) for name, why in unlaid.items())),
     )
 
 

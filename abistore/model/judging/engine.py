@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 87
+ENGINE: Final = 88
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "c26ba59b1eb8a831"
+CORPUS: Final = "fe91789d79907bdf"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +14,7 @@ from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
+from abistore.extract.headers.walk.unlaid import unlaid_instances
 from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
@@ -35,12 +36,16 @@ if TYPE_CHECKING:
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """What headers declare, and where. ``refused`` counts types that are too large to be spelled out."""
+    """What headers declare, and where. ``refused`` counts types that are too large to be spelled out.
+
+    ``unlaid`` are instances of templates without a layout: first as C++ spells them, later why they cannot be made.
+    """
 
     entries: Mapping[Name, Variants]
     locations: Mapping[Name, Location]
     refused: int = 0
     inline_namespaces: frozenset[str] = frozenset()
+    unlaid: Mapping[Name, str] = {}
 
 
 def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = False) -> Walked:
@@ -51,15 +56,29 @@ def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = Fa
     """
     with without_cycle_collection():
         walk = UnitWalk(unit, names, cpp=cpp, runtime=runtime)
-        collected = walk.collected()
-        settle_passing(collected.shapes, ())
-        entries, refused = fitted(collected.entries())
-        return Walked(
-            {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
-            collected.locations,
-            refused + walk.types.references.budget.refused,
-            frozenset(collected.inline_namespaces),
-        )
+        return _settled(walk, walk.collected(), cpp=cpp)
+
+
+def made_instances(unit: Any, names: HeaderNames, marker: str, left_out: Container[int], *, runtime: bool) -> Walked:
+    """What classes mean, and all that they mention, which the arguments of instances of a template ``marker`` are.
+
+    These are instantiated in the text of the unit itself, and not on the lines that are ``left_out``.
+    """
+    with without_cycle_collection():
+        walk = UnitWalk(unit, names, cpp=True, runtime=runtime)
+        return _settled(walk, walk.made(marker, left_out), cpp=True)
+
+
+def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
+    settle_passing(collected.shapes, ())
+    entries, refused = fitted(collected.entries())
+    return Walked(
+        {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
+        collected.locations,
+        refused + walk.types.references.budget.refused,
+        frozenset(collected.inline_namespaces),
+        unlaid_instances(walk.types, collected) if cpp else {},
+    )
 
 
 def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
@@ -99,6 +118,22 @@ class UnitWalk:
         self._public.visit(self._top)
         for name, location, declared in macros(self._lib, self._text, self._top, self._files.place):
             found.declare(name, location, declared)
+        self._collect_mentioned(found)
+        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own), self._pointer)
+        return found
+
+    def made(self, marker: str, left_out: Container[int]) -> Collected:
+        """The classes that the unit's own text instantiates the template ``marker`` for, and what they mention."""
+        lib = self._lib
+        for each in self._top:
+            if each.kind in kinds.RECORDS and lib.spelling(each) == marker:
+                _, line, _ = lib.place(lib.getCursorLocation(each))
+                if line not in left_out:
+                    self.types.of(lib.getCanonicalType(lib.Type_getTemplateArgumentAsType(lib.getCursorType(each), 0)))
+        self._collect_mentioned(self._public.collected)
+        return self._public.collected
+
+    def _collect_mentioned(self, found: Collected) -> None:
         mentioned = self.types.mentioned
         self._files.take_those_beside()
         while len(self._read) < len(mentioned):
@@ -108,8 +143,6 @@ class UnitWalk:
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()
         _settle_wide(found)
-        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own), self._pointer)
-        return found
 
     def _enter_beside(self, name: Name, cursor: Cursor) -> None:
         """Enter as public what a header beside a given one defines: programs that include the given one see it.

@@ -32,7 +32,7 @@ class NestedCursors:
         outer: Cursor = lib.getCursorSemanticParent(cursor)
         if outer.kind not in kinds.RECORDS:
             return "public"
-        own = kinds.ACCESS.get(lib.getCXXAccessSpecifier(cursor), "public")
+        own = kinds.ACCESS.get(lib.getCXXAccessSpecifier(self._written(cursor)), "public")
         around = self.access(outer)
         if own == around == "public" or (own == "protected" and DERIVABLE in self._shown_by(outer)):
             return "public"
@@ -42,6 +42,13 @@ class NestedCursors:
                 return "public"
             outer = lib.getCursorSemanticParent(outer)
         return around if own == "public" else own
+
+    def _written(self, cursor: Cursor) -> Cursor:
+        """What has the access of a type: of an instance of a template it is the template."""
+        template = self._lib.getSpecializedCursorTemplate(cursor)
+        while template.kind not in kinds.NOTHING:
+            cursor, template = template, self._lib.getSpecializedCursorTemplate(template)
+        return cursor
 
     def _shown_by(self, outer: Cursor) -> frozenset[str]:
         """What accessible members of a class mention; :data:`DERIVABLE` where anybody can derive from it."""

@@ -167,9 +167,11 @@ class RecordShapes:
     def _resolved(self, facts: ClassFacts, type: Type) -> Cursor | None:
         """The class that a base of an instance is: another instance that the headers need, else its template."""
         found = self._substituted(facts, type)
-        if isinstance(found, Named) and found.name in self._types.mentioned:
-            known = self._types.mentioned[found.name]
-            if self._lib.Type_getSizeOf(self._lib.getCursorType(known)) >= 0:
+        if isinstance(found, Named):
+            known = self._types.mentioned.get(found.name)
+            if known is None:
+                self._types.unmet[found.name] = None
+            elif self._lib.Type_getSizeOf(self._lib.getCursorType(known)) >= 0:
                 return known
         template: Cursor = self._lib.getTypeDeclaration(self._lib.getCanonicalType(type))
         return template if template.kind == kinds.CLASS_TEMPLATE else None

@@ -35,6 +35,7 @@ class HeaderTypes:
     """The references of one translation unit, each type read once.
 
     Reading a reference never reads the members of what has a name: ``mentioned`` keeps its declaration by name.
+    ``unmet`` are classes that members of instances need and that no declaration was met of.
     ``runtime`` tells that the library is the C++ runtime itself.
     """
 
@@ -45,6 +46,7 @@ class HeaderTypes:
         self.names = Names(lib, self._arguments)
         self.arguments = TemplateArguments(lib, self.of)
         self.mentioned: dict[Name, Cursor] = {}
+        self.unmet: dict[Name, None] = {}
         self.resolved = True
         self._depth = 0
         self._bound: Mapping[int, TypeRef] | None = None

@@ -1,0 +1,1 @@
+"""What headers only point to, made as programs would make it."""

@@ -1,0 +1,84 @@
+"""Instances of templates that headers only point to: parsed again, the headers use them whole as programs do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from abistore.extract.headers import clang
+from abistore.extract.headers.language import Reading
+from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
+from abistore.extract.headers.umbrella import UMBRELLA, umbrella
+from abistore.extract.headers.walk.clang.cursors import PLACED
+from abistore.extract.headers.walk.declared import Walked, made_instances
+from abistore.model.digest import sort_variants
+from abistore.model.names import Name
+from abistore.model.shapes import Declared, Opaque, Record
+from abistore.model.snapshot import Variants
+
+MOST_INSTANCES: Final = 1000
+"""How many are made, by name; the most that headers of real libraries point to are a few dozen."""
+
+MOST_ROUNDS: Final = 3
+"""How often the headers are parsed again: what an instance points to or derives from may be one more."""
+
+_MARKER: Final = "abistore_made"
+_TEMPLATE: Final = f"template <class T> struct {_MARKER} {{ enum {{ size = sizeof(T) }}; }};\n"
+"""Needs its argument whole. No name is checked for access where a template is instantiated by hand."""
+
+
+def with_instances(
+    parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool
+) -> Walked:
+    """What a unit declares, with the layouts of instances that nothing in it uses whole.
+
+    One that cannot be made is left out alone; ``unlaid`` says why.
+    """
+    asked: dict[Name, str] = {}
+    made, unlaid = walked, walked.unlaid
+    for _ in range(MOST_ROUNDS):
+        more = {name: spelled for name, spelled in made.unlaid.items() if name not in asked}
+        if not more or len(asked) >= MOST_INSTANCES:
+            break
+        asked = dict([*asked.items(), *more.items()][:MOST_INSTANCES])
+        made, unlaid = _made(parser, reading, unit, asked, runtime=runtime)
+        walked = _joined(walked, made)
+    return replace(walked, unlaid=unlaid)
+
+
+def _made(
+    parser: HeaderParser, reading: Reading, unit: HeaderUnit, asked: Mapping[Name, str], *, runtime: bool
+) -> tuple[Walked, dict[Name, str]]:
+    """What the instances are, and why some cannot be made."""
+    first = umbrella(unit.headers, expected=unit.expected).count("\n") + 2
+    uses = "".join(f"template struct {_MARKER}< ::{spelled} >;\n" for spelled in asked.values())
+    again = parser.with_text(reading, unit, _TEMPLATE + uses)
+    errors = clang.lines_with_errors(again.unit, UMBRELLA[reading.language])
+    why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, first) if line in errors}
+    return made_instances(again.unit, parser, _MARKER, errors, runtime=runtime), why
+
+
+def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:
+    """An error as it may be told: of a file that is no header, no text."""
+    quoted = error.file in UMBRELLA.values() or parser.may_quote(error.file)
+    return PLACED.sub(r"(anonymous \1)", error.message) if quoted else "cannot be made"
+
+
+def _joined(first: Walked, made: Walked) -> Walked:
+    """What the headers declare by themselves, with the layouts of what was made."""
+    entries, locations = dict(first.entries), dict(first.locations)
+    for name, shapes in made.entries.items():
+        if name not in entries:
+            entries[name] = shapes
+            if name in made.locations:
+                locations[name] = made.locations[name]
+        elif _is_laid_out(shapes) and not _is_laid_out(entries[name]):
+            told = [shape for shape in entries[name] if not isinstance(shape, Opaque)]
+            entries[name] = sort_variants([*told, *(shape for shape in shapes if not isinstance(shape, Declared))])
+    return replace(first, entries=entries, locations=locations, refused=max(first.refused, made.refused))
+
+
+def _is_laid_out(shapes: Variants) -> bool:
+    return any(isinstance(shape, Record) for shape in shapes)
