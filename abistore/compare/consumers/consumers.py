@@ -88,6 +88,10 @@ class Consumers(ABC):
         """Whether code that programs compile in may use one of these private ``fields`` of a class."""
 
     @abstractmethod
+    def look_at(self, type: Name, field: str) -> bool:
+        """Whether code that programs compile in is known to use this private ``field`` of a class."""
+
+    @abstractmethod
     def offers(self, type: Name) -> bool:
         """Whether a header that was read defines ``type`` for consumers: they can use it without any export."""
 

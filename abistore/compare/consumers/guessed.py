@@ -70,6 +70,10 @@ class GuessedConsumers(Consumers):
         """Without headers nobody knows the inline functions of a class."""
         return True
 
+    def look_at(self, type: Name, field: str) -> bool:
+        """Without headers nobody knows the inline functions of a class."""
+        return False
+
     def offers(self, type: Name) -> bool:
         """No header was read."""
         return False

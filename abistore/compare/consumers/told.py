@@ -117,6 +117,10 @@ class ToldConsumers(Consumers):
         """Whether an inline body in the headers uses one of these private ``fields``, or may."""
         return self._api.can_look_into(type, fields)
 
+    def look_at(self, type: Name, field: str) -> bool:
+        """Whether an inline body in the headers uses this private field."""
+        return f"{type.spelling}::{field}" in self._api.used_members
+
     def offers(self, type: Name) -> bool:
         """Whether a public header defines ``type``."""
         return self._api.declares(type) and self._api.definition(type) == "public"

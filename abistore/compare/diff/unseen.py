@@ -254,10 +254,20 @@ def _brought(context: Context) -> Iterator[NotChecked]:
     from abistore.compare.diff.brought_classes import brought_classes  # C++ without headers alone
 
     old, new = map(brought_classes, (context.old, context.new))
-    if names := tuple(sorted(old & new)):
-        what = f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs hand in"
-        hint = f"give the headers with --header, or {UNDESCRIBED_HINT}"
-        yield NotChecked("layout", "both", CLASS_PERHAPS_NOT_DESCRIBED, what, hint, names)
+    sides: tuple[tuple[Literal["both", "old"], frozenset[Name]], ...]
+    sides = ("both", old & new), ("old", frozenset(name for name in old if _is_dynamic(context.new.shape(name))))
+    for side, names in sides:
+        if names:
+            what = (
+                f"the debug information only declares {counted(len(names), 'class', 'classes')} that programs hand in"
+            )
+            hint = f"give the headers with --header, or {UNDESCRIBED_HINT}"
+            yield NotChecked("layout", side, CLASS_PERHAPS_NOT_DESCRIBED, what, hint, tuple(sorted(names)))
+
+
+def _is_dynamic(shape: object) -> bool:
+    """Whether a class has a vtable: of one with pure functions alone compilers write what they write of a handle."""
+    return isinstance(shape, Record) and bool(shape.has_vptr or shape.virtuals)
 
 
 def _may_bring(side: SideFacts) -> bool:

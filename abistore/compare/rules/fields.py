@@ -36,6 +36,12 @@ def _in_union(field: Removed[Field] | Changed[Field]) -> bool:
     return field.within is not None and field.within.old.sort == "union"
 
 
+def _is_hidden(field: Removed[Field] | Removed[Field | InnerField], context: Context) -> bool:
+    """Whether a field is private, and no code in the headers is known to use it."""
+    own = plain(field.old)
+    return own.access == "private" and not context.old.consumers.look_at(field.subject.name, own.name)
+
+
 # --- came ---------------------------------------------------------------------------------------------------------
 
 
@@ -139,11 +145,13 @@ def used_reserved_field(
 def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
     """A field was removed.
 
-    Programs read and write what now is another field, padding, or memory behind the struct.
+    Programs read and write what now is another field, padding, or memory behind the struct. So does code of the header
+    that was compiled into them, of a private field too.
 
     Fix: keep the field, and mark it reserved or deprecated.
     """
-    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field) or is_retired(field, context)):
+    hidden = _is_hidden(field, context)
+    if not (is_reserved(field.old) or hidden or _in_union(field) or is_retired(field, context)):
         yield Note("a field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
@@ -156,20 +164,22 @@ def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]
 
     Fix: nothing, if no consumer had a reason to use it; else keep it and mark it deprecated.
     """
-    if not (is_reserved(field.old) or field.old.access == "private" or _in_union(field)) and is_retired(field, context):
+    hidden = _is_hidden(field, context)
+    if not (is_reserved(field.old) or hidden or _in_union(field)) and is_retired(field, context):
         yield Note("the field became reserved storage", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed")
-def field_private_removed(field: Removed[Field | InnerField]) -> Iterator[Note]:
+def field_private_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A private field was removed.
 
-    Programs cannot name it. Inline functions and friends that were compiled into them may use it.
+    Programs cannot name it. Inline functions and friends that were compiled into them may use it; none that the headers
+    show does.
 
     Fix: nothing, where no inline function used it.
     """
     own = plain(field.old)
-    if own.access == "private" and not is_reserved(own):
+    if _is_hidden(field, context) and not is_reserved(own):
         yield Note("a private field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 

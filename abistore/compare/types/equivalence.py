@@ -253,12 +253,20 @@ class Equivalence:
                 return self.stored(old.element, new.element)
             case Array(), Array() if self._has_rows(old, self.old_side) and self._has_rows(new, self.new_side):
                 return Sameness.DIFFERENT  # rows of another length: each index leads to another element
+            case (Array(element, count=1, vector=False), _) if not isinstance(new, Array):
+                return min(self._single(element, new), self._definitions(old, new))
+            case (_, Array(element, count=1, vector=False)) if not isinstance(old, Array):
+                return min(self._single(old, element), self._definitions(old, new))
             case Special(), Special():
                 return Sameness.DIFFERENT
             case (Special(), _) | (_, Special()):
                 return Sameness.REINTERPRETED  # one side's evidence does not say what the type is
             case _:
                 return self._definitions(old, new)
+
+    def _single(self, old: TypeRef, new: TypeRef) -> Sameness:
+        """How far one thing and an array of one such thing are alike."""
+        return max(Sameness.REPRESENTATION, self.stored(old, new))
 
     @staticmethod
     def _has_rows(array: Array, side: TypeSide) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 88
+ENGINE: Final = 89
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "fe91789d79907bdf"
+CORPUS: Final = "4b7edf20900d7096"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
