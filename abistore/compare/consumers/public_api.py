@@ -87,6 +87,7 @@ class PublicApi:
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
+        self._standings: dict[Name, Standing] = {}
 
     def take_on(self, before: PublicApi, changed: Collection[Name]) -> bool:
         """Take what is known of the release before; whether headers say the same."""
@@ -131,6 +132,11 @@ class PublicApi:
 
     def standing(self, export: Name) -> Standing:
         """What the headers say of ``export``, which may be what a compiler makes for a class or a function."""
+        if export not in self._standings:
+            self._standings[export] = self._read_standing(export)
+        return self._standings[export]
+
+    def _read_standing(self, export: Name) -> Standing:
         spelling = export.spelling
         if self._is_called(spelling) or self._is_called(primary(spelling)):
             return "public"
