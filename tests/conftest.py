@@ -17,7 +17,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from hypothesis import settings
+from sqlalchemy import make_url
 
+from abistore.store.store import Store
 from examples.obtain import Missing
 from tests.store import postgres
 
@@ -67,24 +69,44 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def empty_postgres(postgres_server: str) -> Callable[[], str]:
-    """Makes an empty database; its URL."""
+def copied_postgres(postgres_server: str) -> Callable[[str], str]:
+    """Makes a database that is a copy of another one; its URL."""
 
     numbers = count(1)
 
-    def make() -> str:
+    def make(template: str) -> str:
         name = f"store{next(numbers)}"
         with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
         return postgres_server.replace("/postgres?", f"/{name}?")
 
     return make
+
+
+@pytest.fixture(scope="session")
+def empty_postgres(copied_postgres: Callable[[str], str]) -> Callable[[], str]:
+    """Makes an empty database; its URL."""
+    return lambda: copied_postgres("template1")
 
 
 @pytest.fixture
 def postgres_url(empty_postgres: Callable[[], str]) -> str:
     """The URL of an empty database."""
     return empty_postgres()
+
+
+@pytest.fixture(scope="session")
+def new_store(empty_postgres: Callable[[], str]) -> str:
+    """The name of a server's database that is a store without a release, of which others are copies."""
+    url = empty_postgres()
+    Store.open(url, write=True).close()
+    return make_url(url).database or ""
+
+
+@pytest.fixture
+def postgres_store(copied_postgres: Callable[[str], str], new_store: str) -> str:
+    """The URL of a store without a release."""
+    return copied_postgres(new_store)
 
 
 @cache

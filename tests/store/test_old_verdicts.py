@@ -46,11 +46,11 @@ REPORT: dict[str, Any] = {
 
 
 @pytest.fixture
-def older(address: str) -> Database:
+def older(empty_address: str) -> Database:
     """A store of the schema before, with two releases and a name of each kind."""
-    words = [sys.executable, "-m", "alembic", "-x", f"db={address}", "upgrade", "0002"]
+    words = [sys.executable, "-m", "alembic", "-x", f"db={empty_address}", "upgrade", "0002"]
     subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
-    database = connect(address, write=True, create=False, busy_seconds=5)
+    database = connect(empty_address, write=True, create=False, busy_seconds=5)
     sql(database, "INSERT INTO library (name, scheme) VALUES ('libgeo', 'auto')")
     sql(database, "INSERT INTO line (library_id, target, profile) VALUES (1, ?, 'default')", str(X86))
     for name in (("function", "norm"), ("variable", "origin"), ("record", "geo::Point")):
@@ -81,11 +81,11 @@ def report(**changed: object) -> bytes:
     return zlib.compress(json.dumps({**REPORT, **changed}).encode())
 
 
-def test_a_stored_report_becomes_a_summary_and_findings(older: Database, address: str) -> None:
+def test_a_stored_report_becomes_a_summary_and_findings(older: Database, empty_address: str) -> None:
     judge(older, "ours/ab/-", report())
     older.close()
-    upgrade.upgrade(address)
-    with Store.open(address, write=False) as store:
+    upgrade.upgrade(empty_address)
+    with Store.open(empty_address, write=False) as store:
         line = LineKey("libgeo", str(X86))
         (((old, new, ruling), told),) = store.verdict_summaries(line, "e1").items()
         assert (old, new, ruling) == (1, 2, RulingKey("ours", "ab"))
@@ -104,7 +104,9 @@ def test_a_stored_report_becomes_a_summary_and_findings(older: Database, address
         assert found.comparison.not_checked[0].names == (Name("function", "norm"),)
 
 
-def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more(older: Database, address: str) -> None:
+def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more(
+    older: Database, empty_address: str
+) -> None:
     """Nobody wrote down who gave them: they stay, and are given anew."""
     judge(older, "strict_abi", report())
     sql(
@@ -113,8 +115,8 @@ def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more
         "2026-05-01T00:00:00.000000+00:00",
     )
     older.close()
-    upgrade.upgrade(address)
-    with Store.open(address, write=False) as store:
+    upgrade.upgrade(empty_address)
+    with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 1
         sides = (store.resolve("libgeo@1.0"), store.resolve("libgeo@1.1"))
         assert store.find_verdict(*sides, RulingKey(), "e1") is None
@@ -122,12 +124,12 @@ def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more
         assert not [said for said in store.check() if "verdict" in said]
 
 
-def test_findings_of_before_are_explained(older: Database, address: str) -> None:
+def test_findings_of_before_are_explained(older: Database, empty_address: str) -> None:
     judge(older, "strict_abi", report())
     judge(older, "strict_abi", report(notes=[]))
     older.close()
-    upgrade.upgrade(address)
-    with Store.open(address, write=False) as store:
+    upgrade.upgrade(empty_address)
+    with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 2
         assert sql(store.database, "SELECT count(*) FROM finding") == [(4,)]
         for change, count in ((GONE, 1), (ADDED, 1), (SIZE, 3)):
@@ -143,12 +145,12 @@ def test_findings_of_before_are_explained(older: Database, address: str) -> None
         assert not [said for said in store.check() if "finding" in said or "consequence" in said]
 
 
-def test_a_report_that_cannot_be_read_stays_as_it_is(older: Database, address: str) -> None:
+def test_a_report_that_cannot_be_read_stays_as_it_is(older: Database, empty_address: str) -> None:
     for comparison in (b"", zlib.compress(b"{}"), report()):
         judge(older, "strict_abi", comparison)
     older.close()
-    upgrade.upgrade(address)
-    with Store.open(address, write=False) as store:
+    upgrade.upgrade(empty_address)
+    with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 1
         kept = sql(store.database, "SELECT comparison FROM unread_verdict ORDER BY id")
         assert [bytes(row[0]) for row in kept] == [b"", zlib.compress(b"{}")]

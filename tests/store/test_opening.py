@@ -72,8 +72,8 @@ def test_integrity_is_enforced(address: str) -> None:
         sql(store.database, f"INSERT INTO baseline_move ({columns}) VALUES (7, 'a', 'b', 'c', 'd', 1)")
 
 
-def test_initialising_tells_whether_it_created(address: str) -> None:
-    assert [initialise(address), initialise(address)] == [(True, None), (False, None)]
+def test_initialising_tells_whether_it_created(empty_address: str) -> None:
+    assert [initialise(empty_address), initialise(empty_address)] == [(True, None), (False, None)]
 
 
 def test_initialising_tells_the_outermost_folder_that_it_made(tmp_path: Path) -> None:

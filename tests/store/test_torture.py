@@ -25,10 +25,10 @@ def torture_of(kind: str, address: str) -> dict[str, Any]:
     return answer | {"errors": done.stderr}
 
 
-def test_eight_writers_at_once_all_succeed_and_lose_nothing(address: str) -> None:
-    assert torture_of("writers", address) == {"failed": 0, "errors": ""}
+def test_eight_writers_at_once_all_succeed_and_lose_nothing(empty_address: str) -> None:
+    assert torture_of("writers", empty_address) == {"failed": 0, "errors": ""}
     labels = {f"{writer}.{number}" for writer in range(torture.WRITERS) for number in range(torture.RELEASES)}
-    with Store.open(address, write=False) as store:
+    with Store.open(empty_address, write=False) as store:
         assert {release.version for release in store.releases("libshared")} == labels
         assert sorted(release.sequence for release in store.releases("libshared")) == list(range(1, len(labels) + 1))
         for writer in range(torture.WRITERS):
