@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from abistore.model.history import IngestRequest
 from abistore.model.judging.engine import ENGINE
@@ -34,14 +38,37 @@ main()
 """
 
 
-@pytest.fixture
-def filled(address: str) -> str:
+def fill(address: str) -> None:
     """A store of many releases of one library."""
     with Store.open(address, write=True) as store:
         for number in range(1, RELEASES + 1):
             store.ingest(made(number, 40), IngestRequest(f"1.{number}"))
     set_baseline("growing@1.1", database=address)
-    return address
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A filled store in a file, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "store.db"
+    fill(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def template(empty_postgres: Callable[[], str]) -> str:
+    """The name of a server's filled store, to be copied."""
+    url = empty_postgres()
+    fill(url)
+    return make_url(url).database or ""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def filled(request: pytest.FixtureRequest, path: Path) -> str:
+    """A copy of a filled store; its address."""
+    if request.param == "postgresql":
+        copied: str = request.getfixturevalue("copied_postgres")(request.getfixturevalue("template"))
+        return copied
+    return str(shutil.copy(request.getfixturevalue("file"), path))
 
 
 def history_of(address: str, verdicts: int) -> subprocess.CompletedProcess[str]:
