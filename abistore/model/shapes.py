@@ -481,7 +481,7 @@ class Declared(Shape, frozen=True, tag="D"):
     what their values are written as (``("LAST", "RED + 7")``), and data members with how they are initialised.
     ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``). A macro has a
     ``meaning`` where it names others and all of it is a constant. An enumerator of an enumeration without a name is a
-    constant ``within`` that, which is called by its first enumerator.
+    constant ``within`` that, which is called by its first enumerator. Headers have macros ``handed`` to functions.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -494,6 +494,7 @@ class Declared(Shape, frozen=True, tag="D"):
     availability: tuple[str, ...] = ()
     meaning: Meaning | None = None
     within: str | None = None
+    handed: tuple[str, ...] = ()
 
 
 AnyShape: TypeAlias = Union[Symbol, Import, Library, Function, Variable, Record, Opaque, Foreign, Enum, Alias, Declared]

@@ -145,7 +145,9 @@ SOURCE: dict[Name, AnyShape] = {
         availability=("macos introduced=10.15",),
     ),
     ENUM: Declared(expressions=(("SOME", "1 << 0"), ("ALL", "SOME | 6"))),
-    Name("variable", "NEXT"): Declared(("constant", "macro"), value="(LIMIT + 1)", meaning=Meaning("11")),
+    Name("variable", "NEXT"): Declared(
+        ("constant", "macro"), value="(LIMIT + 1)", meaning=Meaning("11"), handed=("act",)
+    ),
 }
 USES: tuple[TypeRef, ...] = (
     *(Named(name) for name in (PLAIN, OWNER, UNION, ENUM, ALIAS, FOREIGN)),
@@ -329,6 +331,7 @@ MEANINGLESS = {
     r"source \S+\.value=(None|other)": "one side does not show it",
     r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
+    r"source \S+\.handed.+": "it counts where the value changes",
     r"source \S+\.within=other": "an enumeration without a name is called by whichever enumerator comes first",
     r"source \S+\.traits-swapped": "a set, which readers sort",
     r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",

@@ -207,6 +207,7 @@ declared = st.builds(
     expressions=st.lists(st.tuples(identifiers, identifiers), max_size=2).map(tuple),
     availability=_sorted("ios unavailable", "macos introduced=10.15"),
     meaning=st.none() | st.builds(Meaning, identifiers, st.booleans()),
+    handed=st.just(()) | st.tuples(identifiers),
 )
 
 SHAPES_OF: dict[tuple[bool, Kind], st.SearchStrategy[AnyShape]] = {

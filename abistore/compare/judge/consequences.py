@@ -22,7 +22,10 @@ DELETION = "special_member_deletion_added"
 FUNCTION_DELETION = "declaration_inline_removed"
 
 CONSTANTS = frozenset(
-    {"constant_changed", "constant_number_changed", "constant_sentinel_changed", "constant_version_changed"}
+    {
+        *("constant_changed", "constant_handed_changed", "constant_number_changed", "constant_sentinel_changed"),
+        *("constant_version_changed", "constant_version_handed_changed"),
+    }
 )
 
 FOLLOWING = (*VTABLES, TYPEINFO, VTT, *THUNKS)

@@ -8,6 +8,7 @@ from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
+from abistore.compare.classify.constants.release import tells_release
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
@@ -45,9 +46,14 @@ def _enumerated(declared: Removed[Declared], context: Context) -> tuple[str, str
 
 
 def _changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
-    """The two values of a constant that does not tell the release."""
+    """The two values of a constant that does not tell the release.
+
+    One that is called otherwise and has its value from those that do is an ordinary one where it is handed over.
+    """
     values = _constants(declared, context)
-    return None if isinstance(declared, Changed) and values and follows_release(declared, context) else values
+    if not isinstance(declared, Changed) or not values or not follows_release(declared, context):
+        return values
+    return values if declared.old.handed and not tells_release(declared.subject.name) else None
 
 
 def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
@@ -71,13 +77,33 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
     The old value is compiled into built programs. Where they hand it to the library, or size buffers by it, both sides
     now disagree. Sources that compute with it get another result. A macro that names others has the value that they
     give it: ``(BASE + 1)`` changes with ``BASE``. A macro is text that headers use for themselves just as well, and
-    nothing tells whether its value ever reaches the library.
+    nothing in the headers tells that its value ever reaches the library.
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _changed(declared, context)
-    if values is not None and number(declared.old) is None and not _is_flag(declared, context):
+    if values is not None and _is_other(declared, context) and not declared.old.handed:
         yield Note("the constant's value differs", *values)
+
+
+@rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
+def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+    """The value of a macro changed which code of the header hands to the library, or compares with what it returns.
+
+    The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
+    old value to the new library, which may refuse it or take it for something else. A number of an ABI that the library
+    checks is made for that. A macro that tells the release is not meant here.
+
+    Fix: let the library accept the old value as well.
+    """
+    values = _changed(declared, context)
+    if values is not None and _is_other(declared, context) and declared.old.handed:
+        yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
+
+
+def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+    """Whether a constant is neither a number that the language knows nor a flag."""
+    return number(declared.old) is None and not _is_flag(declared, context)
 
 
 def _is_flag(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
@@ -149,8 +175,22 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
     Fix: nothing.
     """
     values = _constants(declared, context)
-    if values is not None and follows_release(declared, context):
+    if values is not None and follows_release(declared, context) and not declared.old.handed:
         yield Note("the constant tells the new release", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_version_handed_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A macro that tells the release has the number of the new one, and code of the header hands it to the library.
+
+    Programs go on telling the new library the release that they were built with. That is what a library is told a
+    release for: to accept programs of former ones. One that accepts its own release alone breaks them all.
+
+    Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
+    """
+    values = _constants(declared, context)
+    if values is not None and tells_release(declared.subject.name) and declared.old.handed:
+        yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="removed", aliases=("public_macro_removed",))

@@ -61,6 +61,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         availability=tuple(sorted({*one.availability, *other.availability})),
         meaning=one.meaning or other.meaning,
         within=one.within or other.within,
+        handed=one.handed or other.handed,
     )
 
 

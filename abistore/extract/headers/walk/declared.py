@@ -18,6 +18,7 @@ from abistore.extract.headers.walk.unlaid import unlaid_instances
 from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
+from abistore.extract.headers.walk.written.handing import public_macros, settle_handed
 from abistore.extract.headers.walk.written.macros import macros, settle_macros
 from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.extract.headers.walk.written.wide_values import TOLD, exact
@@ -107,7 +108,7 @@ class UnitWalk:
         self._records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
-        bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
+        self._bodies = bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
         self._descriptions = Descriptions(lib, self._text, bodies, cpp=cpp)
         self._public = PublicWalk(self.types, classes, self._records, self._descriptions, self._files)
         self._read: set[Name] = set()
@@ -119,7 +120,10 @@ class UnitWalk:
         for name, location, declared in macros(self._lib, self._text, self._top, self._files.place):
             found.declare(name, location, declared)
         self._collect_mentioned(found)
-        settle_macros(found, Expansions(self._lib, self._text, self._top, self._files.is_own), self._pointer)
+        expansions = Expansions(self._lib, self._text, self._top, self._files.is_own)
+        settle_macros(found, expansions, self._pointer)
+        written = public_macros(self._lib, self._top, self._files.place)
+        settle_handed(found, expansions, self._bodies.handed, written)
         return found
 
     def made(self, marker: str, left_out: Container[int]) -> Collected:

@@ -39,6 +39,7 @@ BASE: Final = 44
 TEMPLATE_REF: Final = 45
 NAMESPACE_REF: Final = 46
 MEMBER_REF: Final = 47
+CALL: Final = 103
 COMPOUND: Final = 202
 TRY: Final = 224
 OVERLOADED: Final = 49

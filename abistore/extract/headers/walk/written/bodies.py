@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
 from abistore.extract.headers.walk.shapes.names import Names
+from abistore.extract.headers.walk.written.handing import FARTHEST, words_with
 from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.shapes import InlineBody
 from abistore.model.words.forbidding import forbids_use
@@ -43,6 +44,9 @@ class InlineBodies:
         self._own = own
         self._members: dict[int, str | None] = {}
         self._symbols: dict[int, str | None] = {}
+        self._called: dict[int, str | None] = {}
+        self.handed: dict[str, set[str]] = {}
+        """The names that stand in calls of the library's functions, each with the functions that are called with it."""
 
     def of(self, function: Cursor, children: Sequence[Cursor]) -> InlineBody | None:
         """The body of a function, with what initialises members before it; ``None`` for one that has no body here."""
@@ -82,6 +86,26 @@ class InlineBodies:
         self._lib.visitChildren(part, VISITOR(visit), None)
         for cursor in found:
             self._use(cursor, used)
+            if cursor.kind == kinds.CALL:
+                self._hand(cursor)
+
+    def _hand(self, call: Cursor) -> None:
+        """Note what a function of the library is called with."""
+        function = self._function(self._lib.getCursorReferenced(call))
+        if function is not None:
+            file, begin, end = self._text.extent(call)
+            first = max(0, begin - FARTHEST)
+            around = self._text.between(file, first, end + FARTHEST).decode("latin-1")
+            for word in words_with(around, begin - first, end - first):
+                self.handed.setdefault(word, set()).add(function)
+
+    def _function(self, cursor: Cursor) -> str | None:
+        """What a function of the library is called; ``None`` for all else."""
+        key = cursor.d0
+        if key not in self._called:
+            own = bool(key) and cursor.kind in kinds.FUNCTIONS and self._own(cursor)
+            self._called[key] = self._lib.spelling(cursor) if own else None
+        return self._called[key]
 
     def _use(self, cursor: Cursor, used: _Used) -> None:
         if cursor.kind not in USES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -21,11 +21,15 @@ WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class Definition(NamedTuple):
-    """A macro: its parameters, ``None`` without a list of them, what it stands for, and whether it is the library's."""
+    """A macro: its parameters, ``None`` without a list of them, what it stands for, and whether it is the library's.
+
+    The last parameter of a ``variadic`` one takes all further arguments.
+    """
 
     parameters: tuple[str, ...] | None
     body: tuple[str, ...]
     own: bool
+    variadic: bool = False
 
 
 class Expansion(NamedTuple):
@@ -55,6 +59,21 @@ class Expansions:
         except TooLong:
             return None
 
+    def written(self, name: str, kept: Container[str]) -> tuple[str, ...]:
+        """The tokens of a macro in which all others are expanded but those ``kept``; it is given zeros.
+
+        Nothing where it is not followed.
+        """
+        macro = self._definition(name)
+        if macro is None:
+            return ()
+        body = ["0" if token in (macro.parameters or ()) else token for token in macro.body]
+        expanding = _Expanding(lambda word: None if word in kept else self._definition(word))
+        try:
+            return expanding.expanded(body, name).tokens
+        except TooLong:
+            return ()
+
     @cached_property
     def _defined(self) -> Mapping[str, Cursor]:
         spelling = self._lib.spelling
@@ -73,10 +92,11 @@ class Expansions:
         if not self._lib.Cursor_isMacroFunctionLike(cursor):
             return Definition(None, tuple(rest), self._is_own(cursor))
         end = rest.index(")") if ")" in rest else 0
-        parameters = tuple(each for each in rest[1:end] if each != ",")
-        if "..." in parameters:
-            return None
-        return Definition(parameters, tuple(rest[end + 1 :]), self._is_own(cursor))
+        named = [each for each in rest[1:end] if each not in (",", "...")]
+        variadic = rest[end - 1] == "..."
+        if variadic and rest[end - 2] in ("(", ","):
+            named.append("__VA_ARGS__")
+        return Definition(tuple(named), tuple(rest[end + 1 :]), self._is_own(cursor), variadic)
 
 
 def meaning(expansion: Expansion, constants: Mapping[str, str], pointer: int) -> Meaning | None:
@@ -133,6 +153,8 @@ class _Expanding:
             body: Sequence[str] = macro.body
             if macro.parameters is not None:
                 arguments, end = _arguments(found, place)
+                if arguments is not None and macro.variadic:
+                    arguments = _gathered(arguments, len(macro.parameters) - 1)
                 if arguments is None or len(arguments) != len(macro.parameters):
                     result.append(token)
                     continue
@@ -156,12 +178,21 @@ class _Expanding:
                 result[-1:] = [f'"{spelled(" ".join(raw).encode())}"']
             elif before == "##" and result[:-1]:
                 pasted = [token] if raw is None else raw
+                if result[-2] == ",":  # an extension of GNU: a comma before all further arguments, if there are any
+                    result[-2:] = [",", *pasted] if pasted else []
+                    continue
                 result[-2:] = [result[-2] + "".join(pasted[:1]), *pasted[1:]]
             elif raw is None:
                 result.append(token)
             else:
                 result += raw if after == "##" else self._of(raw, hidden)
         return result
+
+
+def _gathered(arguments: list[list[str]], fixed: int) -> list[list[str]]:
+    """Arguments of which all behind the ``fixed`` ones are one, with their commas."""
+    rest = [token for each in arguments[fixed:] for token in (",", *each)]
+    return [*arguments[:fixed], rest[1:]]
 
 
 def _arguments(found: Sequence[str], place: int) -> tuple[list[list[str]] | None, int]:
