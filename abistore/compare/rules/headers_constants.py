@@ -8,7 +8,7 @@ from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
-from abistore.compare.classify.constants.release import tells_release
+from abistore.compare.classify.constants.release import accepts_former, tells_release
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
@@ -92,12 +92,13 @@ def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], con
 
     The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
     old value to the new library, which may refuse it or take it for something else. A number of an ABI that the library
-    checks is made for that. A macro that tells the release is not meant here.
+    checks is made for that. A macro that tells the release, or a minor number, is not meant here.
 
     Fix: let the library accept the old value as well.
     """
     values = _changed(declared, context)
-    if values is not None and _is_other(declared, context) and declared.old.handed:
+    former = isinstance(declared, Changed) and accepts_former(declared.subject.name)
+    if values is not None and _is_other(declared, context) and declared.old.handed and not former:
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 
@@ -181,15 +182,16 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
 def constant_version_handed_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that tells the release has the number of the new one, and code of the header hands it to the library.
+    """A macro that tells the release, or a minor number, changed, and code of the header hands it to the library.
 
-    Programs go on telling the new library the release that they were built with. That is what a library is told a
-    release for: to accept programs of former ones. One that accepts its own release alone breaks them all.
+    Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
+    programs of former releases, and what an interface had before a minor number rose. One that accepts its own numbers
+    alone breaks them all.
 
     Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
     """
     values = _constants(declared, context)
-    if values is not None and tells_release(declared.subject.name) and declared.old.handed:
+    if values is not None and accepts_former(declared.subject.name) and declared.old.handed:
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 

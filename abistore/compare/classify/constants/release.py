@@ -10,7 +10,8 @@ from abistore.model.names import Name
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _RELEASE: Final = frozenset({"version", "ver", "versions", "vernum", "verstr", "release", "revision", "rev"})
-_PARTS: Final = frozenset({"major", "minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
+_LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
+_PARTS: Final = _LESSER | {"major"}
 _NO_RELEASE: Final = frozenset(
     {
         *("abi", "api", "compat", "compatible", "compatibility", "file", "format", "interface", "max", "maximum"),
@@ -26,7 +27,19 @@ def tells_release(name: Name) -> bool:
     Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant. The package's
     name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT).
     """
-    words = [word.lower() for word in re.findall(_WORD, last_component(name.spelling))]
+    words = _words(name)
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] == ["package", "string"]
     return told and not any(word in _NO_RELEASE for word in words)
+
+
+def accepts_former(name: Name) -> bool:
+    """Whether a number that programs hand over is one of which libraries accept former ones by convention.
+
+    So it is with that of the release, and with the minor number of an interface: what came with it was added.
+    """
+    return tells_release(name) or not _LESSER.isdisjoint(_words(name)[-1:])
+
+
+def _words(name: Name) -> list[str]:
+    return [word.lower() for word in re.findall(_WORD, last_component(name.spelling))]
