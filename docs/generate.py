@@ -207,7 +207,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "symbols": (
         "many exported symbols together",
-        ("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private", "version"),
+        (
+            *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private"),
+            *("unobtainable", "version"),
+        ),
     ),
     "system": ("the system that the library is for", ("minimum",)),
     "template": ("a template", ("default_value", "instantiation", "parameter")),

@@ -478,10 +478,9 @@ class Declared(Shape, frozen=True, tag="D"):
 
     ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
     ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
-    what their values are written as (``("LAST", "RED + 7")``), and data members with how they are initialised.
-    ``availability`` are platforms with what they say of the declaration (``macos introduced=10.15``). A macro has a
-    ``meaning`` where it names others and all of it is a constant. An enumerator of an enumeration without a name is a
-    constant ``within`` that, which is called by its first enumerator. Headers have macros ``handed`` to functions.
+    what their values are written as, and data members with how they are initialised. ``availability`` are platforms
+    with what they say (``macos introduced=10.15``). A macro has a ``meaning`` where it names others and is a constant;
+    headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
     """
 
     traits: tuple[Trait, ...] = ()

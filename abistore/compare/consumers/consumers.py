@@ -52,6 +52,13 @@ class Consumers(ABC):
         """Whether ``export`` is a private member, and no inline function is known that may use it for programs."""
         return False
 
+    def lack_object(self, export: Name) -> bool:
+        """Whether ``export`` is a method of a class of which programs can come by no object; no inline body uses it.
+
+        Without headers nothing tells.
+        """
+        return False
+
     @abstractmethod
     def concealment(self, export: Name) -> Concealment:
         """Why consumers cannot name ``export``.

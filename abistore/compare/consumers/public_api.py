@@ -138,7 +138,7 @@ class PublicApi:
 
     def _read_standing(self, export: Name) -> Standing:
         spelling = export.spelling
-        if self._is_called(spelling) or self._is_called(primary(spelling)):
+        if self.is_called(spelling) or self.is_called(primary(spelling)):
             return "public"
         declared = self.declaration(export)
         found = self._declared_standing(export, declared)
@@ -222,7 +222,8 @@ class PublicApi:
         """Whether bodies that could not be read may use what is called so."""
         return matcher(self._unread)
 
-    def _is_called(self, symbol: str) -> bool:
+    def is_called(self, symbol: str) -> bool:
+        """Whether an inline body uses a symbol, or may."""
         return symbol in self._called or self._is_unread(symbol)
 
     @cached_property

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from abistore.compare.consumers.allocation import Allocation
 from abistore.compare.consumers.consumers import Chance, Concealment, Consumers, Owner, ReleaseExports
 from abistore.compare.consumers.derived.handed_in import HandedIn, Offered
+from abistore.compare.consumers.derived.obtained import Obtained
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.export_table import is_weak
@@ -65,6 +66,15 @@ class ToldConsumers(Consumers):
         """Whether ``export`` is private to a class, and no inline function in the headers uses it."""
         standing = self._api.standing(export)
         return standing == "private" or (standing == "unknown" and self._guessed.out_of_reach(export))
+
+    def lack_object(self, export: Name) -> bool:
+        """Whether the headers give no way to an object on which a method could be called."""
+        declared = self._api.declaration(export)
+        return declared is not None and not self._api.is_called(export.spelling) and self._obtained.uncalled(declared)
+
+    @cached_property
+    def _obtained(self) -> Obtained:
+        return Obtained(self._types, self._files, complete=self._api.complete)
 
     def private_header(self, export: Name) -> str:
         """The header that declares ``export`` as far as debug information tells; it is none of the public ones."""

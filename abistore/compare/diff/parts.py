@@ -233,6 +233,10 @@ class PrivateMemberExports(ExportList, frozen=True):
     """Private members that no inline function is known to use; sorted."""
 
 
+class UnobtainedExports(ExportList, frozen=True):
+    """Methods of classes of which programs can come by no object; sorted."""
+
+
 class PrivateMemberExport(NamedShape, frozen=True):
     """A private member that no inline function is known to use."""
 

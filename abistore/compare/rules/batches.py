@@ -22,6 +22,7 @@ from abistore.compare.diff.parts import (
     TagChange,
     TagFlip,
     UndeclaredExports,
+    UnobtainedExports,
 )
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
@@ -321,6 +322,25 @@ def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context
     found = symbols.old.symbols
     yield Note(
         f"private members that are gone: {len(found)}",
+        identified_examples(found),
+        affected=exports_called(found, context),
+    )
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: Context) -> Iterator[Note]:
+    """Methods of classes are no longer exported of which programs could come by no object.
+
+    All headers of the old release are known. Each constructor of the class takes what a program cannot have, such as a
+    reference to a class that only a source file of the library defines, or is private. Nothing that programs have
+    returns such an object, holds one where they can use it, or hands one to them. So no program calls these methods,
+    and no inline function does. One that casts some other pointer to the class fails.
+
+    Fix: nothing; a class that programs cannot use need not be in a public header.
+    """
+    found = symbols.old.symbols
+    yield Note(
+        f"methods that no program can call are gone: {len(found)}",
         identified_examples(found),
         affected=exports_called(found, context),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 89
+ENGINE: Final = 90
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "4b7edf20900d7096"
+CORPUS: Final = "ae555e863f4a3833"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

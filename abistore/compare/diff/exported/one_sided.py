@@ -18,6 +18,7 @@ from abistore.compare.diff.parts import (
     OmittedExports,
     PrivateMemberExports,
     UndeclaredExports,
+    UnobtainedExports,
 )
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
@@ -47,6 +48,9 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     private = tables.context.old.consumers.out_of_reach
     if unused_members := _taken(gone, [each for each in gone if private(tables.old[each])]):
         yield Removed(Subject(SELF, "private members"), PrivateMemberExports(unused_members))
+    without_object = tables.context.old.consumers.lack_object
+    if uncalled := _taken(gone, [each for each in gone if without_object(tables.old[each])]):
+        yield Removed(Subject(SELF, "methods without objects"), UnobtainedExports(uncalled))
     for part, owner, shape in COPIES:
         if removed := _taken(gone, [each for each in gone if tables.lost(each) == owner]):
             yield Removed(Subject(SELF, part), shape(removed))
