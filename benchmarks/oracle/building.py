@@ -13,8 +13,8 @@ from benchmarks.oracle.drawing import drawn
 from benchmarks.oracle.edits import edited
 from benchmarks.oracle.facts import facts
 from benchmarks.oracle.pieces import Language, Piece
-from benchmarks.oracle.probe import TOP, destructors, probe
-from benchmarks.oracle.text import header, source
+from benchmarks.oracle.probe import TOP, probe, tables
+from benchmarks.oracle.text import header, internals, source
 from examples.obtain import Missing, require
 
 SONAME: Final = "libcase.so.1"
@@ -103,9 +103,7 @@ def _compiles(piece: Piece, folder: Path) -> bool:
 def _side(folder: Path, pieces: Sequence[Edited], side: Callable[[Edited], Piece], language: Language) -> Side:
     include = folder / "include"
     include.mkdir(parents=True)
-    declared = "".join(header(side(each)) for each in pieces)
-    if language == "c":
-        declared = f'#ifdef __cplusplus\nextern "C" {{\n#endif\n{declared}#ifdef __cplusplus\n}}\n#endif\n'
+    declared = _linked_as(language, "".join(header(side(each)) for each in pieces))
     (include / "case.h").write_text(f"#pragma once\n{declared}")
     code = folder / ("case.c" if language == "c" else "case.cpp")
     code.write_text('#include "include/case.h"\n' + SINK + "".join(source(side(each)) for each in pieces))
@@ -128,16 +126,24 @@ def _side(folder: Path, pieces: Sequence[Edited], side: Callable[[Edited], Piece
     libraries["stripped"].parent.mkdir()
     _run([require("strip", "binutils"), "-s", "-o", libraries["stripped"], libraries["gcc"]], folder)
     asked = "\n".join(probe(side(each), each.old) for each in pieces)
-    (folder / "probe.cpp").write_text(f'{TOP}#include "include/case.h"\nint main() {{\n{asked}\n}}\n')
-    tables = _tables(folder) if language == "c++" else ""
-    return Side(include, libraries, {maker: _printed(folder, maker, libraries[maker]) + tables for maker in COMPILERS})
+    hidden = _linked_as(language, "".join(internals(side(each)) for each in pieces))
+    (folder / "probe.cpp").write_text(f'{TOP}#include "include/case.h"\n{hidden}int main() {{\n{asked}\n}}\n')
+    written = _tables(folder) if language == "c++" else ""
+    return Side(include, libraries, {maker: _printed(folder, maker, libraries[maker]) + written for maker in COMPILERS})
+
+
+def _linked_as(language: Language, text: str) -> str:
+    """Declarations for C++ too."""
+    if language == "c++":
+        return text
+    return f'#ifdef __cplusplus\nextern "C" {{\n#endif\n{text}#ifdef __cplusplus\n}}\n#endif\n'
 
 
 def _tables(folder: Path) -> str:
     """What GCC writes of vtables: nothing that a program can ask tells the slot of a destructor."""
     words = [*_compiler("gcc", "c++"), "-fsyntax-only", "-fdump-lang-class=classes.txt", "case.cpp"]
     _run(words, folder)
-    return destructors((folder / "classes.txt").read_text())
+    return tables((folder / "classes.txt").read_text())
 
 
 def _printed(folder: Path, maker: str, library: Path) -> str:

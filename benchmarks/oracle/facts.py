@@ -17,12 +17,12 @@ Facts: TypeAlias = Mapping[str, str]
 def facts(printed: str, library: Path, piece: Piece) -> dict[str, dict[str, str]]:
     """The facts of a piece: ``public`` ones, and ``internal`` ones, of exports that stand in no header."""
     lines = (line.split("\t") for line in printed.splitlines())
-    public = {asked: answer for prefix, asked, answer in lines if prefix == piece.prefix}
-    internal: dict[str, str] = {}
+    told = [(asked, answer) for prefix, asked, answer in lines if prefix == piece.prefix]
+    found: dict[str, dict[str, str]] = {"public": {}, "internal": {}}
     unseen = {each.name for each in piece.functions if each.internal}
-    for asked, answer in _symbols(library, piece.prefix):
-        (internal if any(each in asked for each in unseen) else public)[asked] = answer
-    return {"public": public, "internal": internal}
+    for asked, answer in (*told, *_symbols(library, piece.prefix)):
+        found["internal" if any(each in asked for each in unseen) else "public"][asked] = answer
+    return found
 
 
 def _symbols(library: Path, prefix: str) -> Iterator[tuple[str, str]]:
@@ -44,7 +44,7 @@ def _holds(asked: str, old: Facts, new: Facts) -> bool:
     if was == now or kind == "integer":
         return True
     if now is None:
-        return kind in ("copying", "end")  # asked for no longer: nobody holds it, or derives from it
+        return kind in ("copying", "passing", "end")  # asked for no longer: nobody holds it, or derives from it
     if kind == "end":
         return int(now) < int(was)  # what derives has its members behind, where nothing lies any more
     return kind == "type" and _is_alike(asked, _plain(was, old), _plain(now, new))

@@ -13,7 +13,29 @@ TOP = """#include <cstdio>
 #include <type_traits>
 #include <typeinfo>
 static const char *spelled(const std::type_info &type) { return abi::__cxa_demangle(type.name(), 0, 0, 0); }
+static unsigned char given[16];
+static char places[3];
+static int length;
+static void taken(long a, long b, long, long, long, long, double x, double y) {
+  const void *registers[] = {&a, &b, &x, &y};
+  for (int word = 0; word * 8 < length; word++)
+    for (int each = 0; each < 4; each++)
+      if (!std::memcmp(registers[each], given + word * 8, length - word * 8 < 4 ? length - word * 8 : 4))
+        places[word] = "iiss"[each];
+}
+template <class T> const char *passed() {
+  if constexpr (!std::is_trivially_copyable_v<T> || sizeof(T) > 16) return "memory";
+  else {
+    alignas(T) unsigned char object[sizeof(T)];
+    for (int at = 0; at < 16; at++) given[at] = 17 + 13 * at;
+    std::memcpy(object, given, length = sizeof(T));
+    std::memcpy(places, "--", 3);
+    reinterpret_cast<void (*)(T)>(&taken)(*reinterpret_cast<T *>(object));
+    return places;
+  }
+}
 """
+"""What the program begins with. ``passed`` finds out which registers hold an object: integer or floating-point ones."""
 
 _TABLE = re.compile(
     r"^Vtable for (?P<name>(?P<prefix>[a-z]+\d+q)\w+)\n.*: \d+ entries\n(?P<entries>(?:\d+ .*\n)+)", re.MULTILINE
@@ -50,8 +72,7 @@ def _others(piece: Piece) -> Iterator[str]:
     for variable in piece.variables:
         yield _type(piece, f"type of {variable.name}", variable.name)
     for function in piece.functions:
-        if not function.internal:
-            yield _type(piece, f"type of {function.name}", f"&{function.name}")
+        yield _type(piece, f"type of {function.name}", f"&{function.name}")
 
 
 def _classes(piece: Piece, before: Piece) -> Iterator[str]:
@@ -67,6 +88,7 @@ def _class(piece: Piece, before: Piece, own: Class, name: str) -> Iterator[str]:
     yield _number(piece, f"size of {name}", f"sizeof({name})")
     if name in piece.held:
         yield _number(piece, f"copying of {name}", f"std::is_trivially_copyable_v<{name}>")
+        yield _line(piece, f"passing of {name}", "%s", f"passed<{name}>()")
     if not own.union:
         yield _number(piece, f"vtable of {name}", f"std::is_polymorphic_v<{name}>")
         yield _number(piece, f"destructor of {name}", f"std::has_virtual_destructor_v<{name}>")
@@ -121,13 +143,17 @@ def _bases(piece: Piece, own: Class) -> Iterator[str]:
         yield _number(piece, f"virtual base {each.name} of {own.name}", str(int(each.virtual)))
 
 
-def destructors(written: str) -> str:
-    """The slots of virtual destructors, as lines like those of the program, of what GCC writes of vtables."""
+def tables(written: str) -> str:
+    """How long vtables are, and which slots destructors have in them: lines like those of the program.
+
+    GCC writes vtables down. Whoever derives from a class has one of the old length, in which the library looks.
+    """
     found = []
     for table in _TABLE.finditer(written):
-        entries = table["entries"].splitlines()
+        entries, told = table["entries"].splitlines(), f"{table['prefix']}\t{{}} of {table['name']}{{}}\t{{}}\n"
+        found.append(told.format("table", "", len(entries)))
         places = [at for at, entry in enumerate(entries) if "::~" in entry]
         start = next((at for at, entry in enumerate(entries) if "& _ZTI" in entry), 0)
         if places:
-            found.append(f"{table['prefix']}\tslot of {table['name']}::~\t{places[0] - start}\n")
+            found.append(told.format("slot", "::~", places[0] - start))
     return "".join(found)

@@ -17,6 +17,11 @@ def source(piece: Piece) -> str:
     return "".join(f"{line}\n" for line in _definitions(piece))
 
 
+def internals(piece: Piece) -> str:
+    """The declarations of exported functions that stand in no header."""
+    return "".join(f"{_prototype(each, piece)};\n" for each in piece.functions if each.internal)
+
+
 def _declarations(piece: Piece) -> Iterator[str]:
     c = piece.language == "c"
     for enumeration in piece.enumerations:

@@ -12,7 +12,7 @@ from benchmarks.oracle.building import Library, built
 from benchmarks.oracle.drawing import drawn
 from benchmarks.oracle.facts import broken
 from benchmarks.oracle.pieces import Language
-from benchmarks.oracle.probe import destructors
+from benchmarks.oracle.probe import tables
 from benchmarks.oracle.text import header, source
 
 SEED = 7
@@ -93,7 +93,7 @@ amber1qS1::_ZTV9amber1qS1: 5 entries
 
 Class amber1qS1
 """
-    assert destructors(table) == "amber1q\tslot of amber1qS1::~\t2\n"
+    assert tables(table) == "amber1q\ttable of amber1qS1\t5\namber1q\tslot of amber1qS1::~\t2\n"
 
 
 def test_pieces_of_c_need_no_words_of_cpp(tmp_path: Path) -> None:

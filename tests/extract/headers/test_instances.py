@@ -81,6 +81,22 @@ def test_bases_of_an_instance_are_where_the_compiler_puts_them() -> None:
     assert [each.slot for each in found.virtuals] == [0]
 
 
+def test_bases_that_headers_use_whole_elsewhere_are_found_too() -> None:
+    found = layout(reading("struct Has { Left<int> a; Right<int *> b; }; int f(Has *, Both<int> *);"), "Both<int>")
+    assert found is not None
+    assert [each.offset for each in found.bases] == [64, 128]
+
+
+def test_an_instance_whose_bases_are_known_takes_one_more_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = []
+    made = instances._made
+    monkeypatch.setattr(instances, "_made", lambda *given, **options: readings.append(1) or made(*given, **options))
+    text = "template <class T> struct Lone { T t; }; template <class T> struct Kin { T *t; };"
+    found = read_texts((("kin.h", f"{text} struct Has : Kin<Has> {{ int a; }}; int f(Lone<Has> *);"),))
+    assert layout(found, "Lone<Has>") is not None
+    assert len(readings) == 1
+
+
 def test_an_instance_that_cannot_be_made_is_left_out_alone_and_says_why() -> None:
     found = reading("int f(Large<int> *, Pair<int> *, Handle<int> *);")
     assert layout(found, "Large<int>") is None
