@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
 from abistore.extract.headers.umbrella import UMBRELLA, umbrella
 from abistore.extract.headers.walk.clang.cursors import PLACED
-from abistore.extract.headers.walk.declared import Walked, made_instances
+from abistore.extract.headers.walk.declared import Instantiations, Walked, made_instances
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name
 from abistore.model.shapes import Declared, Opaque, Record
@@ -37,27 +37,34 @@ def with_instances(
     One that cannot be made is left out alone; ``unlaid`` says why.
     """
     asked: dict[Name, str] = {}
-    made, unlaid = walked, walked.unlaid
+    made, unlaid = walked, dict[Name, str]()
     for _ in range(MOST_ROUNDS):
         more = {name: spelled for name, spelled in made.unlaid.items() if name not in asked}
-        if not more or len(asked) >= MOST_INSTANCES:
+        if not _needs(more, asked.keys() - unlaid.keys(), walked) or len(asked) >= MOST_INSTANCES:
             break
         asked = dict([*asked.items(), *more.items()][:MOST_INSTANCES])
-        made, unlaid = _made(parser, reading, unit, asked, runtime=runtime)
+        made, unlaid = _made(parser, (reading, unit), asked, walked, runtime=runtime)
         walked = _joined(walked, made)
     return replace(walked, unlaid=unlaid)
 
 
+def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> bool:
+    """Whether ``more`` instances have no layout, or tell that of one that was asked for: its bases are among them."""
+    needed = [*more, *asked] if more else []
+    return not all(_is_laid_out(walked.entries.get(name, ())) for name in needed)
+
+
 def _made(
-    parser: HeaderParser, reading: Reading, unit: HeaderUnit, asked: Mapping[Name, str], *, runtime: bool
+    parser: HeaderParser, unit: tuple[Reading, HeaderUnit], asked: Mapping[Name, str], known: Walked, *, runtime: bool
 ) -> tuple[Walked, dict[Name, str]]:
     """What the instances are, and why some cannot be made."""
-    first = umbrella(unit.headers, expected=unit.expected).count("\n") + 2
+    reading, whole = unit
+    first = umbrella(whole.headers, expected=whole.expected).count("\n") + 2
     uses = "".join(f"template struct {_MARKER}< ::{spelled} >;\n" for spelled in asked.values())
-    again = parser.with_text(reading, unit, _TEMPLATE + uses)
+    again = parser.with_text(reading, whole, _TEMPLATE + uses)
     errors = clang.lines_with_errors(again.unit, UMBRELLA[reading.language])
     why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, first) if line in errors}
-    return made_instances(again.unit, parser, _MARKER, errors, runtime=runtime), why
+    return made_instances(again.unit, parser, _MARKER, Instantiations(errors, known.entries), runtime=runtime), why
 
 
 def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:

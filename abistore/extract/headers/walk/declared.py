@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -28,12 +28,16 @@ from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import Alias, AnyShape, Enum, Named, Opaque, Primitive, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:
     from abistore.extract.headers.walk.clang.kinds import Sort
     from abistore.extract.headers.walk.collected import Collected
+
+
+WHOLE: Final = (Record, Enum, Foreign)
+"""What a type is made of."""
 
 
 class Walked(msgspec.Struct, frozen=True):
@@ -49,6 +53,22 @@ class Walked(msgspec.Struct, frozen=True):
     unlaid: Mapping[Name, str] = {}
 
 
+class Instantiations(NamedTuple):
+    """Which instantiations are ``left_out``, by line, and what is ``known`` already and need not be read again."""
+
+    left_out: Container[int]
+    known: Mapping[Name, Variants]
+
+    def shapes(self, name: Name) -> list[AnyShape]:
+        """The shapes of a name that is known whole."""
+        shapes = self.known.get(name, ())
+        found: list[AnyShape] = [shape for shape in shapes if not isinstance(shape, Declared | Opaque)]
+        return found if name.kind == "alias" or any(isinstance(each, WHOLE) for each in found) else []
+
+
+NOTHING: Final = Instantiations((), {})
+
+
 def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = False) -> Walked:
     """What the headers that ``names`` calls public declare in a parsed ``clang.cindex.TranslationUnit`` of C or C++.
 
@@ -60,14 +80,14 @@ def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = Fa
         return _settled(walk, walk.collected(), cpp=cpp)
 
 
-def made_instances(unit: Any, names: HeaderNames, marker: str, left_out: Container[int], *, runtime: bool) -> Walked:
+def made_instances(unit: Any, names: HeaderNames, marker: str, made: Instantiations, *, runtime: bool) -> Walked:
     """What classes mean, and all that they mention, which the arguments of instances of a template ``marker`` are.
 
-    These are instantiated in the text of the unit itself, and not on the lines that are ``left_out``.
+    These are instantiated in the text of the unit itself.
     """
     with without_cycle_collection():
         walk = UnitWalk(unit, names, cpp=True, runtime=runtime)
-        return _settled(walk, walk.made(marker, left_out), cpp=True)
+        return _settled(walk, walk.made(marker, made), cpp=True)
 
 
 def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
@@ -126,23 +146,26 @@ class UnitWalk:
         settle_handed(found, expansions, self._bodies.handed, written)
         return found
 
-    def made(self, marker: str, left_out: Container[int]) -> Collected:
+    def made(self, marker: str, made: Instantiations) -> Collected:
         """The classes that the unit's own text instantiates the template ``marker`` for, and what they mention."""
         lib = self._lib
         for each in self._top:
             if each.kind in kinds.RECORDS and lib.spelling(each) == marker:
                 _, line, _ = lib.place(lib.getCursorLocation(each))
-                if line not in left_out:
+                if line not in made.left_out:
                     self.types.of(lib.getCanonicalType(lib.Type_getTemplateArgumentAsType(lib.getCursorType(each), 0)))
-        self._collect_mentioned(self._public.collected)
+        self._collect_mentioned(self._public.collected, made)
         return self._public.collected
 
-    def _collect_mentioned(self, found: Collected) -> None:
+    def _collect_mentioned(self, found: Collected, made: Instantiations = NOTHING) -> None:
         mentioned = self.types.mentioned
         self._files.take_those_beside()
         while len(self._read) < len(mentioned):
             for name in [name for name in mentioned if name not in self._read]:
                 self._read.add(name)
+                if shapes := made.shapes(name):
+                    found.shapes[name] = shapes
+                    continue
                 self._enter_beside(name, mentioned[name])
                 found.add(name, self._mentioned(name, mentioned[name]))
         self._descriptions.attributes.close()

@@ -17,7 +17,7 @@ from abistore.patterns import pattern
 if TYPE_CHECKING:
     from abistore.extract.headers.walk.collected import Collected
 
-_UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[\n\"{};]| at /")
+_UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[#\n\"{};]| at /")
 """What no text can name, or what is no type yet."""
 
 
