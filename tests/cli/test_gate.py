@@ -101,8 +101,9 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
     assert (sarif.out, said in sarif.err) == ("", True)
 
 
-def test_a_label_that_declares_the_break_already_is_not_asked_for(gating: Gating, new: Path) -> None:
-    done = gating(new, "--version", "2.0")
+@pytest.mark.usefixtures("gating")
+def test_a_label_that_declares_the_break_already_is_not_asked_for(abistore: Call, new: Path) -> None:
+    done = abistore("gate", new, "--version", "2.0")
     assert done.code == 4
     assert "  - bump the SONAME\n" in done.out
 

@@ -106,7 +106,8 @@ def test_a_name_of_another_target_is_told_with_the_line_that_has_it(stored: Call
 
 @pytest.mark.parametrize("option", ["version", "library", "profile"])
 def test_a_label_that_is_empty_is_told_as_such(abistore: Call, old: Path, option: str) -> None:
-    done = abistore("ingest", old, "--version", "1.0", f"--{option}", "")
+    given = {"--version": "1.0", f"--{option}": ""}
+    done = abistore("ingest", old, *(word for each in given.items() for word in each))
     assert done.code == 64
     assert f"error: the {option} is empty\nhint: is a variable of the script unset?" in done.err
     assert "latest" not in done.err

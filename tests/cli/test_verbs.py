@@ -85,14 +85,6 @@ def test_a_stored_side_is_of_the_platform_of_the_file_beside_it(stored: Call, na
     assert stored("compare", narrow, "libcase@1.0").code == 0
 
 
-def test_a_file_wins_over_a_reference_of_its_name(
-    stored: Call, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(new, tmp_path / "libcase@1.0")
-    monkeypatch.chdir(tmp_path)
-    assert stored("compare", "libcase@1.0", new).out.splitlines()[0].endswith("NO_CHANGE")
-
-
 def test_a_word_that_is_no_file_and_no_reference_says_what_could_be_meant(abistore: Call, old: Path) -> None:
     done = abistore("compare", "libcase", old)
     assert done.code == 65

@@ -66,3 +66,14 @@ def test_a_release_that_is_judged_against_itself_says_so(based: Call, new: Path)
     done = based("ingest", new, "--version", "2.0", "--against", "2.0")
     assert (done.code, "2.0 is the release that it is judged against" in done.out) == (0, True)
     assert "is judged against:" not in based("ingest", new, "--version", "2.0", "--against", "1.0").out
+
+
+@pytest.mark.usefixtures("either_database")
+def test_a_baseline_that_was_cleared_is_not_taken_for_the_first(based: Call, new: Path) -> None:
+    """A channel that never had one is new, whatever stands in others."""
+    first = ("--against", "baseline:main", "--set-baseline-if-none=main")
+    assert based("baseline", "set", "libcase", "--clear").code == 0
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--set-baseline-if-none")
+    assert (done.code, "release was put at 1.0" in done.err) == (67, True)
+    assert [each["version"] for each in based("list", "libcase", "--json").json["releases"]] == ["1.0"]
+    assert based("ingest", new, "--version", "2.0", *first).code == 0

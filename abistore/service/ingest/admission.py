@@ -29,6 +29,8 @@ from abistore.service.judging.places import said_of
 from abistore.service.judging.predecessors import passed_over
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from abistore.store.store import Store
 
 ATTEMPTS = 3
@@ -128,6 +130,8 @@ class Admission:
             against = counterpart_of(self.store, line, version, self.gate.against, self.gate.channel)
             if self.gate.bootstrap and against.missing:
                 self._check_new()
+            elif self.gate.if_unset and against.missing:
+                self._check_had_none({self.gate.channel})
             moves = self.store.baselines(line.library) if self.gate.channel else ()
             said = self.store.approvals() if against.release or replaced else ()
             scheme = self.store.scheme(line.library)
@@ -143,7 +147,16 @@ class Admission:
                 f"{same.reference}, which has one",
                 f"judge it as what it is loaded as: --library {same.line.library}",
             )
-        moves = [move for move in self.store.baseline_history(line.library) if move.line == line and move.version]
+        self._check_had_none()
+
+    def _check_had_none(self, channels: Container[str | None] | None = None) -> None:
+        """Raise :class:`BaselineLost` where the line ever had a baseline, at one of ``channels`` or at any."""
+        line = self.arrival.line
+        moves = [
+            move
+            for move in self.store.baseline_history(line.library)
+            if move.line == line and move.version and (channels is None or move.channel in channels)
+        ]
         if moves:
             last, channel = moves[-1], self.gate.channel
             where = f"--target {line.target} --profile {line.profile}"

@@ -27,9 +27,10 @@ class Gate(msgspec.Struct, frozen=True):
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
     default no less than the other side's. ``allow`` says which releases may break. A file that fails is not stored, or
     as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
-    there is none. With ``bootstrap`` a missing baseline is for new lines alone: one that ever had a baseline, at any
-    channel, is refused. What is approved ``today`` does not fail it. With ``deprecation``, what a release removes must
-    have been deprecated for that long. With ``consumers``, each break has the stored programs that it hurts.
+    there is none, nor was before. With ``bootstrap`` a missing baseline is for new lines alone: one that ever had a
+    baseline, at any channel, is refused. What is approved ``today`` does not fail it. With ``deprecation``, what a
+    release removes must have been deprecated for that long. With ``consumers``, each break has the stored programs
+    that it hurts.
     """
 
     against: str | None = None
