@@ -99,6 +99,7 @@ def test_a_size_an_end_or_a_total_is_one_of_values_that_are_counted() -> None:
     assert not enum("color", RED=0, GREEN=4, COLOR_SIZE=9).is_sentinel(Enumerator("COLOR_SIZE", 9))
     assert not enum("flow", BAD=-1, GOOD=0, FLOW_END=1).is_sentinel(Enumerator("FLOW_END", 1))
     assert not enum("COLOR_SIZE", COLOR_SIZE=64).is_sentinel(Enumerator("COLOR_SIZE", 64))
+    assert not enum("color", RED=0, GREEN=1, COLOR_SIZE=1 << 62).is_sentinel(Enumerator("COLOR_SIZE", 1 << 62))
 
 
 @pytest.mark.parametrize("called", ["color_error", "ColorResult", "COLOR_STATUS", "io::ErrorCode", "token_t", "State"])

@@ -117,8 +117,9 @@ class EnumeratorValues:
 
     def _is_counted(self, end: Enumerator) -> bool:
         """Whether ``end`` follows values that run from 0 or 1 without a gap, which are no errors, results or states."""
-        others = sorted(value for value in self.by_value if value < end.value)
-        runs = bool(others) and others[0] in (0, 1) and others == list(range(others[0], end.value))
+        others = [value for value in self.by_value if value < end.value]
+        first = min(others, default=None)
+        runs = first in (0, 1) and len(others) == end.value - first
         answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
         return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
 

@@ -40,6 +40,9 @@ from abistore.patterns import pattern
 DISPOSES = pattern(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
 """How functions are called that take back what the library allocated."""
 
+DEFAULTS = pattern(r"(?:^|[^A-Za-z]|(?<=[a-z]))(?:[Dd]efault|DEFAULT)s?(?![a-z])")
+"""How functions are called that hand out values to begin with, of which programs make others."""
+
 COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))
 """Types that numbers of items are told in."""
 
@@ -217,13 +220,21 @@ class TypeUses:
         return self._side.pointee(outer, 2)
 
     def _results(self, function: Function) -> Iterator[Name]:
-        """What a function returns a pointer to; through ``T **`` those of a list."""
+        """What a function returns a pointer to; through ``T **`` those of a list.
+
+        Constant defaults do not count: programs copy what they point to, or fill in one of their own.
+        """
         result, _ = self._side.bare(function.result)
+        if self._is_constant(result) and DEFAULTS.search(last_component(function.display)):
+            return
         yield from (name for levels in (1, 2) if (name := self._side.pointee(result, levels)) is not None)
         if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
             for shape in self._shapes.get(result.name, ()):
                 if isinstance(shape, Foreign):
                     yield from (each.name for each in shape.arguments[:1] if isinstance(each, Named))
+
+    def _is_constant(self, result: TypeRef) -> bool:
+        return isinstance(result, Pointer) and "const" in self._side.bare(result.target)[1]
 
     def _number_behind(self, type: TypeRef) -> Primitive | None:
         """The number that a function fills in through a pointer."""

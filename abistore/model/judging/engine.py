@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 90
+ENGINE: Final = 91
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "ae555e863f4a3833"
+CORPUS: Final = "15a27968a2dec037"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
