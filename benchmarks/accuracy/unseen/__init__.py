@@ -46,7 +46,13 @@ class Part(StrEnum):
     """Of libraries chosen when the fresh part had been judged, and judged once: ``part = "sixth"``."""
 
 
-JUDGED = {Part.KEPT: "2026-11-23", Part.LATER: "2026-11-23", Part.LAST: "2026-11-24", Part.FRESH: "2026-11-24"}
+JUDGED = {
+    Part.KEPT: "2026-11-23",
+    Part.LATER: "2026-11-23",
+    Part.LAST: "2026-11-24",
+    Part.FRESH: "2026-11-24",
+    Part.SIXTH: "2026-11-25",
+}
 """The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
 
 

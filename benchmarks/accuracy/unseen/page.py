@@ -43,6 +43,8 @@ machine is too old to demangle are told as the runtime's. Since the last part wa
 the bodies of functions alone: two pairs of libroaring had no answer, and neither gets a false alarm with it. Since the
 fresh part was judged, a structure may grow whose users tell by a mask which fields they know, and an ending is an end:
 seven false alarms with headers go (`--part fresh --tool abistore+headers --answers FILE` of the second command).
+Since the sixth part was judged, constant defaults are one of many values, and an enumeration with a huge last value is
+judged: it misses nothing with headers, and all pairs have an answer.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
