@@ -55,21 +55,24 @@ def _both(context: Context) -> tuple[SideFacts, SideFacts]:
 
 
 def widest_integer(context: Context) -> int:
-    """The bytes of the widest integer that programs hand over or get, in any function, callback or public field."""
+    """The bytes of the widest integer that programs hand over or get, in any function, callback or public field.
+
+    Built programs know what the old release offered them.
+    """
     found = 0
     for side in _both(context):
         for facet in ("layout", "source"):
             for name, shapes in side.snapshot.entries.get(facet, {}).items():
-                mentioned = (type for shape in shapes for type in _mentioned(name, shape, side))
+                mentioned = (type for shape in shapes for type in _mentioned(name, shape, context.old))
                 found = max([found, *(_widest(type, side.types, DEEPEST) for type in mentioned)])
     return found
 
 
-def _mentioned(name: Name, shape: object, side: SideFacts) -> Iterator[TypeRef]:
+def _mentioned(name: Name, shape: object, old: SideFacts) -> Iterator[TypeRef]:
     """The types of numbers that programs meet by one declaration."""
-    if isinstance(shape, Function) and side.consumers.can_name(name):
+    if isinstance(shape, Function) and old.consumers.can_name(name):
         yield Procedure(shape.result, shape.parameters, shape.variadic)
-    elif isinstance(shape, Record) and _is_own(name, side):
+    elif isinstance(shape, Record) and _is_own(name, old):
         yield from (each.type for each in shape.fields)
 
 
