@@ -16,6 +16,7 @@ from abistore.compare.types.written_values import is_same_constant, known_value,
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Declared
+from abistore.model.words.defaults import is_default
 
 
 def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
@@ -82,7 +83,7 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _changed(declared, context)
-    if values is not None and _is_other(declared, context) and not declared.old.handed:
+    if values is not None and _is_other(declared, context) and not _is_handed(declared):
         yield Note("the constant's value differs", *values)
 
 
@@ -92,14 +93,20 @@ def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], con
 
     The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
     old value to the new library, which may refuse it or take it for something else. A number of an ABI that the library
-    checks is made for that. A macro that tells the release, or a minor number, is not meant here.
+    checks is made for that. A macro that tells the release, or a minor number, is not meant here, nor is a default: the
+    library takes other values as well.
 
     Fix: let the library accept the old value as well.
     """
     values = _changed(declared, context)
     former = isinstance(declared, Changed) and accepts_former(declared.subject.name)
-    if values is not None and _is_other(declared, context) and declared.old.handed and not former:
+    if values is not None and _is_other(declared, context) and _is_handed(declared) and not former:
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
+
+
+def _is_handed(declared: Changed[Declared] | Removed[Declared]) -> bool:
+    """Whether headers hand a constant to the library that is no default."""
+    return bool(declared.old.handed) and not is_default(declared.subject.name.spelling)
 
 
 def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:

@@ -35,13 +35,11 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Variants
 from abistore.model.structure import inner
+from abistore.model.words.defaults import is_default
 from abistore.patterns import pattern
 
 DISPOSES = pattern(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
 """How functions are called that take back what the library allocated."""
-
-DEFAULTS = pattern(r"(?:^|[^A-Za-z]|(?<=[a-z]))(?:[Dd]efault|DEFAULT)s?(?![a-z])")
-"""How functions are called that hand out values to begin with, of which programs make others."""
 
 COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))
 """Types that numbers of items are told in."""
@@ -225,7 +223,7 @@ class TypeUses:
         Constant defaults do not count: programs copy what they point to, or fill in one of their own.
         """
         result, _ = self._side.bare(function.result)
-        if self._is_constant(result) and DEFAULTS.search(last_component(function.display)):
+        if self._is_constant(result) and is_default(last_component(function.display)):
             return
         yield from (name for levels in (1, 2) if (name := self._side.pointee(result, levels)) is not None)
         if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:

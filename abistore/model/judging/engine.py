@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 91
+ENGINE: Final = 92
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "15a27968a2dec037"
+CORPUS: Final = "20f574eda5c5d4ba"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
