@@ -54,7 +54,7 @@ def _changed(declared: Changed[Declared] | Removed[Declared], context: Context) 
     values = _constants(declared, context)
     if not isinstance(declared, Changed) or not values or not follows_release(declared, context):
         return values
-    return values if declared.old.handed and not tells_release(declared.subject.name) else None
+    return values if _is_handed(declared) and not tells_release(declared.subject.name) else None
 
 
 def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
@@ -183,7 +183,7 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
     Fix: nothing.
     """
     values = _constants(declared, context)
-    if values is not None and follows_release(declared, context) and not declared.old.handed:
+    if values is not None and follows_release(declared, context) and not _is_handed(declared):
         yield Note("the constant tells the new release", *values)
 
 
@@ -198,7 +198,7 @@ def constant_version_handed_changed(declared: Changed[Declared], context: Contex
     Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
     """
     values = _constants(declared, context)
-    if values is not None and accepts_former(declared.subject.name) and declared.old.handed:
+    if values is not None and accepts_former(declared.subject.name) and _is_handed(declared):
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 

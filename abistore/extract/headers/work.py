@@ -72,7 +72,7 @@ def work(request: HeaderRequest) -> HeaderReading:
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
-        _read(parser, parsed, unread or (), walked.unlaid),
+        _read(parser, parsed, unread or (), walked.unmade),
     )
 
 
@@ -141,8 +141,8 @@ def _joined(walks: Sequence[Walked]) -> Walked:
                 if place := walked.locations.get(name):
                     locations[name] = place
     inline = frozenset[str]().union(*(each.inline_namespaces for each in walks))
-    unlaid = {name: why for each in walks for name, why in each.unlaid.items() if name not in entries}
-    return Walked(entries, locations, sum(each.refused for each in walks), inline, unlaid)
+    unmade = {name: why for each in walks for name, why in each.unmade.items() if name not in entries}
+    return Walked(entries, locations, sum(each.refused for each in walks), inline, unmade=unmade)
 
 
 def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
@@ -211,7 +211,7 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) 
 
 
 def _read(
-    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], unlaid: Mapping[Name, str]
+    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], unmade: Mapping[Name, str]
 ) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
@@ -238,7 +238,7 @@ def _read(
             invocation.arguments(parsed.reading),
         ),
         unread=tuple(sorted(unread)),
-        unmade=tuple(sorted((name.spelling, why) for name, why in unlaid.items())),
+        unmade=tuple(sorted((name.spelling, why) for name, why in unmade.items())),
     )
 
 

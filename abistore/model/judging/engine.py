@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 92
+ENGINE: Final = 93
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "20f574eda5c5d4ba"
+CORPUS: Final = "4594d53808a0e738"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -99,9 +99,27 @@ class Obtained:
     def _classes(self) -> frozenset[Name]:
         """What programs have: it grows as long as one class lets them have another."""
         found = {name for name in self._source if self._is_open(name)}
-        while come := {each for name in self._source for each in self._leads(name, found)} - found:
+        asking: dict[Name, list[Name]] = {}
+        for name in self._source:
+            for each in self._asked_by(name):
+                asking.setdefault(each, []).append(name)
+        pending = list(self._source)
+        while pending:
+            come = set(self._leads(pending.pop(), found)) - found
             found |= come
+            pending += (name for each in come for name in (each, *asking.get(each, ())))
         return frozenset(found)
+
+    def _asked_by(self, name: Name) -> Iterator[Name]:
+        """The classes of which a declaration needs an object before it gives any, beside its own."""
+        shape = self._shape(name)
+        if isinstance(shape, Record):
+            yield from self._bases(shape)
+        elif isinstance(shape, Function):
+            if shape.method is not None:
+                yield shape.method.owner
+            for each in shape.parameters:
+                yield from self._mentioned(each)
 
     def _is_open(self, type: Name) -> bool:
         """Whether anybody has objects of a class: it needs no constructor, has friends, is thrown, or is another's."""

@@ -34,18 +34,18 @@ def with_instances(
 ) -> Walked:
     """What a unit declares, with the layouts of instances that nothing in it uses whole.
 
-    One that cannot be made is left out alone; ``unlaid`` says why.
+    One that cannot be made is left out alone; ``unmade`` says why.
     """
     asked: dict[Name, str] = {}
-    made, unlaid = walked, dict[Name, str]()
+    made, unmade = walked, dict[Name, str]()
     for _ in range(MOST_ROUNDS):
         more = {name: spelled for name, spelled in made.unlaid.items() if name not in asked}
-        if not _needs(more, asked.keys() - unlaid.keys(), walked) or len(asked) >= MOST_INSTANCES:
+        if not _needs(more, asked.keys() - unmade.keys(), walked) or len(asked) >= MOST_INSTANCES:
             break
         asked = dict([*asked.items(), *more.items()][:MOST_INSTANCES])
-        made, unlaid = _made(parser, (reading, unit), asked, walked, runtime=runtime)
+        made, unmade = _made(parser, (reading, unit), asked, walked, runtime=runtime)
         walked = _joined(walked, made)
-    return replace(walked, unlaid=unlaid)
+    return replace(walked, unmade=unmade)
 
 
 def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> bool:

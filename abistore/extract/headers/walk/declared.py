@@ -43,7 +43,8 @@ WHOLE: Final = (Record, Enum, Foreign)
 class Walked(msgspec.Struct, frozen=True):
     """What headers declare, and where. ``refused`` counts types that are too large to be spelled out.
 
-    ``unlaid`` are instances of templates without a layout: first as C++ spells them, later why they cannot be made.
+    ``unlaid`` are instances of templates without a layout, as C++ spells them; ``unmade`` are those that cannot be
+    made, with the reason.
     """
 
     entries: Mapping[Name, Variants]
@@ -51,6 +52,7 @@ class Walked(msgspec.Struct, frozen=True):
     refused: int = 0
     inline_namespaces: frozenset[str] = frozenset()
     unlaid: Mapping[Name, str] = {}
+    unmade: Mapping[Name, str] = {}
 
 
 class Instantiations(NamedTuple):

@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.collected import Collected
-from abistore.extract.headers.walk.written.expansion import Expansions
+from abistore.extract.headers.walk.written.expansion import WORD, Expansions
 from abistore.extract.headers.walk.written.macros import Place
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.values.texts import constant
 
-WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 CALLED: Final = re.compile(rf"({WORD.pattern}) \(")
 EQUALS: Final = re.compile(rf"\s*(?:[=!<>]=|[<>&](?![<>&]))[\s(]*({WORD.pattern})")
 """What stands behind a call with whose result a constant is compared, or that it masks."""
