@@ -6,8 +6,8 @@ one's headers (``break``), whether one still compiles with the new one's (``sour
 from headers, sources and clients, and committed before any comparing tool saw a pair. All consecutive releases of the
 stated range are there; none was chosen for its answer.
 
-Pairs belong to five parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and four that
-are judged once each, when all rules are made.
+Pairs belong to parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and others that are
+judged once each, when all rules are made.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class Part(StrEnum):
 
     SIXTH = "sixth"
     """Of libraries chosen when the fresh part had been judged, and judged once: ``part = "sixth"``."""
+
+    SEVENTH = "seventh"
+    """Of libraries chosen when the sixth part had been judged, and judged once: ``part = "seventh"``."""
 
 
 JUDGED = {

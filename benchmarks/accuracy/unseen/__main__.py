@@ -6,8 +6,8 @@
     python -m benchmarks.accuracy.unseen [LIBRARY...]            # ask the tools, fill answers.csv (--tool: some only)
     python -m benchmarks.accuracy.unseen --document              # write the page from answers.csv
 
-Five parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``,
-``fresh``, ``sixth``) takes them, one at a time.
+The other parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``,
+``fresh``, ``sixth``, ``seventh``) takes them, one at a time.
 """
 
 from __future__ import annotations
