@@ -22,9 +22,18 @@ OTHER_WORDS: Final = {
 }
 """What other tools call a command."""
 
+GIVEN: Final = "abistore.given"
+"""The options with one value that a command line has so far, in the context's ``meta``."""
+
 
 class SuggestingGroup(click.Group):
     """A group that answers a name that it has not with those nearest to it, and with the place where one stands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options before a command's name. Raises :class:`UsageError` where one is given twice."""
+        if ctx.parent is None and not ctx.resilient_parsing:
+            _check_given_once(ctx, self, args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -38,20 +47,23 @@ class SuggestingGroup(click.Group):
             raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
-            _check_given_once(ctx, command, rest)
+            own = click.Context(command, ctx, command.name, **command.context_settings)
+            _check_given_once(own, command, rest)
         return name, command, rest
 
 
 def _check_given_once(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
-    """Raise :class:`UsageError` where an option that takes one value has two: only the last would count, unsaid."""
-    own = click.Context(command, ctx, command.name, **command.context_settings)
-    _, _, given = command.make_parser(own).parse_args(list(words))
-    seen = set()
+    """Raise :class:`UsageError` where an option that takes one value has two: only the last would count, unsaid.
+
+    Whether it stands before the command's name or behind it.
+    """
+    _, _, given = command.make_parser(ctx).parse_args(list(words))
+    seen: set[str] = ctx.meta.setdefault(GIVEN, set())
     for each in given:
         if isinstance(each, click.Option) and not (each.multiple or each.is_flag or each.count):
-            if each in seen:
+            if each.opts[0] in seen:
                 raise UsageError(f"{each.opts[0]} is given twice", "only one counts: leave the other out")
-            seen.add(each)
+            seen.add(each.opts[0])
 
 
 def _elsewhere(root: click.Context, word: str) -> Iterator[str]:

@@ -289,6 +289,11 @@ class Store:
         with self.reading():
             return sightings.sightings(self.database, identity, most, self._memory)
 
+    def found_elsewhere(self, identity: str) -> tuple[Release, Release] | None:
+        """The sides between which another store has a finding that this one has not, by a judgement that it brought."""
+        with self.reading():
+            return sightings.elsewhere(self.database, identity)
+
     def backup(self, destination: str | Path) -> Path:
         """Write a consistent copy of an SQLite store to a new file, while others use it. Raises :class:`StoreError`."""
         copying.copy(self.database, Path(destination))

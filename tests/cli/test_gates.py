@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from abistore import limits
-from abistore.model.findings import Churn, Comparison, Verdict
+from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import StoredVerdict
 from abistore.model.judging.engine import ENGINE
+from abistore.model.judging.identity import identity
+from abistore.model.names import Name
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
@@ -24,6 +27,9 @@ from tests.endless import endless
 
 WIDER = OLD.replace("int x, y;", "int x, y, z;")
 """A break that only debug information shows."""
+
+FORGED = Finding("func_removed", Name("function", "norm"), "", "never so", Impact.RISK, "symbol", gone=True)
+"""What nobody finds who compares the releases."""
 
 
 @pytest.fixture(scope="session")
@@ -596,11 +602,35 @@ def test_nothing_believes_a_verdict_that_another_database_brought(based: Call, n
         first, second = store.resolve("libcase@1.0"), store.resolve("libcase@2.0")
         nothing = Comparison(first.side, second.side, Verdict.NO_CHANGE, (), engine=str(ENGINE))
         store.save_verdicts([StoredVerdict(first, second, nothing, Churn(0, 0, 0), datetime(2026, 5, 1, tzinfo=UTC))])
+        told = replace(nothing, verdict=Verdict.COMPATIBLE_WITH_RISK, findings=(FORGED,))
+        store.save_verdicts([StoredVerdict(first, second, told, Churn(0, 0, 0), datetime(2026, 5, 2, tzinfo=UTC))])
     assert based("db", "merge", forged).code == 0
+    for words in (("explain",), ("approve", "--reason", "x"), ("review", "set", "--state", "seen")):
+        done = based(*words, identity(FORGED).hex())
+        assert (done.code, "a verdict that another store brought has" in done.err) == (67, True), done
+        assert "`abistore verdict libcase@2.0 --against 1.0` judges here" in done.err
     assert based("verdict", "libcase@2.0").code == 4
     assert based("history", "libcase", "--json").json["histories"][0]["rows"][1]["verdict"] == "BREAKING"
     assert based("gate", new, "--version", "2.0").code == 4
     assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
+
+
+@pytest.mark.usefixtures("either_database")
+def test_a_finding_that_another_database_brought_is_explained_once_it_was_found_here(
+    based: Call, new: Path, tmp_path: Path
+) -> None:
+    """Both have the same finding, of which one row is kept."""
+    assert based("ingest", new, "--version", "2.0").code == 0
+    bundle, there = tmp_path / "all.bundle", tmp_path / "there.db"
+    assert based("export", "--bundle", "-o", bundle).code == 0
+    assert based("import", bundle, "--db", there).code == 0
+    found = [each["id"] for each in based("verdict", "libcase@2.0", "--json", "--db", there).json["changes"]]
+    assert based("db", "merge", there).code == 0
+    assert found
+    assert {based("explain", each).code for each in found} == {67}
+    assert based("verdict", "libcase@2.0").code == 4
+    assert {based("explain", each).code for each in found} == {0}
+    assert based("db", "check").code == 0
 
 
 @pytest.mark.usefixtures("either_database")

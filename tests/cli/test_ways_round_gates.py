@@ -40,6 +40,11 @@ def test_a_file_called_like_a_digest_is_the_file(based: Call, new: Path) -> None
         ("gate", "{}", "--version", "2.0", "--channel", "release", "--channel=main"),
         ("gate", "{}", "--version", "2.0", "--fail-on", "risk", "--fail-on", "never"),
         ("baseline", "set", "libcase@1.0", "--channel", "a", "--channel", "b"),
+        ("--db", "a.db", "--db", "b.db", "list"),
+        ("--db", "a.db", "list", "--db", "b.db"),
+        ("db", "stats", "--db=a.db", "--db", "b.db"),
+        ("--color", "always", "--color", "never", "list"),
+        ("--color", "always", "list", "--color", "never"),
     ],
 )
 def test_an_option_that_takes_one_value_is_refused_with_two(based: Call, new: Path, words: tuple[str, ...]) -> None:
@@ -53,6 +58,34 @@ def test_options_that_take_several_values_and_flags_may_be_repeated(based: Call,
     known.write_text("suppressions: []\n")
     words = ("--suppress", known, "--suppress", known, "--json", "--json")
     assert based("gate", new, "--version", "2.0", *words).code == 4
+    assert based("-v", "list", "-v", "-v").code == based("-q", "-q", "list", "-q").code == 0
+
+
+def test_an_option_wins_over_the_environment(based: Call, tmp_path: Path) -> None:
+    """The one is said for this call, the other for all."""
+    assert "libcase" in based("list").out
+    assert "libcase" not in based("--db", tmp_path / "empty.db", "list").out
+
+
+@pytest.mark.parametrize("words", [("-q", "-v", "list"), ("-v", "list", "-q"), ("list", "-v", "-q"), ("-qv", "list")])
+def test_saying_less_and_more_is_refused(based: Call, words: tuple[str, ...]) -> None:
+    done = based(*words)
+    assert (done.code, "-q and -v contradict each other" in done.err) == (64, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('fail_on = "never"\nfail_on = "risk"\n', ":2: fail_on is given twice"),
+        ("[ingest]\nkeep_failed = true\nkeep_failed = false\n", ":3: keep_failed is given twice"),
+        ("[ingest]\nkeep_failed = true\n\n[ingest]\n", ":4: [ingest] is given twice"),
+        ('ingest = {against = "prev"}\n[ingest]\n', ":2: [ingest] is given twice"),
+    ],
+)
+def test_what_a_project_says_twice_is_refused(based: Call, new: Path, text: str, said: str) -> None:
+    Path("abistore.toml").write_text(text)
+    done = based("gate", new, "--version", "2.0")
+    assert (done.code, f"abistore.toml{said}" in done.err) == (64, True)
 
 
 @pytest.mark.parametrize("channel", ["--force", "-", " release", ""])

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 
+from abistore.errors import UsageError
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -45,8 +47,10 @@ def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | N
 
 
 def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    settings = ctx.ensure_object(SharedSettings)
     if value:
-        ctx.ensure_object(SharedSettings).verbosity = -1
+        _check_one_of(settings.verbosity > 0)
+        settings.verbosity = -1
 
 
 def _set_color(ctx: click.Context, parameter: click.Parameter, value: Literal["always", "never"] | None) -> None:
@@ -55,7 +59,16 @@ def _set_color(ctx: click.Context, parameter: click.Parameter, value: Literal["a
 
 
 def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
-    ctx.ensure_object(SharedSettings).verbosity += value
+    settings = ctx.ensure_object(SharedSettings)
+    if value:
+        _check_one_of(settings.verbosity < 0)
+        settings.verbosity += value
+
+
+def _check_one_of(both: bool) -> None:
+    """Raise :class:`UsageError` for a command that is to say less and more: their order would decide, unsaid."""
+    if both:
+        raise UsageError("-q and -v contradict each other", "leave one out")
 
 
 def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.findings import Side
 from abistore.model.history import Sighting
@@ -16,7 +15,7 @@ from abistore.report.model import ComparedDeclaration, ReportedFinding
 from abistore.report.outline import reported
 from abistore.service.approvals.gate import finding_with_said
 from abistore.service.database import Database, using
-from abistore.service.history.findings import SHOWN
+from abistore.service.history.findings import SHOWN, unknown
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -45,16 +44,13 @@ class StoredFindings(msgspec.Struct, frozen=True):
 def findings(identity: str, *, database: Database = None) -> StoredFindings:
     """The findings whose identity begins with ``identity``, each in the comparison that found it first.
 
-    Raises :class:`SnapshotNotFound` if no stored comparison has one.
+    Raises :class:`SnapshotNotFound` if no comparison of this store has one: those that others brought answer nobody.
     """
     with using(database) as store, limits_for(0, "looking for the finding"):
         found, more = store.findings(identity, SHOWN)
-        shown = tuple(_shown(store, one) for one in found)
-    if not shown:
-        raise SnapshotNotFound(
-            f"no stored comparison has a finding {identity}", "`abistore verdict REFERENCE -v` shows identities"
-        )
-    return StoredFindings(shown, more)
+        if not found:
+            raise unknown(store, identity)
+        return StoredFindings(tuple(_shown(store, one) for one in found), more)
 
 
 def _shown(store: Store, one: Sighting) -> StoredFinding:

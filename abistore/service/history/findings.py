@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import SnapshotNotFound, UsageError
@@ -23,6 +24,20 @@ class MeantFinding(NamedTuple):
     sighting: Sighting | None
 
 
+def unknown(store: Store, digits: str, more: str = "") -> SnapshotNotFound:
+    """The error for digits that mean no finding of this store's own comparisons."""
+    if sides := store.found_elsewhere(digits):
+        old, new = sides
+        asked = f"`abistore verdict {quote(f'{new.line.library}@{new.version}')} --against {quote(old.version)}`"
+        return SnapshotNotFound(
+            f"no comparison of this store has a finding {digits}: a verdict that another store brought has",
+            f"{asked} judges here{more}",
+        )
+    return SnapshotNotFound(
+        f"no stored comparison has a finding {digits}", f"`abistore verdict REFERENCE -v` shows identities{more}"
+    )
+
+
 def meant(store: Store, digits: str, library: str | None) -> MeantFinding:
     """The one finding whose identity begins with ``digits``. A whole one of a named library need not be stored.
 
@@ -37,9 +52,6 @@ def meant(store: Store, digits: str, library: str | None) -> MeantFinding:
         ((where, whole),) = found
         return MeantFinding(where, whole, found[where, whole])
     if not found:
-        raise SnapshotNotFound(
-            f"no stored comparison has a finding {digits}",
-            "`abistore verdict REFERENCE -v` shows identities; a whole one needs --library only",
-        )
+        raise unknown(store, digits, "; a whole one needs --library only")
     listed = ", ".join(f"{whole} of {where}" for where, whole in sorted(found)[:3])
     raise UsageError(f"{digits}: several findings begin so", f"give more digits, or --library: {listed}")

@@ -118,6 +118,9 @@ class Configuration(ProjectSettings, frozen=True):
     headers: HeaderOptions | None = None
 
 
+_TWICE = ("Cannot overwrite a value", "Cannot declare")
+"""How :mod:`tomllib` begins what it says of a key or a table that stands twice."""
+
 NOTHING = Configuration()
 TABLES: dict[str, type[msgspec.Struct]] = {"headers": HeadersTable, "ingest": IngestTable, "gate": GateTable}
 
@@ -133,7 +136,7 @@ def configuration(path: Path | None = None) -> Configuration:
     try:
         read = msgspec.convert(tomllib.loads(text), ConfigurationFile)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: is no TOML: {error}") from None
+        raise _no_toml(path, text, str(error)) from None
     except msgspec.ValidationError as error:
         said, _, place = str(error).partition(" - at `")
         raise ConfigError(f"{path}{_line(text, said, place)}: {error}", _meant(str(error))) from None
@@ -192,6 +195,15 @@ def _line(text: str, said: str, place: str) -> str:
         elif current == table and re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", line):
             return f":{number}"
     return ""
+
+
+def _no_toml(path: Path, text: str, said: str) -> ConfigError:
+    """The error of a file that is no TOML, which what stands twice makes it too: neither would be the one meant."""
+    place = re.search(r"at line (\d+)", said)
+    if place is None or not said.startswith(_TWICE):
+        return ConfigError(f"{path}: is no TOML: {said}")
+    what = text.splitlines()[int(place[1]) - 1].partition("=")[0].strip()
+    return ConfigError(f"{path}:{place[1]}: {what} is given twice", "only one counts: leave the other out")
 
 
 def _text(path: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import msgspec
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import bindparam, case, func, select, update
 
 from abistore.errors import StoreError
 from abistore.model.digest import digest
@@ -35,6 +35,15 @@ _BY_ID = select(_FINDING.id, _FINDING.key, _FINDING.body, _FINDING.verdict_id, _
 )
 _EXISTING = select(_FINDING.id).where(_FINDING.id.in_(AMONG))
 _BY_KEY = select(_FINDING.key, _FINDING.id).where(_FINDING.key.in_(AMONG))
+_OF_OTHERS = select(_FINDING.id).where(
+    _FINDING.id.in_(AMONG),
+    _FINDING.verdict_id.in_(select(tables.verdict.c.id).where(tables.verdict.c.brought.is_not(None))),
+)
+_SET_FIRST = (
+    update(tables.finding)
+    .where(_FINDING.id == bindparam("row"))
+    .values(verdict_id=bindparam("verdict"), checksum=bindparam("seal"))
+)
 _NEXT = select(_FINDING.id).where(_FINDING.id > bindparam("last")).order_by(_FINDING.id).limit(500)
 _BETWEEN = _FINDING.key.between(bindparam("low"), bindparam("high"))
 _CALLED = select(_FINDING.id).where(_BETWEEN)
@@ -72,6 +81,8 @@ class FindingRows:
     """The keys of those that have none, by their place."""
     bodies: dict[bytes, bytes]
     """What is to be written, by key."""
+    others: dict[int, bytes]
+    """The keys of those that only a judgement of another store had so far, by their row."""
 
 
 def look_up(database: Database, findings: Sequence[Finding], written: WrittenFindings) -> FindingRows:
@@ -87,11 +98,21 @@ def look_up(database: Database, findings: Sequence[Finding], written: WrittenFin
     for place, key in keys.items():
         rows[place] = found.get(key, 0)
     keys = {place: key for place, key in keys.items() if key not in found}
-    return FindingRows(rows, keys, {key: bodies[key] for key in sorted(set(keys.values()))})
+    others = {row for (row,) in database.within(_OF_OTHERS, sorted(found.values()))}
+    return FindingRows(
+        rows,
+        keys,
+        {key: bodies[key] for key in sorted(set(keys.values()))},
+        {row: key for key, row in found.items() if row in others},
+    )
 
 
 def write(database: Database, findings: Sequence[Finding], found: FindingRows, verdict: int) -> list[int]:
-    """Write what is missing, as first had by ``verdict``: the row of each finding."""
+    """Write what is missing, as first had by ``verdict``: the row of each finding.
+
+    So is from now on what only other stores had found: they answer nobody here.
+    """
+    set_first(database, found.others, dict.fromkeys(found.others, verdict))
     # in one order in every process: two writers that add the same rows must not wait for each other in a circle
     new = [
         {"key": key, "verdict_id": verdict, "body": _deflated(body), "checksum": checksum(key, verdict)}
@@ -107,6 +128,15 @@ def write(database: Database, findings: Sequence[Finding], found: FindingRows, v
     told = [{"identity": called, "finding_id": row} for called, row in sorted(nested)]
     database.many(_NEW_CONSEQUENCE, told)
     return rows
+
+
+def set_first(database: Database, keys: Mapping[int, bytes], verdicts: Mapping[int, int]) -> None:
+    """Have each of these rows first had by the judgement that ``verdicts`` tells."""
+    moved = [
+        {"row": row, "verdict": verdict, "seal": checksum(keys[row], verdict)}
+        for row, verdict in sorted(verdicts.items())
+    ]
+    database.many(_SET_FIRST, moved)
 
 
 def read(database: Database, identifiers: Iterable[int]) -> dict[int, Finding]:

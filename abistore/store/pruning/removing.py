@@ -32,11 +32,6 @@ _OF_SNAPSHOTS = select(_VERDICT.id).where(_VERDICT.old_id.in_(AMONG))
 _AND_THEIRS = select(_VERDICT.id).where(_VERDICT.new_id.in_(AMONG))
 _FIRST_THERE = select(_FINDING.id, _FINDING.key).where(_FINDING.verdict_id.in_(AMONG))
 _REMAINING = select(_VERDICT.id).order_by(_VERDICT.id)
-_SET_FIRST = (
-    update(tables.finding)
-    .where(_FINDING.id == bindparam("row"))
-    .values(verdict_id=bindparam("verdict"), checksum=bindparam("seal"))
-)
 _DROP_ENTRY = delete(tables.entry).where(
     _ENTRY.line_id == bindparam("line"),
     _ENTRY.last_seq == bindparam("last"),
@@ -82,11 +77,7 @@ def _remove_verdicts(database: Database, snapshots: Sequence[int]) -> None:
     orphans = {row: bytes(key) for row, key in database.within(_FIRST_THERE, gone)}
     _drop(database, tables.verdict_part, tables.verdict_part.c.verdict_id, gone)
     others = _first_others(database, set(gone), orphans.keys()) if orphans else {}
-    moved = [
-        {"row": row, "verdict": others[row], "seal": seals.checksum(orphans[row], others[row])}
-        for row in sorted(others)
-    ]
-    database.many(_SET_FIRST, moved)
+    findings.set_first(database, orphans, others)
     unheld = sorted(orphans.keys() - others.keys())
     _drop(database, tables.consequence, tables.consequence.c.finding_id, unheld)
     _drop(database, tables.finding, _FINDING.id, unheld)
