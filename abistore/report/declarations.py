@@ -44,12 +44,30 @@ def _declared(findings: Iterable[Finding], old: Snapshot, new: Snapshot) -> tupl
     return tuple(
         each
         for each, values in zip(made, (said[name] for name in sorted(said)), strict=True)
-        if each.before != each.after and (_bare(each.before), _bare(each.after)) not in values
+        if each.before != each.after and not _repeats(_bare(each.before), _bare(each.after), values)
     )
 
 
 def _bare(text: str | None) -> str | None:
     return text.removesuffix(";") if text is not None else None
+
+
+def _repeats(before: str | None, after: str | None, said: Iterable[tuple[str | None, str | None]]) -> bool:
+    """Whether a finding says all that two texts do: both in full, or the values of one ``constant macro N``."""
+    return any((before, after) == pair or _are_values_of(pair, before, after) for pair in said)
+
+
+def _are_values_of(values: tuple[str | None, str | None], before: str | None, after: str | None) -> bool:
+    heads = {_head(text, value) for text, value in zip((before, after), values, strict=True)} - {""}
+    return len(heads) == 1 and None not in heads
+
+
+def _head(text: str | None, value: str | None) -> str | None:
+    """What stands before ``value`` in a constant's text; empty where neither is there, ``None`` where they differ."""
+    if text is None or value is None:
+        return "" if text is value else None
+    head = text.removesuffix(value)
+    return head if head != text and head.endswith(" = ") else None
 
 
 class _Side:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from abistore.compare import comparison
+from abistore.report.declarations import declared as compared_declarations
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report
 from abistore.service.judging.comparing import compare
 from tests.build import build_library
+from tests.public_headers import implementing
 
 OLD = """
 struct Empty {};
@@ -98,3 +101,13 @@ def test_what_is_no_record_has_text_only() -> None:
 def test_what_is_the_same_on_both_sides_is_left_out() -> None:
     assert "Same" not in {each.symbol for each in report().declarations}
     assert list(report().declarations) == sorted(report().declarations, key=lambda each: (each.subject, each.symbol))
+
+
+def test_a_constant_whose_values_the_finding_has_is_not_told_twice() -> None:
+    old, new = (
+        implementing({"geo.h": f"int geo(void);\n{macros}"}, "c")
+        for macros in ("#define GEO_TOP 4\n#define GEO_OLD 1\n", "#define GEO_TOP 5\n#define GEO_NEW 2\n")
+    )
+    found = comparison.compare(old, new)
+    assert {each.name.spelling for each in found.findings} == {"GEO_TOP", "GEO_OLD", "GEO_NEW"}
+    assert compared_declarations(found, old, new) == ()

@@ -63,7 +63,8 @@ def _affected(delta: Delta[Any], stated: tuple[Name, ...], context: Context) -> 
     name = delta.subject.name
     if (isinstance(delta, Added) and delta.within is None) or name == SELF or name.kind == "import":
         return ()
-    return context.affected(name) or (context.taking_numbers if name.kind == "enum" else ())
+    kept = name.kind == "enum" and not (isinstance(delta, Removed) and delta.within is None)
+    return context.affected(name) or (context.taking_numbers if kept else ())
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:

@@ -20,6 +20,7 @@ from abistore.compare.diff.parts import (
     Unexplained,
     UnreachedType,
 )
+from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.vtables import plainly, spelled
@@ -45,6 +46,11 @@ def _title(name: Name, shape: AnyShape) -> str:
     return f"{_keyword(shape)} {name.spelling}"
 
 
+def _gone_from_headers(name: Name, context: Context) -> bool:
+    before, after = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
+    return comparable(context, "source") and name in before and name not in after
+
+
 def _declared(definition: DefinitionKind) -> str:
     return f"{_title(definition.name, definition.shape)} (declared only)"
 
@@ -64,15 +70,16 @@ def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
-def type_use_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+def type_use_removed(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
     """No export uses a type any more.
 
     Each function, variable and field that used it has a finding of its own, which tells what that means. Debug
-    information does not show whether headers still define the type.
+    information does not show whether headers still define the type; where headers show that they do not, that is told.
 
     Fix: nothing beyond what those findings ask for.
     """
-    yield Note("no export uses the type any more", _title(type.subject.name, type.old), None)
+    if not _gone_from_headers(type.subject.name, context):
+        yield Note("no export uses the type any more", _title(type.subject.name, type.old), None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")

@@ -20,14 +20,21 @@ _NO_RELEASE: Final = frozenset(
 )
 """A number of these is compared by the library with what programs pass it, or with what they stored."""
 
+_LIBTOOL: Final = frozenset({"current", "age"})
+_COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
+"""What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
+
 
 def tells_release(name: Name) -> bool:
     """Whether a constant is called the version of the library, or a part of it: ``GEO_VERSION_MAJOR``, ``GeoVersion``.
 
     Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant. The package's
-    name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT).
+    name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT), and what libtool counts (its manual, "Updating
+    library version information") moves with every release that adds something.
     """
     words = _words(name)
+    if words[-1:] and words[-1] in _LIBTOOL and words[-2:-1] and words[-2] in _COUNTED:
+        return True
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] == ["package", "string"]
     return told and not any(word in _NO_RELEASE for word in words)

@@ -235,8 +235,19 @@ def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> I
         after = new.get(signature, [])
         if len(before) == 1 and len(after) == 1:
             names = entity(demangle(before[0])), entity(demangle(after[0]))
-            if names[0] != names[1] and _likeness(*names) >= SIMILAR:
+            if names[0] != names[1] and _likeness(*_own_parts(*names)) >= SIMILAR:
                 yield before[0], after[0]
+
+
+def _own_parts(old: str, new: str) -> Pair:
+    """Two names without what a library's functions have in common: their scope, and the first word of C names.
+
+    ``png_close`` and ``png_clip`` are ``close`` and ``clip``.
+    """
+    shared = old[: _common(old, new)]
+    cut = shared.rfind("::") + 2 if "::" in shared else 0
+    cut = shared.find("_", cut) + 1 or cut
+    return old[cut:], new[cut:]
 
 
 def _likeness(old: str, new: str) -> float:

@@ -18,11 +18,19 @@ from abistore.model.names import Name
 from abistore.model.values.texts import constant
 
 CALLED: Final = re.compile(rf"({WORD.pattern}) \(")
-EQUALS: Final = re.compile(rf"\s*(?:[=!<>]=|[<>&](?![<>&]))[\s(]*({WORD.pattern})")
-"""What stands behind a call with whose result a constant is compared, or that it masks."""
+EQUALS: Final = re.compile(
+    rf"\s*(?:[=!<>]=|[<>&](?![<>&]))[\s(]*({WORD.pattern})\b(?![\s)]*[-+*/%][\s(]*{WORD.pattern})"
+)
+"""What stands behind a call with whose result a constant is compared, or that it masks.
 
-EQUALLED: Final = re.compile(rf"({WORD.pattern})[\s)]*[=!<>]=[\s(]*$")
+``CURRENT - AGE`` is compared as the difference of two, which neither tells alone.
+"""
+
+EQUALLED: Final = re.compile(rf"(?<![-+*/%])(?<![-+*/%]\s)\b({WORD.pattern})[\s)]*[=!<>]=[\s(]*$")
 """What stands before such a call."""
+
+COMPUTED: Final = re.compile(r"[-+*/%]\s*$")
+"""What stands before a call whose result is computed with before it is compared."""
 
 FARTHEST: Final = 200
 """Characters before and behind a call that are looked at."""
@@ -31,8 +39,9 @@ FARTHEST: Final = 200
 def words_with(text: str, begin: int, end: int) -> frozenset[str]:
     """The names that stand in a call, which is a piece of ``text``, or with which its result is compared."""
     found = {match[0] for match in WORD.finditer(text, begin, end)}
-    behind = EQUALS.match(text, end, end + FARTHEST)
-    before = EQUALLED.search(text, max(0, begin - FARTHEST), begin)
+    ahead = text[max(0, begin - FARTHEST) : begin]
+    behind = None if COMPUTED.search(ahead) else EQUALS.match(text, end, end + FARTHEST)
+    before = EQUALLED.search(ahead)
     return frozenset(found | {match[1] for match in (behind, before) if match})
 
 
