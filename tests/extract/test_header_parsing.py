@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +214,25 @@ def test_headers_that_lack_files_are_not_parsed_one_by_one(tmp_path: Path, monke
     ]
     assert [header.name for header in result.units[0].headers] == ["fine.h"]
     assert units == [7, 6, 1]  # all, those that lack files, the others
+
+
+def test_no_other_standard_is_tried_where_errors_follow_from_a_missing_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a_all.h": "#include <gone.h>\nGONE_API int all(gone_t);", "b.h": "GONE_API int b(gone_t);"}
+    files |= {"c.h": '#include "a_all.h"\nint c(gone_t);', "fine.h": "int fine(void);"}
+    standards: list[str] = []
+    parse = clang.parsed
+
+    def parse_and_note(file: str, text: str, arguments: Sequence[str], *rest: Any, **how: Any) -> Any:
+        standards.extend(each for each in arguments if each.startswith("-std="))
+        return parse(file, text, arguments, *rest, **how)
+
+    monkeypatch.setattr(clang, "parsed", parse_and_note)
+    result = parsed(written(tmp_path, files), language="c++")
+    assert sorted(result.set_aside) == ["a_all.h", "b.h", "c.h"]
+    others = [each for each in dict.fromkeys(standards) if each != standards[0]]
+    assert [standards.count(each) for each in others] == [1] * 3  # whether it is any better, and it is not
 
 
 def test_headers_that_lack_files_for_a_macro_of_another_header_are_read_by_themselves(tmp_path: Path) -> None:

@@ -136,8 +136,9 @@ class HeaderParser:
             bad = best.bad
             if not bad or all(fault.is_missing_file for fault in best.causes):
                 break
-            few = self._unit(reading, [each for each in self.given.headers if each.name in bad], expected=True)
-            if len(few.faulty) < len(bad) and len((other := self._parsed(reading)).bad) < len(bad):
+            few = [each for each in self.given.headers if each.name in bad]
+            before, after = (len(self._unit(each, few, expected=True).faulty) for each in (best.reading, reading))
+            if after < before and len((other := self._parsed(reading)).bad) < len(bad):
                 best = other
         if not best.units:
             raise nothing_parsed(len(self.given.headers), best.set_aside)
@@ -193,7 +194,7 @@ class HeaderParser:
         broken = self._lacking_files(reading, whole)
         left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
         alone = [self._unit(reading, [each], expected=True) for each in left]
-        fine = [unit for unit in alone if not unit.faulty or self.errs_in_bodies(reading, unit)]
+        fine = [unit for unit in alone if not unit.faulty or (not unit.lacking and self.errs_in_bodies(reading, unit))]
         kept = {unit.headers[0].name for unit in fine}
         broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.headers[0].name not in kept})
         rest = [each for each in whole.headers if each.name not in whole.faulty]
