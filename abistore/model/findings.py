@@ -230,6 +230,12 @@ HEADERS_SELECTED_DIFFERENTLY: Final = "headers-selected-differently"
 HEADERS_NOT_GIVEN: Final = "headers-not-given"
 """The same, where headers were given for one side and not for the other."""
 
+HEADERS_DISAGREE: Final = "headers-disagree"
+"""Why types are compared by debug information: the headers of a side define them otherwise."""
+
+NO_LAYOUT: Final = "no-layout"
+"""Why template instances are not compared: headers only point to them, and no debug information is there."""
+
 CLASS_PERHAPS_NOT_DESCRIBED: Final = "class-perhaps-not-described"
 """Why nothing is said of a class that is declared as a handle is, and that programs hand in as they do an interface."""
 

@@ -268,3 +268,42 @@ def test_a_header_with_a_condition_that_chose_otherwise_takes_nothing_away(abist
     assert {each["symbol"] for each in done.json["changes"]} == {"LIMIT"}
     (unseen,) = (each for each in done.json["not_checked"] if each["reason"] == "headers-selected-differently")
     assert unseen["names"] == ["SIZE"]
+
+
+def boxes(tmp_path: Path, name: str, box: str) -> Path:
+    return folder(tmp_path, name, api=f"template <class T> {box}\nint norm(const Box<int> *);\n")
+
+
+BOX = "struct Box { T one; };"
+UNMADE = 'struct Box { static_assert(sizeof(T) > 9, "made elsewhere"); T none, one; };'
+
+
+@pytest.mark.parametrize("words", [(), ("--require", "source"), ("--require", "old"), ("--require", "symbol,source")])
+def test_instances_that_headers_no_longer_lay_out_pass_no_gate(
+    abistore: Call, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Nothing else tells the layout in a stripped library: it may have changed with the code that cannot be made."""
+    source = "template <class T> struct Box; int norm(const Box<int> *) { return 1; }"
+    built = build_library(source, language="c++", flags=("-O1",))
+    asked = ("--library", "libcase", "--header")
+    first = abistore("ingest", built, *asked, boxes(tmp_path, "old", BOX), "--version", "1.0", "--set-baseline")
+    assert first.code == 0, first.err
+    done = abistore("gate", built, *asked, boxes(tmp_path, "new", UNMADE), "--version", "1.1", *words)
+    assert (done.code, "1 template instance has no layout in headers" in done.out + done.err) == (72, True), done
+    assert abistore("gate", built, *asked, tmp_path / "old", "--version", "1.1", *words).code == 0
+    said = ("gate", built, *asked, tmp_path / "new", "--version", "1.1", "--require", "symbol")
+    assert abistore(*said).code == 0
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--require", "source"), 72), (("--require", "layout"), 0)])
+def test_headers_that_are_not_those_of_the_build_are_no_evidence_of_the_source(
+    abistore: Call, tmp_path: Path, words: tuple[str, ...], code: int
+) -> None:
+    """Debug information is believed: what only headers tell of such a type is that of another library."""
+    own = "struct point { int x, y; };\nint norm(const struct point *p);\n"
+    built = build_library(own + "int norm(const struct point *p) { return p->x; }")
+    asked = ("--library", "libcase", "--header", folder(tmp_path, "other", api=own.replace("y;", "y, z;")))
+    assert abistore("ingest", built, *asked, "--version", "1.0", "--set-baseline").code == 0
+    done = abistore("gate", built, *asked, "--version", "1.1", *words)
+    assert done.code == code, done.out + done.err
+    assert code == 0 or "headers and debug information disagree about 1 type" in done.err + done.out

@@ -13,9 +13,11 @@ from abistore.compare.diff.headers.given import not_given, read_otherwise, selec
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
+    HEADERS_DISAGREE,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
+    NO_LAYOUT,
     NOT_RECORDED,
     NotChecked,
     evidence_rank,
@@ -101,7 +103,7 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
             first = ", ".join(each.spelling + why.get(each.spelling, "") for each in names[:MOST_LISTED])
             more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
             detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
-            yield NotChecked("source", place, "no-layout", detail, "build with -g to have layouts compared")
+            yield NotChecked("source", place, NO_LAYOUT, detail, "build with -g to have layouts compared")
 
 
 def _unmade(side: SideFacts) -> dict[str, str]:
@@ -228,9 +230,7 @@ def _disagreeing(context: Context) -> Iterator[NotChecked]:
         if side.disagreeing:
             types = counted(len(side.disagreeing), "type")
             detail = f"headers and debug information disagree about {types}, and the latter is believed"
-            yield NotChecked(
-                "source", place, "headers-disagree", detail, STRANGERS_HINT, tuple(sorted(side.disagreeing))
-            )
+            yield NotChecked("source", place, HEADERS_DISAGREE, detail, STRANGERS_HINT, tuple(sorted(side.disagreeing)))
 
 
 def _undescribed(context: Context) -> Iterator[NotChecked]:

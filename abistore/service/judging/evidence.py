@@ -10,9 +10,11 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
+    HEADERS_DISAGREE,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
+    NO_LAYOUT,
     evidence_rank,
 )
 from abistore.model.names import FACETS, Facet
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
 NO_LESS: Final = "old"
 """``--require old``: no less than the old side has seen."""
 
+
+LESS_OF_SOURCE: Final = (HEADERS_NOT_GIVEN, NO_LAYOUT)
+"""What the new side's headers may lack that the old side's have, though all of them were read."""
+SOURCE_IN_PART: Final = (
+    *(*LESS_OF_SOURCE, HEADERS_DISAGREE),
+    *(HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY),
+)
+"""Why headers that were read in full do not tell all that programs get of them."""
 
 FULL: Final = evidence_rank(Evidence("layout", "full"))
 NOT_REQUESTED: Final = "not-requested"
@@ -84,7 +94,7 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
         found += [
             EvidenceLack(f"{report.new}: source is required, and {item.detail}", item.hint)
             for item in report.not_checked
-            if item.reason in (HEADERS_NOT_GIVEN, HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY)
+            if item.reason in SOURCE_IN_PART
         ]
     if "layout" in require.facets:
         found += [
@@ -97,7 +107,7 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
             found += [
                 EvidenceLack(f"{report.new}: {item.detail}", item.hint)
                 for item in report.not_checked
-                if (item.reason, item.side) == (HEADERS_NOT_GIVEN, "new") or _hides(item)
+                if (item.side == "new" and item.reason in LESS_OF_SOURCE) or _hides(item)
             ]
         found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
     return _error(found)
