@@ -43,7 +43,10 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
             return tuple(map(_printable, reader.read(file, options)))
         found = tuple(map(_printable, reader.read(file, options)))
         _check_named(options.headers, found, file.path)
-        return tuple(_with_headers(each, options) for each in found)
+        read = tuple(_with_headers(each, options) for each in found)
+        if options.headers is not None:
+            file.check_in_place("its headers were read")
+        return read
 
 
 def _check_named(headers: HeaderOptions | None, found: Sequence[Snapshot], path: Path) -> None:

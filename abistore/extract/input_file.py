@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from abistore.confinement import open_file
-from abistore.errors import ExtractError, InputError, LimitExceeded
+from abistore.confinement import open_file, status
+from abistore.errors import ExtractError, InputError, LimitExceeded, PathDenied
 
 HEAD_BYTES = 4096
+AGAIN = "read it again once its build or copy has ended"
 _PIECE = 1 << 17
 
 
@@ -115,9 +116,17 @@ class InputFile:
     def check_unchanged(self) -> None:
         """Raises :class:`ExtractError` where the file was written to since it was opened."""
         if _state(os.fstat(self.descriptor)) != self._state:
-            raise ExtractError(
-                f"{self.path}: was written to while it was read", "read it again once its build or copy has ended"
-            )
+            raise ExtractError(f"{self.path}: was written to while it was read", AGAIN)
+
+    def check_in_place(self, since: str) -> None:
+        """Raise :class:`ExtractError` where another file stands at the path by now, so that ``since`` is of another."""
+        self.check_unchanged()
+        try:
+            there: os.stat_result | None = status(self.path)
+        except (OSError, ValueError, PathDenied):
+            there = None
+        if there is None or not os.path.samestat(there, os.fstat(self.descriptor)):
+            raise ExtractError(f"{self.path}: was replaced while {since}", AGAIN)
 
 
 class InputFolder(InputFile):
@@ -128,8 +137,29 @@ class InputFolder(InputFile):
         self.descriptor = _open(path) if descriptor is None else descriptor
         self.close = weakref.finalize(self, os.close, self.descriptor)
         self.size = 0
+        self._taken: dict[Path, tuple[int, ...]] = {}
 
     head = b""  # of no format
+
+    def taken(self, path: Path) -> InputFile:
+        """The file at ``path`` in the folder, which is to stay there until :meth:`check_unchanged`."""
+        file = InputFile(path)
+        self._taken[path] = _identity(os.fstat(file.descriptor))
+        return file
+
+    def check_unchanged(self) -> None:
+        """Raise :class:`ExtractError` where a file that was taken is gone from its place, or was written to since."""
+        for path, known in self._taken.items():
+            try:
+                same = _identity(status(path)) == known
+            except (OSError, PathDenied):
+                same = False
+            if not same:
+                raise ExtractError(f"{path}: was replaced or written to while {self.path} was read", AGAIN)
+
+    def check_in_place(self, since: str) -> None:
+        """Of a folder: each file that was taken."""
+        self.check_unchanged()
 
 
 def open_input(path: Path, descriptor: int | None = None) -> InputFile:
@@ -155,6 +185,11 @@ def _check_sort(path: Path, status: os.stat_result) -> None:
         raise InputError(f"{path}: is a directory", "pass a file")
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path}: is not a regular file", "copy it to a regular file first")
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    """Which file is there, and what writing to it changes."""
+    return status.st_dev, status.st_ino, *_state(status)
 
 
 def _state(status: os.stat_result) -> tuple[int, int]:

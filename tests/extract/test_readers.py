@@ -124,6 +124,9 @@ class OtherFormat:
     def sections_named(self, name: str) -> Iterator[bytes]:
         return self._elf.sections_named(name)
 
+    def check_unchanged(self) -> None:
+        self._elf.check_unchanged()
+
     def another(self, path: Path) -> OtherFormat:
         return OtherFormat(self._elf.another(path))
 

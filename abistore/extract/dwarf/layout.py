@@ -100,6 +100,7 @@ def read_layout(
             compilers=compilers(info.units),
             languages=languages(info.units),
         )
+        info.check_unchanged()
         types.close()
         info.close()
         return layout

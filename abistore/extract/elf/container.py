@@ -185,6 +185,10 @@ class ElfFile:
             section = self._by_name.get(".z" + name[1:])
         return section
 
+    def check_unchanged(self) -> None:
+        """Raises :class:`ExtractError` where the file was written to since it was opened."""
+        self.file.check_unchanged()
+
     def another(self, path: Path) -> ElfFile:
         """A further ELF file with the same limit of size. Raises :class:`InputError`."""
         return ElfFile(path, self.max_bytes)

@@ -139,6 +139,12 @@ def _line(text: bytes, offset: int) -> str:
     return text[text.rfind(b"\n", 0, start - 1) + 1 : start].decode(errors="replace").rstrip() + " " + line.lstrip()
 
 
+def included_texts(unit: TranslationUnit) -> Iterator[tuple[str, bytes]]:
+    """What each file held that was read because another includes it."""
+    for one in unit.get_includes():
+        yield one.include.name, _contents(unit, one.include)
+
+
 def included_files(unit: TranslationUnit) -> Iterator[IncludedFile]:
     """Every file that was read because another includes it, outermost first."""
     library = cindex.conf.lib

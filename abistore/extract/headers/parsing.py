@@ -17,6 +17,7 @@ from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of
 from abistore.extract.headers.language import Reading
 from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
+from abistore.extract.headers.texts.unchanged import ReadTexts
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 from abistore.extract.headers.walk.written.undefined import defined_macros, used_as_attributes
 
@@ -92,9 +93,10 @@ class ParsedHeaders(msgspec.Struct):
 class HeaderParser:
     """Parses headers in one way after the other."""
 
-    def __init__(self, given: GivenHeaders, invocation: Invocation) -> None:
+    def __init__(self, given: GivenHeaders, invocation: Invocation, texts: ReadTexts) -> None:
         self.given = given
         self.invocation = invocation
+        self.texts = texts
         self._folder = lru_cache(None)(os.path.realpath)
         self.canonical = lru_cache(None)(self._without_links)
         self.public = lru_cache(None)(self._name)
@@ -165,6 +167,7 @@ class HeaderParser:
             unit = self._unit(reading, headers, expected=expected, after=standard.path)
             own = all(fault.own for fault in unit.faults)  # not so where the precompiled ones are refused
             if own and is_indifferent(unit.unit, standard.record, self.canonical, self.given.name):
+                self.texts.standard = standard.record
                 return unit
             standard.refuse()
             self._standard = lambda _: None
@@ -249,6 +252,9 @@ class HeaderParser:
         self._check_arguments(unit)
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
+        for name, held in clang.included_texts(unit):
+            if name not in replaced:
+                self.texts.note(name, held)
         faults = list(self._faults(unit, files))
         return HeaderUnit(unit, headers, faults, files, expected, after=after)
 

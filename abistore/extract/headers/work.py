@@ -6,19 +6,22 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from abistore.confinement import open_file, status
-from abistore.errors import HeaderError, PathDenied
+from msgspec.structs import replace
+
+from abistore.confinement import status
+from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
 from abistore.extract.headers.given import GivenHeaders, find_headers
-from abistore.extract.headers.included import widened
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.made.instances import with_instances
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
-from abistore.extract.headers.options import EditedHeader, HeaderOptions
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
 from abistore.extract.headers.standard.asked import standard_includes
+from abistore.extract.headers.texts.included import widened
+from abistore.extract.headers.texts.unchanged import ReadTexts, check_listed
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.asked import unasked
@@ -32,9 +35,6 @@ from abistore.model.shapes import Declared
 from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
 from abistore.model.words.counting import counted
 
-MOST_TEXT = 1 << 20
-"""How much of a header is looked at to tell its language."""
-
 _ABOUT_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--sysroot", "-isysroot", "-resource-dir")
 
 MOST_TOLD = 3
@@ -42,16 +42,25 @@ MOST_TOLD = 3
 
 
 def work(request: HeaderRequest) -> HeaderReading:
-    """What the headers declare. Raises :class:`HeaderError`."""
-    options = request.options
+    """What the headers declare, all at one moment. Raises :class:`HeaderError`, for what is changed meanwhile too."""
+    options, texts = request.options, ReadTexts()
     for folder in (*options.include_dirs, *filter(None, [options.sysroot])):
         _check_folder(folder)
     given = find_headers(options)
-    flags = _flags(options, given)
-    parser, parsed = _parsed(request, edited_headers(given, request.edits.files), flags, request.edits.files)
+    try:
+        return _read_from(given, request, texts)
+    finally:
+        texts.check([*(folder.path for folder in given.folders), *options.include_dirs])
+        check_listed(given, find_headers(options))
+
+
+def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) -> HeaderReading:
+    flags = _flags(request.options, given)
+    parser, parsed = _parsed(request, edited_headers(given, request.edits.files), flags, texts)
     if request.edits.declarations:
         files = with_declarations(parser, parsed, request.edits)
-        parser, parsed = _parsed(request, edited_headers(given, files), flags, files)
+        edited = replace(request, edits=replace(request.edits, files=files))
+        parser, parsed = _parsed(edited, edited_headers(given, files), flags, texts)
     _widen_early(parser, parsed)
     walks = _walked(parser, parsed, runtime=request.runtime)
     declaring = {place.file for each in walks for place in each.locations.values()}
@@ -77,19 +86,20 @@ def work(request: HeaderRequest) -> HeaderReading:
 
 
 def _parsed(
-    request: HeaderRequest, given: GivenHeaders, flags: CommonFlags, files: Sequence[EditedHeader]
+    request: HeaderRequest, given: GivenHeaders, flags: CommonFlags, read: ReadTexts
 ) -> tuple[HeaderParser, ParsedHeaders]:
     """The headers as they are with some of them edited."""
-    options, edited = request.options, {each.path: each.text for each in files}
-    texts = [edited.get(header.path) or text_of(header.path) for header in given.headers]
+    options, files = request.options, request.edits.files
+    edited = {each.path: each.text for each in files}
+    texts = [edited.get(header.path) or read.beginning(header.path) for header in given.headers]
     tools = toolchain(options, request.target, clang.major_version())
     libclang().underscored = "-apple-" in tools.triple
     folders = include_folders(given, texts)
     starts = {header.path: text for header, text in zip(given.headers, texts, strict=True)}
-    standard = standard_includes(starts, [*folders, *options.include_dirs], _text_if_readable)
+    standard = standard_includes(starts, [*folders, *options.include_dirs], read.beginning_if_readable)
     invocation = Invocation(tools, options, flags, folders, memory(files), standard)
     named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
-    parser = HeaderParser(given, invocation)
+    parser = HeaderParser(given, invocation, read)
     return parser, parser.parse(readings(options, flags.standards, named, cpp_exports=request.cpp_exports))
 
 
@@ -105,23 +115,6 @@ def _flags(options: HeaderOptions, given: GivenHeaders) -> CommonFlags:
     if options.compile_commands is None:
         return CommonFlags()
     return read_compile_commands(options.compile_commands, (folder.path for folder in given.folders))
-
-
-def text_of(path: Path) -> str:
-    """The beginning of a header. Raises :class:`HeaderError`."""
-    try:
-        with os.fdopen(open_file(path), "rb") as file:
-            return file.read(MOST_TEXT).decode(errors="replace")
-    except OSError as error:
-        raise HeaderError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from None
-
-
-def _text_if_readable(path: Path) -> str:
-    """The beginning of a header that another includes: libclang says what is wrong with one that cannot be read."""
-    try:
-        return text_of(path)
-    except (HeaderError, PathDenied):
-        return ""
 
 
 def _walked(parser: HeaderParser, parsed: ParsedHeaders, *, runtime: bool) -> list[Walked]:
@@ -155,7 +148,7 @@ def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
 def _with_included(parser: HeaderParser, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
     real = parser.canonical
     included = ((real(each.file), real(each.by)) for unit in parsed.units for each in unit.files)
-    return widened(parser.given, declaring, included, _text_if_readable)
+    return widened(parser.given, declaring, included, parser.texts.beginning_if_readable)
 
 
 def _is_declared(shapes: Variants) -> bool:
@@ -216,7 +209,9 @@ def _read(
     given, invocation = parser.given, parser.invocation
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
-    read = (_text_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
+    read = (
+        (parser.texts.beginning_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
+    )
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
         given=given.arguments,

@@ -207,6 +207,10 @@ class MachOFile:
         title = name.removeprefix(".")
         return self._by_name.get(f"__{title}"[:16]) or self._by_name.get(f"__z{title}"[:16])
 
+    def check_unchanged(self) -> None:
+        """Raises :class:`ExtractError` where the file was written to since it was opened."""
+        self.file.check_unchanged()
+
     def another(self, path: Path) -> MachOFile:
         """A further file with the same limit of size. Raises :class:`abistore.errors.InputError`."""
         return MachOFile(InputFile(path), self.max_bytes)

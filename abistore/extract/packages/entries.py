@@ -55,7 +55,7 @@ def format_of(head: bytes) -> PackageFormat | None:
 def entries(file: InputFile, bounds: UnpackBounds) -> Iterator[Entry]:
     """The files and links of a package or a folder."""
     if isinstance(file, InputFolder):
-        yield from _in_folder(file.path, bounds)
+        yield from _in_folder(file, bounds)
     elif (format := format_of(file.head)) is not None:
         for member in format.members(file, bounds):
             yield _entry(file.path, member)
@@ -88,18 +88,18 @@ def _kept(path: Path, head: bytes, content: BinaryIO) -> InputFile:
         return InputFile(path, os.dup(file.fileno()))
 
 
-def _in_folder(folder: Path, bounds: UnpackBounds) -> Iterator[Entry]:
+def _in_folder(folder: InputFolder, bounds: UnpackBounds) -> Iterator[Entry]:
     """Regular files and links below ``folder``. Links to folders are not followed."""
-    for place, below, names in os.walk(folder):
+    for place, below, names in os.walk(folder.path):
         below.sort()
         for name in sorted(names):
             bounds.take_member()
             path = Path(place, name)
-            inner = path.relative_to(folder).as_posix()
+            inner = path.relative_to(folder.path).as_posix()
             if path.is_symlink():
                 target = str(path.readlink())
                 yield Entry(inner, link="" if target.startswith("/") else link_target(inner, target))
             elif path.is_file() and path.stat().st_size:
                 with InputFile(path) as file:
                     head = file.head
-                yield Entry(inner, head, lambda path=path: InputFile(path))  # type: ignore[misc]
+                yield Entry(inner, head, lambda path=path: folder.taken(path))  # type: ignore[misc]

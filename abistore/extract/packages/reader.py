@@ -61,6 +61,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         read = [headers.added(_from(snapshot, told, path)) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
         doubts = headers.doubts(read, identity)
+        file.check_unchanged()
         count = PackageRead("", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts)
         yield from (_counted(each, count) for each in read)
 
@@ -144,6 +145,7 @@ def _debug_files(libraries: Sequence[FoundLibrary], options: ExtractOptions, sta
             for each in debug_files(entries(package, _bounds(package, options)), [one.file for one in libraries]):
                 stack.callback(each.close)
                 yield each
+            package.check_unchanged()
 
 
 def _development(options: ExtractOptions, stack: ExitStack) -> list[DevelopmentFiles]:
@@ -158,6 +160,7 @@ def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentF
         allow_more(package.size)
         found = lay_out(entries(package, _bounds(package, options)), folder, str(path))
         identity = _identity(package, options)
+        package.check_unchanged()
         return msgspec.structs.replace(found, name=identity.name, version=identity.version)
 
 

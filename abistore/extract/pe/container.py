@@ -195,6 +195,10 @@ class PeFile:
         except (ExtractError, LimitExceeded) as error:
             raise type(error)(f"{self.path}: {section.name}: {error.message}", error.hint) from error
 
+    def check_unchanged(self) -> None:
+        """Raises :class:`ExtractError` where the file was written to since it was opened."""
+        self.file.check_unchanged()
+
     def another(self, path: Path | InputFile) -> PeFile:
         """A further PE file with the same limit of size. Raises :class:`InputError`."""
         return PeFile(path, self.max_bytes)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.errors import AbistoreError
 from abistore.extract.headers import work
@@ -305,3 +306,26 @@ def test_hostile_headers_take_no_longer(tmp_path: Path) -> None:
     middle = time.process_time()
     assert reading(folder) == plain
     assert time.process_time() - middle < 3 * (middle - before) + 2
+
+
+def test_headers_that_change_while_they_are_kept_are_not_kept(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was parsed of the old text would pass for the new one in every later run."""
+    system = written(tmp_path / "system", {"vector": "#pragma once\nstruct made { int a; };\n"})
+    header = written(tmp_path / "own", {"api.hpp": "#pragma once\n#include <vector>\nint f(made *);\n"})
+    tools = work.toolchain(HeaderOptions((header,)), X86, 18)
+    ours = replace(tools, arguments=(*tools.arguments, f"-isystem{system}"), folders=(*tools.folders, system))
+    monkeypatch.setattr(work, "toolchain", lambda *_: ours)
+    parsed = precompiled.clang.parsed
+
+    def then_changed(*given: Any, **more: Any) -> Any:
+        unit = parsed(*given, **more)
+        if more.get("prefix"):
+            (system / "vector").write_text("#pragma once\nstruct made { long a; };\n")
+        return unit
+
+    monkeypatch.setattr(precompiled.clang, "parsed", then_changed)
+    reading(header)
+    assert cache.is_dir()
+    assert not list(cache.glob("*.json"))

@@ -38,5 +38,8 @@ class DebugFile(Protocol):
     def sections_named(self, name: str) -> Iterator[bytes]:
         """The contents of every section ``name``: a ``.dwo`` file has several of one name."""
 
+    def check_unchanged(self) -> None:
+        """Raises :class:`abistore.errors.ExtractError` where the file was written to since it was opened."""
+
     def another(self, path: Path) -> DebugFile:
         """A further file of the same format, such as a ``.dwo`` file. Raises :class:`abistore.errors.InputError`."""

@@ -252,6 +252,11 @@ class DebugInfo:
             handle = outer
         return ""
 
+    def check_unchanged(self) -> None:
+        """Raises :class:`abistore.errors.ExtractError` where a split file was written to since it was opened."""
+        if "_split_files" in vars(self):
+            self._split_files.check_unchanged()
+
     def close(self) -> None:
         """Lets go of everything: sections are most of the memory, and units and their parts hold each other."""
         for unit in chain(*(units for _, units in self._starts.values())):

@@ -45,6 +45,7 @@ class SplitFiles:
         self._problem = problem
         self._packaged: dict[int, Unit] | None = None
         self._objects: dict[Path, dict[int | None, Unit]] = {}
+        self._opened: list[DebugFile] = []
 
     def unit_of(self, skeleton: Unit) -> Unit | None:
         """The split unit of a loaded skeleton; where it cannot be found, that is recorded as a problem."""
@@ -65,6 +66,11 @@ class SplitFiles:
             return None
         unit.inherit(skeleton)
         return unit
+
+    def check_unchanged(self) -> None:
+        """Raises :class:`abistore.errors.ExtractError` where one of them was written to since it was opened."""
+        for file in self._opened:
+            file.check_unchanged()
 
     def _candidates(self, skeleton: Unit, name: str) -> Iterator[Path]:
         beside = self._file.path.parent
@@ -106,6 +112,7 @@ class SplitFiles:
         except InputError as error:
             self._problem("corrupt-debug-info", f"{path.name}: {error.message}")
             return None
+        self._opened.append(file)
         return DebugSections(file, ".dwo")
 
     def _open_packages(self) -> dict[int, Unit]:

@@ -13,7 +13,7 @@ import msgspec
 
 from abistore.extract.headers import clang
 from abistore.extract.headers.standard.kept import KeptFiles, kept_files
-from abistore.extract.headers.standard.record import StandardRecord, searched, state
+from abistore.extract.headers.standard.record import StandardRecord, State, searched, state
 from abistore.extract.headers.umbrella import Invocation
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import libclang
@@ -127,10 +127,14 @@ def _made(kept: KeptFiles, key: str, text: StandardText) -> tuple[Path, Standard
     paths = {each.file for each in includes}
     if not all(any(Path(path).is_relative_to(folder) for folder in text.system) for path in paths):
         return None
+    states = {path: state(path) for path in sorted(paths)}
+    parsed = {text.canonical(name): held for name, held in clang.included_texts(unit) if name not in text.memory}
+    if any(Path(path).read_bytes() != held for path, held in parsed.items()):
+        return None  # what was changed since it was parsed would pass for it from now on
     new = kept.begin()
     unit.save(str(new))
     digest, path = kept.keep(key, new)
-    record = _recorded(digest, includes, text, path)
+    record = _recorded((digest, path), includes, text, states)
     kept.note(key, msgspec.json.encode(record))
     return path, record
 
@@ -157,7 +161,10 @@ def _includes(unit: clang.TranslationUnit, canonical: Callable[[str], str]) -> I
             yield _Include(path(by), lib.spelling(each), path(file))
 
 
-def _recorded(digest: str, includes: Sequence[_Include], text: StandardText, path: Path) -> StandardRecord:
+def _recorded(
+    kept: tuple[str, Path], includes: Sequence[_Include], text: StandardText, states: Mapping[str, State]
+) -> StandardRecord:
+    digest, path = kept
     texts = {file: Path(file).read_bytes() for file in sorted({each.file for each in includes})}
     words = sorted({word.decode() for data in texts.values() for word in words_of(COMMENTS.sub(rb" \1", data))})
     usual = frozenset(_defined(words, text, ()))
@@ -168,7 +175,7 @@ def _recorded(digest: str, includes: Sequence[_Include], text: StandardText, pat
     return StandardRecord(
         digest=digest,
         headers=tuple(dict.fromkeys(each.file for each in includes if each.by == PREFIX)),
-        files={file: state(file) for file in texts},
+        files=states,
         folders=searched(names, map(str, text.system)),
         includes=_grouped((each.by, each.file) for each in includes),
         names=names,
