@@ -6,13 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sqlalchemy import BindParameter, Connection, Executable, Insert, bindparam, text
 from sqlalchemy.exc import DBAPIError
 
 from abistore.errors import StoreError
 from abistore.store.database.failures import damaged, failure
+
+if TYPE_CHECKING:
+    from abistore.store.database.parts import Parts
 
 Row: TypeAlias = Sequence[Any]
 Values: TypeAlias = Mapping[str, Any]
@@ -161,6 +164,10 @@ class Database(ABC):
     @abstractmethod
     def tables(self) -> frozenset[str]:
         """The names of all tables."""
+
+    @abstractmethod
+    def parts(self, tables: Sequence[str]) -> Parts:
+        """What each of these tables consists of."""
 
     @abstractmethod
     def is_foreign(self) -> bool:

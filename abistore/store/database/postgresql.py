@@ -13,6 +13,7 @@ from sqlalchemy.pool import StaticPool
 from abistore.errors import StoreError
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import refused
+from abistore.store.database.parts import Parts, inspected
 from abistore.store.database.tables import CURRENT_VERSION
 from abistore.urls import masked
 
@@ -72,6 +73,11 @@ class PostgreSQL(Database):
         """The names of all tables."""
         rows = self.command("SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()")
         return frozenset(name for (name,) in rows)
+
+    def parts(self, tables: Sequence[str]) -> Parts:
+        """What each of these tables consists of."""
+        with self.translated():
+            return inspected(self.connection, tables)
 
     def is_foreign(self) -> bool:
         """Never: nothing but its tables tells whose a database is."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.pool import NullPool
 
 from abistore.errors import SchemaMismatch, StoreBusy, StoreError, UsageError
-from abistore.store.database.database import Database
+from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import damaged, failure
+from abistore.store.database.parts import Part, Parts, column_part, index_part, key_part, reference_part
 from abistore.urls import EXAMPLE, masked
 
 APPLICATION_ID: Final = 0x61626973
@@ -30,6 +32,18 @@ _DRIVER: Final[ContextVar[sqlite3.Connection | None]] = ContextVar("driver", def
 """The connection that SQLAlchemy is about to be given."""
 
 _PRAGMAS = ("foreign_keys = ON", "trusted_schema = OFF", "synchronous = FULL", "cache_size = -65536")
+
+
+_TABLES = "SELECT held.name, {} FROM sqlite_master AS held JOIN {} WHERE held.type = 'table' ORDER BY {}"
+_COLUMNS = _TABLES.format("part.name, part.pk", "pragma_table_info(held.name) AS part", "held.name, part.pk")
+_INDEXES = _TABLES.format(
+    'part.name, part."unique", each.name',
+    "pragma_index_list(held.name) AS part JOIN pragma_index_info(part.name) AS each",
+    "part.name, each.seqno",
+).replace("ORDER", "AND part.origin <> 'pk' ORDER")
+_REFERENCES = _TABLES.format(
+    'part.id, part."table", part."from"', "pragma_foreign_key_list(held.name) AS part", "held.name, part.id, part.seq"
+)
 
 
 class SQLite(Database):
@@ -81,6 +95,29 @@ class SQLite(Database):
         """The names of all tables."""
         rows = self.command("SELECT name FROM sqlite_master WHERE type = 'table'")
         return frozenset(name for (name,) in rows)
+
+    def parts(self, tables: Sequence[str]) -> Parts:
+        """What each of these tables consists of: one question for all tables each, where SQLAlchemy has six a table."""
+        found: dict[str, set[Part]] = {table: set() for table in tables}
+        keys, indexes, references = (defaultdict[tuple[Any, ...], list[str]](list) for _ in range(3))
+        for table, name, in_key in self._described(_COLUMNS, found):
+            found[table].add(column_part(name))
+            if in_key:
+                keys[table,].append(name)
+        for *index, name in self._described(_INDEXES, found):
+            indexes[tuple(index)].append(name or "")  # an expression has no name
+        for *reference, name in self._described(_REFERENCES, found):
+            references[tuple(reference)].append(name)
+        for (table,), columns in keys.items():
+            found[table].add(key_part(columns))
+        for (table, _, unique), columns in indexes.items():
+            found[table].add(index_part(unique, columns))
+        for (table, _, other), columns in references.items():
+            found[table].add(reference_part(other, columns))
+        return found
+
+    def _described(self, question: str, tables: Collection[str]) -> Iterator[Row]:
+        return (row for row in self.command(question) if row[0] in tables)
 
     def is_foreign(self) -> bool:
         """Whether the database says that it is another program's."""
