@@ -22,16 +22,15 @@ FOLLOWING = 12
 
 
 class Part(NamedTuple):
-    """The part of a library that a case is: as it was, and as it is after its change."""
+    """The part of a library that a case is: as it was, and as it is after its change.
+
+    ``targets`` are what its sides are built for, ``names`` what they declare.
+    """
 
     label: str
     states: tuple[Snapshot, Snapshot]
-
-    @property
-    def names(self) -> frozenset[Name]:
-        """What its sides declare."""
-        held = (names for state in self.states for names in state.entries.values())
-        return frozenset(name for names in held for name in names if name != SELF)
+    targets: frozenset[str]
+    names: frozenset[Name]
 
 
 @cache
@@ -42,7 +41,10 @@ def parts(*, silent: bool) -> tuple[Part, ...]:
 
 
 def _part(case: Case) -> Part:
-    return Part(case.label, (snapshot_of(case, "old"), snapshot_of(case, "new")))
+    states = snapshot_of(case, "old"), snapshot_of(case, "new")
+    held = (names for state in states for names in state.entries.values())
+    declared = frozenset(name for names in held for name in names if name != SELF)
+    return Part(case.label, states, frozenset(str(state.target) for state in states), declared)
 
 
 def history(leading: Part, seed: int, releases: int, *, mixed: bool = False) -> list[Snapshot]:
@@ -67,10 +69,11 @@ def _library(random: Random, leading: Part, mixed: bool) -> Sequence[Part]:
     found, taken = [leading], set(leading.names)
     others = [*parts(silent=False), *parts(silent=True)]
     for part in random.sample(others, len(others)):
-        alike = all(str(state.target) == str(leading.states[0].target) for state in part.states)
-        if len(found) <= FOLLOWING and alike and (mixed or taken.isdisjoint(part.names)):
+        if part.targets == {str(leading.states[0].target)} and (mixed or taken.isdisjoint(part.names)):
             found.append(part)
             taken |= part.names
+        if len(found) > FOLLOWING:
+            break
     return found
 
 
