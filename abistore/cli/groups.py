@@ -22,6 +22,9 @@ OTHER_WORDS: Final = {
 }
 """What other tools call a command."""
 
+WORDS: Final = "abistore.words"
+"""What stands behind a command's name, in the context's ``meta``."""
+
 GIVEN: Final = "abistore.given"
 """The options with one value that a command line has so far, in the context's ``meta``."""
 
@@ -47,6 +50,7 @@ class SuggestingGroup(click.Group):
             raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
+            ctx.meta[WORDS] = tuple(rest)
             own = click.Context(command, ctx, command.name, **command.context_settings)
             _check_given_once(own, command, rest)
         return name, command, rest

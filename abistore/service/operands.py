@@ -78,7 +78,7 @@ def is_reference(text: str | Path) -> TypeGuard[str]:
     Raises :class:`UsageError` for ``libfoo@baseline`` beside a file of that name, which nobody may put in its place.
     A file whose name looks like a digest wins.
     """
-    if isinstance(text, Path) or "/" in text or text.startswith("."):
+    if isinstance(text, Path) or "/" in text.partition("@baseline:")[0] or text.startswith("."):
         return False
     if os_path_exists(text):
         if "@" in text:

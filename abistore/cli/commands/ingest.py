@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from abistore.cli.groups import WORDS
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
 from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command, version_from_option
@@ -27,7 +28,9 @@ from abistore.cli.rendering import (
     style_of,
 )
 from abistore.cli.words import against_words, channel_words, library_words
+from abistore.confinement import exists
 from abistore.errors import UsageError
+from abistore.model.labels.naming import MOST_LETTERS
 from abistore.model.words.counting import counted
 from abistore.report import draft
 from abistore.urls import masked
@@ -45,8 +48,11 @@ LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
 
 def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Refuse a file as a channel: in ``--set-baseline lib.so`` the file would become the option's value."""
-    if value and ("/" in value or LOOKS_LIKE_FILE.search(value) or Path(value).exists()):
-        raise click.BadParameter(f"{value} looks like a file; write --set-baseline=CHANNEL, or the files first")
+    if value is None or {f"{name}={value}" for name in parameter.opts} & set(ctx.meta.get(WORDS, ())):
+        return value
+    if "/" in value or LOOKS_LIKE_FILE.search(value) or exists(Path(value)):
+        hint = f"write {parameter.opts[0]}=CHANNEL, or the files first"
+        raise click.BadParameter(f"{value[:MOST_LETTERS]} looks like a file; {hint}")
     return value
 
 

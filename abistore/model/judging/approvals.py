@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.model.history import DEFAULT_PROFILE
+from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import reading, series
 from abistore.model.names import Kind
@@ -17,8 +18,6 @@ from abistore.model.snapshot import hide_secrets
 FOREVER: Final = "forever"
 EVERY_TARGET: Final = "all"
 """How people name all targets of a library."""
-EVERY_PROFILE: Final = "all"
-"""How people name all build profiles of a library, and how an approval does."""
 
 
 class ApprovedFacts(msgspec.Struct, frozen=True):

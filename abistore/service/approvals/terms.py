@@ -9,7 +9,6 @@ from abistore.errors import UsageError
 from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Release
 from abistore.model.judging.approvals import (
-    EVERY_PROFILE,
     EVERY_TARGET,
     FOREVER,
     Approval,
@@ -18,6 +17,7 @@ from abistore.model.judging.approvals import (
     state_at,
 )
 from abistore.model.judging.identity import identity, is_whole
+from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
 from abistore.model.names import Name
@@ -70,7 +70,8 @@ def profile_of(store: Store, library: str, target: str, text: str) -> str:
     Raises :class:`UsageError` where it is left out and there are several: what no debug build needs may break others.
     """
     if named := text.strip():
-        check_label("build profile", named)
+        if named != EVERY_PROFILE:
+            check_label("profile", named)
         return named
     known = sorted({line.profile for line in store.lines() if line.library == library and target in {"", line.target}})
     if len(known) > 1:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from abistore.errors import Incomparable
 from abistore.model.findings import Finding
 from abistore.model.history import LineKey, Release
-from abistore.model.judging.approvals import EVERY_PROFILE, Approval, never_undone, no_later
+from abistore.model.judging.approvals import Approval, never_undone, no_later
 from abistore.model.judging.identity import identity
+from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.service.judging.judging import concluded
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey, Release
+from abistore.model.labels.naming import check_name
 from abistore.service.judging.predecessors import Predecessors, before
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     if against in {"prev", "latest"}:
         found = _previous(store, line, version) if against == "prev" else _latest(store, line, version)
         return Counterpart(found, "" if found else _first(store, line))
+    if word == "baseline" and named:
+        check_name("channel", named)
     if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
         if channel == (named or DEFAULT_CHANNEL):
             return Counterpart(missing=f"no baseline came before it{_beside(store, line)}")

@@ -14,6 +14,7 @@ from abistore.errors import BundleError, SnapshotError, UsageError
 from abistore.model.budget import TypeBudget
 from abistore.model.digest import encode, sort_variants
 from abistore.model.history import LineKey
+from abistore.model.labels.naming import check_name
 from abistore.model.labels.versions import check_version
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
@@ -147,6 +148,7 @@ def _check(found: Contents) -> None:
             raise ValueError(f"a {what} comes twice")
     if {key.library for key in keys} - set(libraries):
         raise ValueError("the library of a line is missing")
+    _check_names(found)
     for card in found.snapshots:
         if _place(card.line, found.lines).target != str(card.target) or not 1 <= card.sequence <= HIGHEST:
             raise ValueError(f"{card.version} has another target than its line, or an impossible number")
@@ -160,6 +162,18 @@ def _check(found: Contents) -> None:
             entry.last or HIGHEST
         ):
             raise ValueError(f"an entry of {name} is none")
+
+
+def _check_names(found: Contents) -> None:
+    """Raise :class:`UsageError` for a name that no command could say."""
+    for library in found.libraries:
+        check_name("library", library.name)
+    for line in found.lines:
+        check_name("profile", line.profile)
+    for card in found.snapshots:
+        check_name("version", card.version)
+    for move in found.moves:
+        check_name("channel", move.channel)
 
 
 def _place(number: int, values: Sequence[Value]) -> Value:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, insert, select, update
 
-from abistore.errors import SnapshotNotFound, UsageError
+from abistore.errors import SnapshotNotFound
 from abistore.model.history import BaselineMove, LineKey, Release
+from abistore.model.labels.naming import check_name
 from abistore.store.database import tables
 from abistore.store.database.audit import record, stamp
 from abistore.store.database.database import Database, Row
@@ -73,8 +74,8 @@ def move(
 
     Raises :class:`SnapshotNotFound` where the line has no such release, or no such channel to clear.
     """
-    if not channel or channel != channel.strip() or not channel.isprintable() or channel.startswith("-"):
-        raise UsageError(f"not a name for a channel: {channel!r}", "give a word such as release or main")
+    if version is not None:
+        check_name("channel", channel)
     with database.transaction():
         hold_stored(database, line)
         stored = {one.version: one for one in releases(database, line.library, line.target, line.profile)}

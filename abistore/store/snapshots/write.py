@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select
 
 from abistore.errors import UsageError, VersionTaken
 from abistore.model.digest import snapshot_digest
-from abistore.model.history import CANDIDATE, IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
+from abistore.model.labels.naming import check_name
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
 from abistore.model.snapshot import Snapshot
@@ -27,8 +28,6 @@ _NEXT = select(func.coalesce(func.max(cards.SNAPSHOT.sequence), 0) + 1).where(
     cards.SNAPSHOT.line_id == bindparam("line")
 )
 _LOCATE = insert(tables.location)
-
-RESERVED = frozenset({"latest", "prev", "baseline"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +143,9 @@ def bring(
 
 
 def _check_labels(key: LineKey, version: str) -> None:
-    if not version or version != version.strip() or not version.isprintable():
-        raise UsageError(f"not a version: {version!r}", "give a label such as 1.2.0")
-    if version.partition(":")[0] in RESERVED or version.startswith(CANDIDATE):
-        raise UsageError(f"{version} is a reserved word", "give a label such as 1.2.0")
-    for word in (key.library, key.profile):
-        if not word or "@" in word or word != word.strip() or not word.isprintable():
-            raise UsageError(f"not a name for a library or profile: {word!r}", "use letters, digits, and any of .+-_")
+    check_name("version", version)
+    check_name("library", key.library)
+    check_name("profile", key.profile)
 
 
 def _refuse(current: Release, same_file: bool) -> NoReturn:

@@ -1,0 +1,204 @@
+"""Names that are accepted can be said to every command, and all others are refused where they come in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from abistore.errors import UsageError
+from abistore.interface import BaselinePlan, IngestPlan, ingest, set_baseline
+from tests.cli.conftest import Call
+from tests.editing import undigested
+
+ODD = ("release:", "ä-1", "lib..", "x" * 255, "abcdef12", "~", "#1", "%41", "$HOME", "*", "'", '"', "\\")
+"""Names that look like something else."""
+
+LIBRARIES = (*ODD, "a b", "latest", "none", "candidate:")
+VERSIONS = (*ODD, "..", "1:2.0-1", "HEAD", "release:1", "branch:main")
+CHANNELS = (*ODD, "a b", "release/1.x", "..", "/", "a:b", "latest", "prev", "none", "baseline:main", "main=1")
+PROFILES = (*ODD, "a b", "a/b", "..", "none", "default ä")
+
+BAD = (
+    "",
+    " ",
+    " x",
+    "x ",
+    "a\nb",
+    "a\tb",
+    "\x1b[0m",
+    "\u200b",
+    "-",
+    "-x",
+    "--force",
+    "@",
+    "a@b",
+    "x" * 256,
+    "x" * 10_000,
+)
+BAD_LIBRARIES = (*BAD, ".", "..", ".hidden", "a/b", "../a", "a=b")
+BAD_VERSIONS = (*BAD, "a b", "a/b", "latest", "prev", "baseline", "baseline:main", "candidate:1.0", "none")
+BAD_PROFILES = (*BAD, "all")
+REFUSED = {"library": BAD_LIBRARIES, "version": BAD_VERSIONS, "profile": BAD_PROFILES, "channel": BAD}
+
+
+def of(name: str, version: str = "1.0", channel: str = "main", profile: str = "default") -> dict[str, str]:
+    return {"library": name, "version": version, "channel": channel, "profile": profile}
+
+
+EVERY = [
+    *(of("libcase", channel=name) for name in CHANNELS),
+    *map(of, LIBRARIES, (*VERSIONS, "1.0"), reversed(CHANNELS), PROFILES),
+]
+
+ASKED = (
+    ("list", "{library}"),
+    ("show", "{library}@{version}"),
+    ("exports", "{library}@baseline:{channel}"),
+    ("types", "{library}@{version}"),
+    ("export", "{library}@{version}", "-o", "out.json"),
+    ("history", "{library}", "--profile={profile}"),
+    ("log", "norm", "--library={library}"),
+    ("verdict", "{library}@2.0", "--against={version}"),
+    ("verdict", "{library}@2.0", "--against=baseline:{channel}"),
+    ("compare", "{library}@{version}", "FILE"),
+    ("compare", "{library}@baseline:{channel}", "FILE"),
+    ("compare", "FILE", "{library}@baseline:{channel}"),
+    ("ledger", "{library}@2.0"),
+    ("lines", "{library}@{version}"),
+    ("statement", "{library}@2.0"),
+    ("blame", "{library}", "--since={version}"),
+    ("blame", "{library}", "--since=baseline:{channel}"),
+    ("deprecations", "{library}"),
+    ("generate", "debian-symbols", "{library}@{version}"),
+    ("gate", "FILE", "--library={library}", "--version=3.0", "--channel={channel}", "--profile={profile}"),
+    ("ingest", "FILE", "--library={library}", "--version=3.0", "--against=baseline:{channel}", "--profile={profile}"),
+    ("ingest", "FILE", "--library={library}", "--version=3.0", "--against={version}", "--profile={profile}"),
+    ("release", "tag", "{library}@{version}", "lts"),
+    ("release", "edit", "{library}@{version}", "--revision=abc"),
+    ("baseline", "list", "{library}"),
+    ("baseline", "history", "{library}", "--channel={channel}"),
+    ("approve", "a" * 20, "--library={library}", "--reason=x", "--scope=release:{version}", "--profile={profile}"),
+    ("approve", "b" * 20, "--library={library}", "--reason=x", "--scope=branch:{channel}", "--profile=all"),
+    ("baseline", "set", "{library}@2.0", "--channel={channel}", "--expect={version}"),
+    ("baseline", "set", "{library}", "--channel={channel}", "--clear"),
+    ("db", "forget", "{library}@{version}", "--reason=x"),
+)
+
+
+@pytest.mark.parametrize("names", EVERY, ids=lambda names: ascii("/".join(names.values()))[:50])
+def test_a_name_that_is_accepted_can_be_said_to_every_command(
+    abistore: Call, old: Path, added: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = ("--library={library}", "--profile={profile}")
+    words = (*said, "--version={version}", "--set-baseline={channel}")
+    done = abistore("ingest", old, *(word.format(**names) for word in words))
+    assert done.code == 0, done.err
+    assert abistore("ingest", added, "--version=2.0", *(word.format(**names) for word in said)).code == 0
+    for asked in ASKED:
+        done = abistore(*(str(added) if word == "FILE" else word.format(**names) for word in asked))
+        assert done.code in (0, 2, 4), (asked, done)
+
+
+PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "library": (
+        ("ingest", "FILE", "--version=1", "--library={}"),
+        ("ingest", "FILE", "--version=1", "--library={}", "--dry-run"),
+        ("gate", "FILE", "--version=1", "--library={}", "--bootstrap"),
+        ("dump", "FILE", "--library={}"),
+    ),
+    "version": (
+        ("ingest", "FILE", "--version={}"),
+        ("gate", "FILE", "--version={}", "--bootstrap"),
+        ("dump", "FILE", "--version={}"),
+        ("approve", "a" * 20, "--library=libcase", "--reason=x", "--scope=release:{}"),
+        ("approve", "a" * 20, "--library=libcase", "--reason=x", "--until=version:{}"),
+    ),
+    "profile": (
+        ("ingest", "FILE", "--version=1", "--profile={}"),
+        ("gate", "FILE", "--version=1", "--profile={}", "--bootstrap"),
+    ),
+    "channel": (
+        ("baseline", "set", "libcase@0.9", "--channel={}"),
+        ("ingest", "FILE", "--version=1", "--set-baseline={}"),
+        ("ingest", "FILE", "--version=1", "--set-baseline-if-none={}"),
+        ("gate", "FILE", "--version=1", "--channel={}", "--bootstrap"),
+        ("approve", "a" * 20, "--library=libcase", "--reason=x", "--scope=branch:{}"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("what", "place"), [(what, place) for what, places in PLACES.items() for place in places])
+def test_any_other_name_is_refused_where_it_comes_in(
+    abistore: Call, old: Path, added: Path, what: str, place: tuple[str, ...]
+) -> None:
+    assert abistore("ingest", old, "--version", "0.9").code == 0
+    before = abistore("list", "--json").out, abistore("baseline", "list").out, abistore("approvals", "list").out
+    for name in REFUSED[what]:
+        if place[0] == "approve" and (not name or name.strip() != name):
+            continue  # blanks around are no part of a scope, and nothing is the default
+        done = abistore(*(str(added) if word == "FILE" else word.replace("{}", name) for word in place), "--json")
+        assert (done.code, bool(done.json.get("hint"))) == (64, True), (name, done)
+    assert before == (
+        abistore("list", "--json").out,
+        abistore("baseline", "list").out,
+        abistore("approvals", "list").out,
+    )
+
+
+@pytest.mark.parametrize("what", ["library", "version"])
+def test_so_it_is_in_a_snapshot_that_is_imported(abistore: Call, old: Path, tmp_path: Path, what: str) -> None:
+    dumped = tmp_path / "dump.json"
+    assert abistore("dump", old, "--version", "1.0", "-o", dumped).code == 0
+    for name in REFUSED[what]:
+        written = {**json.loads(undigested(dumped.read_text())), what: name}
+        (tmp_path / "bad.json").write_text(json.dumps(written))
+        done = abistore("import", tmp_path / "bad.json")
+        assert done.code in (64, 65), (name, done)
+    assert abistore("list", "--json").json["lines"] == []
+
+
+def by_interface(what: str, name: str, library: Path, database: Path) -> object:
+    if what == "channel":
+        return set_baseline("libcase@0.9", BaselinePlan(channel=name), database=database)
+    plan = IngestPlan(**{"version": "1.0", what: name})
+    results = ingest([library], plan, database=database)
+    return [one.release for one in results]
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_so_it_is_in_python(old: Path, added: Path, database: Path, what: str) -> None:
+    ingest([old], IngestPlan(version="0.9"), database=database)
+    for name in REFUSED[what]:
+        with pytest.raises(UsageError):
+            by_interface(what, name, added, database)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.usefixtures("either_database")
+def test_so_it_is_in_a_bundle(
+    abistore: Call, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A store that somebody forged has what no command would have stored."""
+    names = {"library": ".hidden", "version": "-x", "profile": "all", "channel": "-x"}
+    said = {**of("libcase"), what: names[what]}
+    there, bundle = tmp_path / "there.db", tmp_path / "all.bundle"
+    with monkeypatch.context() as patch:
+        for module in (
+            "abistore.service.labels",
+            "abistore.store.snapshots.write",
+            "abistore.store.releases.baselines",
+        ):
+            patch.setattr(f"{module}.check_name", lambda *_: None)
+        words = [f"--{key}={said[key]}" for key in ("library", "version", "profile")]
+        done = abistore("ingest", old, *words, "--db", there)
+        assert done.code == 0, done.err
+        chosen = (f"--channel={said['channel']}", f"--profile={said['profile']}", "--db", there)
+        assert abistore("baseline", "set", f"{said['library']}@{said['version']}", *chosen).code == 0
+        assert abistore("export", "--bundle", "-o", bundle, "--db", there).code == 0
+    for command in (("import", bundle), ("db", "merge", there)):
+        done = abistore(*command)
+        assert (done.code, f"not a {what}" in done.err) == (65, True), done
+    assert abistore("list", "--json").json["lines"] == []
