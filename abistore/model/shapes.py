@@ -418,6 +418,7 @@ Trait: TypeAlias = Literal[
     "concept",
     "constant",
     "constexpr",
+    "defined",
     "deprecated",
     "dummy",
     "final",
@@ -433,7 +434,9 @@ Trait: TypeAlias = Literal[
 """What the text of a declaration says in a word. ``befriends``: a class with friends.
 
 ``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the
-first from the others. ``dummy``: a definition that only gives a handle a type (``struct state { int dummy; };``).
+first from the others. ``defined``: programs that include a header which declares the function compile it themselves, or
+all functions of the class template; it is not said of what is ``inline`` in C++. ``dummy``: a definition that only
+gives a handle a type (``struct state { int dummy; };``).
 ``friend``: declared in a class only, and found through its arguments. ``using``: brings in what is declared elsewhere.
 """
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.compare.side import SideFacts
@@ -27,6 +29,7 @@ from abistore.model.shapes import (
     Opaque,
     Record,
     Symbol,
+    Trait,
     VirtualMethod,
 )
 from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
@@ -497,3 +500,28 @@ def test_a_template_instance_without_a_layout_is_not_checked() -> None:
     assert lack.detail == "1 template instance has no layout in headers: Box<int, 2>"
     laid = library({use: uses(to(box)), box: (PUBLIC, struct(INT))})
     assert not [each for each in compare(laid, laid).not_checked if each.reason == "no-layout"]
+
+
+# --- functions that headers define ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "left_out", "traits", "kind"),
+    [
+        ("elf", (), ("defined",), "symbols_inline_removed"),
+        ("elf", (), (), "func_removed"),
+        ("elf", ("other.h",), ("defined",), "func_removed"),
+        ("pe", (), ("defined",), "func_removed"),
+    ],
+    ids=["defined", "declared", "another header is left out", "imported from a DLL"],
+)
+def test_programs_have_what_headers_define(
+    format: Literal["elf", "pe"], left_out: tuple[str, ...], traits: tuple[Trait, ...], kind: str
+) -> None:
+    target, read = replace(TARGET, format=format), Provenance(headers=HeadersRead(set_aside=left_out))
+    shapes = {function("twice"): (Declared(traits), Function("twice", INT, (INT,)))}
+    old, new = (
+        replace(library({**shapes, **OPEN}, exports=each), target=target, provenance=read)
+        for each in (("use", "twice"), ("use",))
+    )
+    assert kind in [each for each, _ in found(old, new)]

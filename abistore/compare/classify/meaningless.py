@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -33,6 +33,7 @@ from abistore.model.shapes import (
     Opaque,
     Qualified,
     Record,
+    Trait,
     TypeRef,
     Variable,
     VirtualMethod,
@@ -229,6 +230,10 @@ def _variable(variable: Variable) -> Variable:
     return msgspec.structs.replace(variable, display="")
 
 
+TOLD_OTHERWISE: Final[frozenset[Trait]] = frozenset({"befriends", "defined", "dummy", "standard_layout"})
+"""Traits by which other differences are judged, and whose own are none."""
+
+
 def _declared(declared: Declared, other: Declared) -> Declared:
     """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss.
     A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
@@ -242,7 +247,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
 
     return msgspec.structs.replace(
         declared,
-        traits=tuple(each for each in declared.traits if each not in ("befriends", "dummy", "standard_layout")),
+        traits=tuple(each for each in declared.traits if each not in TOLD_OTHERWISE),
         parameters=_arguments(declared.parameters, other.parameters),
         value=None if is_same_constant(declared, other) else declared.value,
         body=None if not_recorded(declared.body, other.body) else _body(declared.body, other.body),

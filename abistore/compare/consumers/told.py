@@ -84,7 +84,12 @@ class ToldConsumers(Consumers):
         return "" if is_source(file) else file
 
     def owner(self, export: Name, other: ReleaseExports, *, gone: bool) -> Owner:
-        """Whose ``export`` is. What headers declare without a body, or as ``extern template``, no program has."""
+        """Whose ``export`` is. What headers declare without a body, or as ``extern template``, no program has.
+
+        What they define, whoever calls it has, be it inline or not.
+        """
+        if gone and self._api.is_compiled_by_programs(export):
+            return "inline"
         if self._api.is_compiled_here(export) or (gone and self._api.is_instantiated(export)):
             return "own"
         if export.spelling.startswith(CLASS_DATA) and self._api.is_keyless(

@@ -209,17 +209,17 @@ def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> I
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
 def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
-    """Weak copies of inline functions, templates and implicit members are no longer exported.
+    """Copies of inline functions, templates and implicit members are no longer exported.
 
     Programs compiled their own copy of what they use, unless their headers only declared it. Compilers emit or drop
-    such copies with every change of optimisation.
+    such copies with every change of optimisation. So it is with any function that the headers define.
 
     Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
     found = symbols.old.symbols
     yield Note(
-        f"weak copies that are gone: {len(found)}", identified_examples(found), affected=exports_called(found, context)
+        f"copies that are gone: {len(found)}", identified_examples(found), affected=exports_called(found, context)
     )
 
 

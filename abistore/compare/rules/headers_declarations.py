@@ -370,7 +370,17 @@ def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
     yield Note("sources can include the header", None, header.new.file)
 
 
-NOT_EXPORTED: tuple[Trait, ...] = ("concept", "constant", "constexpr", "friend", "inline", "macro", "template", "using")
+NOT_EXPORTED: tuple[Trait, ...] = (
+    "concept",
+    "constant",
+    "constexpr",
+    "defined",
+    "friend",
+    "inline",
+    "macro",
+    "template",
+    "using",
+)
 """Traits of declarations that consumers use without an export of the library."""
 
 

@@ -26,6 +26,7 @@ from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
+from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
 from abistore.extract.headers.walk.written.conditions import asked_conditions
 from abistore.extract.headers.walk.written.unread import unread_words
@@ -133,6 +134,8 @@ def _joined(walks: Sequence[Walked]) -> Walked:
                 entries[name] = shapes
                 if place := walked.locations.get(name):
                     locations[name] = place
+            elif _is_declared(shapes):
+                entries[name] = tuple([defined_in_both(each, shapes) for each in entries[name]])
     inline = frozenset[str]().union(*(each.inline_namespaces for each in walks))
     unmade = {name: why for each in walks for name, why in each.unmade.items() if name not in entries}
     return Walked(entries, locations, sum(each.refused for each in walks), inline, unmade=unmade)

@@ -208,7 +208,7 @@ def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
 
 def _declared(name: Name, shape: Declared) -> str:
     words = [f"availability({', '.join(shape.availability)})"] if shape.availability else []
-    words += [each.replace("_", " ") for each in shape.traits if each not in ("befriends", "template")]
+    words += [each.replace("_", " ") for each in shape.traits if each not in ("befriends", "defined", "template")]
     words += [template_head(shape)] if "template" in shape.traits or shape.template else []
     words += [f"requires {shape.requires}"] if shape.requires is not None else []
     written = ", ".join(map(argument, shape.parameters))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import msgspec
+
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Argument, Declared
-from abistore.model.snapshot import Location
+from abistore.model.snapshot import Location, Variants
+
+OF_ALL: Final = frozenset({"defined", "friend"})
+"""Traits of a name that each of its declarations must have."""
 
 
 class Collected:
@@ -46,10 +53,11 @@ class Collected:
 
 
 def merged(one: Declared, other: Declared) -> Declared:
-    """What several declarations of one name tell together. One outside a class makes a friend no hidden one."""
-    traits = {*one.traits, *other.traits}
-    if not ("friend" in one.traits and "friend" in other.traits):
-        traits.discard("friend")
+    """What several declarations of one name tell together.
+
+    One outside a class makes a friend no hidden one; programs may include the one alone that no definition comes with.
+    """
+    traits = {*one.traits, *other.traits} - (({*one.traits} ^ {*other.traits}) & OF_ALL)
     return Declared(
         traits=tuple(sorted(traits)),
         parameters=_parameters(one.parameters, other.parameters),
@@ -63,6 +71,15 @@ def merged(one: Declared, other: Declared) -> Declared:
         within=one.within or other.within,
         handed=one.handed or other.handed,
     )
+
+
+def defined_in_both(shape: AnyShape, others: Variants) -> AnyShape:
+    """What one unit tells of a name that others declare too: without ``defined`` where these know no definition."""
+    if not isinstance(shape, Declared) or "defined" not in shape.traits:
+        return shape
+    if all("defined" in each.traits for each in others if isinstance(each, Declared)):
+        return shape
+    return msgspec.structs.replace(shape, traits=tuple([each for each in shape.traits if each != "defined"]))
 
 
 def _parameters(one: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:

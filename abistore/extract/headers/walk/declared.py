@@ -16,6 +16,7 @@ from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.unlaid import unlaid_instances
 from abistore.extract.headers.walk.written.bodies import InlineBodies
+from abistore.extract.headers.walk.written.definitions import Definitions
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
 from abistore.extract.headers.walk.written.handing import public_macros, settle_handed
@@ -131,9 +132,13 @@ class UnitWalk:
         self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
         self._bodies = bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
-        self._descriptions = Descriptions(lib, self._text, bodies, cpp=cpp)
+        definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
+        self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
         self._public = PublicWalk(self.types, classes, self._records, self._descriptions, self._files)
         self._read: set[Name] = set()
+
+    def _is_own(self, unit: Any, file: int) -> bool:
+        return self._files.is_own_file(file, self._lib.getLocationForOffset(unit.obj, file, 0))
 
     def collected(self) -> Collected:
         """Everything that was found."""

@@ -204,6 +204,7 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
         *(POINTER(PlatformAvailability), c_int),
     ),
     "getIncludedFile": (c_void_p, Cursor),
+    "getLocationForOffset": (SourceLocation, c_void_p, c_void_p, c_uint),
     "getFileContents": (c_void_p, c_void_p, c_void_p, POINTER(c_size_t)),
     "getFileLocation": (*(None, SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),),
     "getCursorPrettyPrinted": (Text, Cursor, c_void_p),

@@ -45,6 +45,11 @@ class PublicFiles:
             return True
         return not self._lib.Location_isInSystemHeader(self._lib.getCursorLocation(cursor))
 
+    def is_own_file(self, file: int, location: SourceLocation) -> bool:
+        """Whether a file may be the library's, of which ``location`` is a place."""
+        public = self._files[file] if file in self._files else self._name(file, location)
+        return public is not None or not self._lib.Location_isInSystemHeader(location)
+
     def _name(self, file: int | None, location: SourceLocation) -> str | None:
         path = self._lib.text(self._lib.getFileName(file))
         found = self._names.public(path)

@@ -14,14 +14,12 @@ from abistore.extract.headers.walk.shapes.classes import ClassFacts
 from abistore.extract.headers.walk.written.attributes import CONSTEXPR, Attributes
 from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.constants import LONGEST, Constants
+from abistore.extract.headers.walk.written.definitions import INTERNAL, Definitions
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 from abistore.model.shapes import Argument, Declared, Field, Primitive, Record, Trait
 
 NOEXCEPT: Final = frozenset({1, 4, 6, 9})
 """``throw()``, ``noexcept``, a destructor's own, ``__attribute__((nothrow))`` (CXCursor_ExceptionSpecificationKind)."""
-
-INTERNAL: Final = 2
-"""CXLinkage_Internal."""
 
 COMPUTED: Final = 5
 """``noexcept`` of an expression."""
@@ -34,10 +32,13 @@ DUMMY: Final = re.compile(r"_*(?:dummy|unused|not_?used|placeholder|opaque|incom
 class Descriptions:
     """Makes :class:`Declared` of cursors."""
 
-    def __init__(self, lib: LibClang, text: SourceText, bodies: InlineBodies, *, cpp: bool) -> None:
+    def __init__(
+        self, lib: LibClang, text: SourceText, bodies: InlineBodies, definitions: Definitions, *, cpp: bool
+    ) -> None:
         self._lib = lib
         self.text = text
         self._bodies = bodies
+        self.definitions = definitions
         self._cpp = cpp
         self._constants = Constants(lib, text)
         self.attributes = Attributes(lib)
@@ -45,13 +46,16 @@ class Descriptions:
     def function(self, cursor: Cursor, *traits: Trait) -> Declared:
         """A function, member or not; of a template, without what the template adds."""
         lib = self._lib
-        inline = bool(lib.Cursor_isFunctionInlined(cursor)) or self._is_static(cursor)
+        static = self._is_static(cursor)
+        inline = static or bool(lib.Cursor_isFunctionInlined(cursor))
         attributed = bool(lib.Cursor_hasAttrs(cursor))
         printed = self.attributes.printed(cursor) if inline or attributed else ""
         found: set[Trait] = {*traits, *self.attributes.traits(cursor, printed if attributed else "")}
         children: Sequence[Cursor] = lib.children(cursor) if inline or attributed else ()
         if inline:
             found.add("inline")
+        if (static or not inline) and self.definitions.hold(cursor):
+            found.add("defined")
         if CONSTEXPR.search(printed):
             found.add("constexpr")
         if any(each.kind == kinds.FINAL_ATTRIBUTE for each in children):
