@@ -371,15 +371,7 @@ def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
 
 
 NOT_EXPORTED: tuple[Trait, ...] = (
-    "concept",
-    "constant",
-    "constexpr",
-    "defined",
-    "friend",
-    "inline",
-    "macro",
-    "template",
-    "using",
+    *("concept", "constant", "constexpr", "defined", "friend", "inline", "macro", "template", "using"),
 )
 """Traits of declarations that consumers use without an export of the library."""
 

@@ -71,7 +71,7 @@ def test_traits_of_functions(folder: Path) -> None:
     assert read.declared("function", "_Z4safev").traits == ("noexcept",)
     assert read.declared("function", "_Z8safe_toov").traits == ("noexcept",)
     assert read.declared("function", "_Z6unsafev").traits == ()
-    assert read.declared("function", "_Z3ownv").traits == ("inline",)
+    assert read.declared("function", "_Z3ownv").traits == ("defined", "inline")
     assert read.declared("function", "_ZN4Base4lastEv").traits == ("final",)
     assert read.declared("function", "_ZN4BaseD1Ev") == read.declared("function", "_ZN4BaseD0Ev")
 

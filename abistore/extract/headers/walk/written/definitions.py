@@ -75,7 +75,7 @@ class Definitions:
         if header not in self._reached:
             pending, seen = [header], set[int]()
             while pending:
-                come = self._included.get(pending.pop(), frozenset()) - seen
+                come = self._included.get(pending.pop(), set()) - seen
                 seen |= come
                 pending += come
             self._reached[header] = frozenset(seen)
