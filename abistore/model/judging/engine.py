@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 94
+ENGINE: Final = 95
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "a4ca5aa8284bc9c5"
+CORPUS: Final = "66f8467b045e339f"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
