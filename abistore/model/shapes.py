@@ -431,14 +431,11 @@ Trait: TypeAlias = Literal[
     "template",
     "using",
 ]
-"""What the text of a declaration says in a word. ``befriends``: a class with friends.
-
-``constant``: a macro, ``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the
-first from the others. ``defined``: programs that include a header which declares the function compile it themselves, or
-all functions of the class template; it is not said of what is ``inline`` in C++. ``dummy``: a definition that only
-gives a handle a type (``struct state { int dummy; };``).
-``friend``: declared in a class only, and found through its arguments. ``using``: brings in what is declared elsewhere.
-"""
+"""What the text of a declaration says in a word. ``befriends``: a class with friends. ``constant``: a macro,
+``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the first from the others.
+``defined``: who includes a header that declares the function compiles it, or all those of the class template; not told
+of what is ``inline`` in C++. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class
+only, and found through its arguments. ``using``: brings in what is declared elsewhere."""
 
 
 class Argument(Encoded, frozen=True):

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from abistore.compare.consumers.compiled.functions import CompiledFunctions
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries, take_on
@@ -16,7 +17,7 @@ from abistore.compare.types.closed_classes import ClosedClasses, outermost
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, plain_template, scope
-from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_local, is_mangled, made_for, primary
+from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_mangled, made_for, primary
 from abistore.model.names import Name
 from abistore.model.reach import references
 from abistore.model.shapes import (
@@ -55,10 +56,9 @@ class HeaderText(msgspec.Struct, frozen=True):
     """What headers say of one declaration.
 
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
-    is its name where it is a template. ``copied`` functions are compiled into every program; ``display`` is the name of
-    one that is not. ``defined`` ones are by all who include their header, be they inline or not. Inline bodies use
-    further ``members``, ``calls`` and ``types``. A nested class may be ``closed`` to programs; ``owner`` is the class
-    of a member.
+    is its name where it is a template. ``copied`` and ``defined`` functions are compiled into every program;
+    ``display`` is the name of one that is not copied. Inline bodies use further ``members``, ``calls`` and ``types``. A
+    nested class may be ``closed`` to programs; ``owner`` is the class of a member.
     """
 
     public: bool = False
@@ -85,12 +85,11 @@ class PublicApi:
         self._symbols: Mapping[Name, Variants] = snapshot.entries.get("symbol", {})
         self._layout: Mapping[Name, Variants] = snapshot.entries.get("layout", {})
         self.complete = snapshot.evidence_of("source").declares_all
-        self._format = snapshot.target.format
         read = snapshot.provenance.headers
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
-        self._left_out = read.set_aside if isinstance(read, HeadersRead) else ()
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
+        self._compiled = CompiledFunctions(snapshot, self.texts)
         self._standings: dict[Name, Standing] = {}
 
     def take_on(self, before: PublicApi, changed: Collection[Name]) -> bool:
@@ -190,36 +189,8 @@ class PublicApi:
         return declared is not None and not self.texts[declared].copied and "<" not in demangle(export.spelling)
 
     def is_compiled_by_programs(self, export: Name) -> bool:
-        """Whether headers define the function ``export``, or the template that it is an instance of, for all programs.
-
-        Whoever calls it then has his own. In a DLL he calls the library's all the same, where its class is imported.
-        What a header that is left out declares may have no definition there.
-        """
-        if export.kind != "function" or self._left_out or self._format == "pe":
-            return False
-        declared = self.declaration(export)
-        if declared is not None:
-            return self.texts[declared].defined
-        if not is_mangled(export.spelling) or is_local(export.spelling) or export.spelling.startswith(OF_CLASS):
-            return False
-        return is_weak(self._symbols.get(export, ())) and self._is_defined_instance(entity(demangle(export.spelling)))
-
-    def _is_defined_instance(self, qualified: str) -> bool:
-        """Whether ``qualified`` is a function template's instance or a member of a class template's, as told above."""
-        found = plain_template(scope(qualified))
-        if found is not None and not found[1]:
-            found = plain_template(qualified)
-        return found is not None and found[0] in self._defined_templates
-
-    @cached_property
-    def _defined_templates(self) -> frozenset[str]:
-        """The templates that headers define for programs, with all partial specialisations and overloads."""
-        found: dict[str, bool] = {}
-        for name, text in self.texts.items():
-            if text.template:
-                plain = re.sub(r"<.*", "", text.template) if name.kind == "record" else text.template
-                found[plain] = found.get(plain, True) and text.defined
-        return frozenset(name for name, defined in found.items() if defined)
+        """Whether headers define ``export`` for all who include them."""
+        return self._compiled.has(export, self.declaration(export))
 
     def is_instantiated(self, export: Name) -> bool:
         """Whether ``export`` is a member of an instance that headers leave to the library, as the template declares it.
@@ -444,11 +415,8 @@ class PublicApi:
     def _is_made_here(self, member: Name) -> bool:
         """Whether every program has its own copy of a variable, and initialises it at run time."""
         texts = (shape for shape in self._source[member] if isinstance(shape, Declared))
-        return (
-            member.kind == "variable"
-            and self.texts[member].copied
-            and any("constant" not in each.traits for each in texts)
-        )
+        copied = member.kind == "variable" and self.texts[member].copied
+        return copied and any("constant" not in each.traits for each in texts)
 
     def _within(self, type: Name) -> list[Name]:
         """The functions and variables that are declared in a class, and in the classes in it."""

@@ -1,0 +1,1 @@
+"""What programs compile for themselves, as the headers that they include tell."""

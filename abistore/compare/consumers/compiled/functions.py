@@ -1,0 +1,69 @@
+"""Which exported functions programs compile for themselves, since the headers that declare them define them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Protocol
+
+from abistore.compare.consumers.export_table import is_weak
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, plain_template, scope
+from abistore.model.mangling.symbols import OF_CLASS, is_local, is_mangled
+from abistore.model.names import Name
+from abistore.model.snapshot import HeadersRead, Snapshot
+
+
+class HeaderTold(Protocol):
+    """What headers say of one declaration, as far as it is asked here."""
+
+    @property
+    def template(self) -> str:
+        """Its name where it is a template."""
+
+    @property
+    def defined(self) -> bool:
+        """Whether all who include a header that declares it compile it: of a class template, all its functions."""
+
+
+class CompiledFunctions:
+    """The functions that whoever calls them has compiled; ``texts`` are what the headers say.
+
+    In a DLL programs call the library's all the same, where its class is imported. What a header that is left out
+    declares may have no definition there.
+    """
+
+    def __init__(self, snapshot: Snapshot, texts: Mapping[Name, HeaderTold]) -> None:
+        self._symbols = snapshot.entries.get("symbol", {})
+        self._texts = texts
+        read = snapshot.provenance.headers
+        all_read = not (isinstance(read, HeadersRead) and read.set_aside)
+        self._known = all_read and snapshot.target.format != "pe"
+
+    def has(self, export: Name, declared: Name | None) -> bool:
+        """Whether headers define ``export``, which they have ``declared``, or the template that it is made of."""
+        if export.kind != "function" or not self._known:
+            return False
+        if declared is not None:
+            return self._texts[declared].defined
+        if not is_mangled(export.spelling) or is_local(export.spelling) or export.spelling.startswith(OF_CLASS):
+            return False
+        return is_weak(self._symbols.get(export, ())) and self._is_instance(entity(demangle(export.spelling)))
+
+    def _is_instance(self, qualified: str) -> bool:
+        """Whether ``qualified`` is an instance of a defined function template, or a member of a class template's."""
+        found = plain_template(scope(qualified))
+        if found is not None and not found[1]:
+            found = plain_template(qualified)
+        return found is not None and found[0] in self._templates
+
+    @cached_property
+    def _templates(self) -> frozenset[str]:
+        """The defined templates: with all partial specialisations and overloads."""
+        found: dict[str, bool] = {}
+        for name, text in self._texts.items():
+            if text.template:
+                plain = re.sub(r"<.*", "", text.template) if name.kind == "record" else text.template
+                found[plain] = found.get(plain, True) and text.defined
+        return frozenset(name for name, defined in found.items() if defined)
