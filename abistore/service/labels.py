@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abistore.errors import UsageError
-from abistore.model.labels.naming import NAMED, check_name
 
 LONGEST_NOTE = 2000
 
@@ -19,6 +18,8 @@ def check_label(what: str, text: str | None) -> None:
     """Raise :class:`UsageError` if ``text`` cannot be the ``what`` (library, version, revision, ...) of a release."""
     if text is None:
         return
+    from abistore.model.labels.naming import NAMED, check_name  # few commands are given names
+
     for named in NAMED:
         if what == named:
             check_name(named, text)

@@ -187,7 +187,7 @@ def test_so_it_is_in_a_bundle(
     there, bundle = tmp_path / "there.db", tmp_path / "all.bundle"
     with monkeypatch.context() as patch:
         for module in (
-            "abistore.service.labels",
+            "abistore.model.labels.naming",
             "abistore.store.snapshots.write",
             "abistore.store.releases.baselines",
         ):

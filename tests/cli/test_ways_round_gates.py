@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +113,60 @@ def test_a_baseline_that_was_cleared_is_not_taken_for_the_first(based: Call, new
     assert (done.code, "release was put at 1.0" in done.err) == (67, True)
     assert [each["version"] for each in based("list", "libcase", "--json").json["releases"]] == ["1.0"]
     assert based("ingest", new, "--version", "2.0", *first).code == 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_output_changes_no_exit_code(old: Path, new: Path, database: Path, closed: str) -> None:
+    """It ended with an internal error."""
+    environment = {**os.environ, "ABISTORE_DB": str(database)}
+
+    null = subprocess.DEVNULL
+
+    def code(*words: str | Path) -> int:
+        command = [sys.executable, "-m", "abistore", *map(str, words)]
+        shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *command]
+        return subprocess.run(shell, env=environment, timeout=60, stdout=null, stderr=null).returncode
+
+    assert code("ingest", old, "--version", "1.0", "--set-baseline") == 0
+    assert code("gate", old, "--version", "1.1") == 0
+    assert code("gate", new, "--version", "1.1") == 4
+    assert code("gate", new, "--version", "1.1", "--channel", "other") == 67
+    assert code("db", "check") == 0
+
+
+@pytest.mark.parametrize("optimised", ["1", "2"])
+def test_no_gate_rests_on_what_python_leaves_out(
+    based: Call, process: Call, new: Path, old: Path, optimised: str
+) -> None:
+    """Assertions go with PYTHONOPTIMIZE."""
+    for library, code in ((new, 4), (old, 0)):
+        assert process("gate", library, "--version", "2.0", PYTHONOPTIMIZE=optimised).code == code
+
+
+@pytest.mark.parametrize("words", [("-o", "/dev/full"), ("--gitlab", "/dev/full"), ("--show-only", "added")])
+def test_what_is_shown_of_a_verdict_lets_nothing_pass(based: Call, new: Path, words: tuple[str, ...]) -> None:
+    assert based("gate", new, "--version", "2.0", *words).code in (4, 73)
+
+
+SETTINGS = [
+    ('channel = "mine"', ("--bootstrap",), 67),
+    ('library = "libother"', ("--bootstrap",), 67),
+    ('symbols_only = true\nrequire = "none"', (), 4),
+    ("[gate]\nintroduced_only = true", (), 4),
+    ('allow = "scheme"', (), 4),
+    ('[headers]\nheaders = ["."]\nprivate = ["*"]', (), 65),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "code"), SETTINGS)
+def test_settings_of_a_project_let_no_break_pass_unsaid(
+    based: Call, new: Path, text: str, words: tuple[str, ...], code: int
+) -> None:
+    Path("abistore.toml").write_text(text)
+    Path("api.h").write_text("int gone(void);\n")
+    assert based("gate", new, "--version", "1.1", *words).code == code
+
+
+def test_the_hint_for_a_channel_that_is_not_set_sets_that_one(based: Call, new: Path) -> None:
+    done = based("ingest", new, "--version", "2.0", "--against", "baseline:nightly")
+    assert (done.code, "baseline set libcase@VERSION --channel nightly" in done.err) == (67, True)

@@ -173,6 +173,25 @@ def test_a_build_id_that_a_build_chose_for_itself_proves_no_debug_file(tmp_path:
     assert split.search(tmp_path / "kept").file is not None
 
 
+def test_a_debug_file_whose_symbols_lie_elsewhere_is_of_another_build(tmp_path: Path) -> None:
+    """Functions of the same sizes changed their places: each would be described by the other's declaration."""
+    first, second = "int first(int x) { return x; }\n", "int second(unsigned x) { return x; }\n"
+    builds = {
+        name: library("-Wl,--build-id=0xdeadbeef", source=text)
+        for name, text in (("old", first + second), ("new", second + first))
+    }
+    for name in builds:
+        (tmp_path / name).mkdir()
+    stale, split = (Split(tmp_path / name, build, link=False) for name, build in builds.items())
+    stale.move_debug_to(build_id_path(tmp_path / "kept", "deadbeef"))
+    search = split.search(tmp_path / "kept")
+    assert (search.file, search.reason) == (None, "stale-debug-file")
+    assert "lies elsewhere in it than in the library" in search.detail
+    run("strip", "--keep-section=.debug_*", "--strip-all", split.debug)
+    shutil.copy(split.debug, build_id_path(tmp_path / "kept", "deadbeef"))
+    assert split.search(tmp_path / "kept").file is not None  # no table of symbols contradicts it
+
+
 def test_an_unreadable_debug_file_is_reported(tmp_path: Path) -> None:
     split = Split(tmp_path, library())
     split.debug.write_bytes(split.debug.read_bytes()[:200])

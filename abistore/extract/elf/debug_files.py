@@ -12,6 +12,8 @@ from abistore.confinement import is_file
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.debug_search import DebugSearch, first_found
 from abistore.extract.elf.container import SHF_EXECINSTR, ElfFile
+from abistore.extract.elf.dynamic import DynamicSection
+from abistore.extract.elf.symbols import SHN_UNDEF, read_rows, symbol_places
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 
@@ -165,7 +167,21 @@ def _moved(elf: ElfFile, debug: ElfFile) -> str:
     """That code lies elsewhere than in the library: a build-id that a build chose for itself proves nothing."""
     kept, own = _code(debug), _code(elf)
     moved = next((name for name in own if name in kept and own[name] != kept[name]), None)
-    return f"its {moved} is not the library's, although the build-id is" if moved else ""
+    if moved:
+        return f"its {moved} is not the library's, although the build-id is"
+    named = _named_elsewhere(elf, debug)
+    return f"{named} lies elsewhere in it than in the library, although the build-id is the same" if named else ""
+
+
+def _named_elsewhere(elf: ElfFile, debug: ElfFile) -> str | None:
+    """An export that the debug file's own table of symbols has at other addresses: it would describe another one."""
+    kept = symbol_places(debug)
+    dynamic = DynamicSection.of(elf) if kept else None
+    own: dict[str, set[int]] = {}
+    for each in read_rows(dynamic) if dynamic is not None else ():
+        if each.section != SHN_UNDEF:
+            own.setdefault(each.name, set()).add(each.value)
+    return next((name for name, places in own.items() if name in kept and places.isdisjoint(kept[name])), None)
 
 
 def _code(elf: ElfFile) -> Mapping[str, list[tuple[int, int]]]:

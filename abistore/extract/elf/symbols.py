@@ -31,7 +31,7 @@ from abistore.model.names import Name
 from abistore.model.shapes import ElfSymbol, Import, Symbol
 from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
-SHT_DYNSYM = 11
+SHT_SYMTAB, SHT_DYNSYM = 2, 11
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
 PF_X = 1
 
@@ -77,6 +77,24 @@ def read_rows(dynamic: DynamicSection) -> Iterator[DynamicSymbol]:
             _, value, size, info, other, section = row
         if index and text:
             yield DynamicSymbol(text, value, size, info & 15, info >> 4, other & 3, section, versions[index], index)
+
+
+def symbol_places(elf: ElfFile) -> dict[str, set[int]]:
+    """The addresses of global symbols in ``.symtab``, which is left out of a stripped file, by name without version."""
+    section = next((each for each in elf.sections if each.type == SHT_SYMTAB), None)
+    if section is None or section.link >= len(elf.sections):
+        return {}
+    layout = struct.Struct(elf.order + ("IIIBBH" if elf.bits == 32 else "IBBHQQ"))
+    table = elf.contents(section)
+    rows = layout.iter_unpack(table[: len(table) // layout.size * layout.size])
+    fields = (0, 3, 5, 1) if elf.bits == 32 else (0, 1, 3, 4)
+    found = [tuple(row[each] for each in fields) for row in rows]
+    wanted = [(name, value) for name, info, shndx, value in found if info >> 4 and shndx != SHN_UNDEF]
+    names = texts_at(elf.contents(elf.sections[section.link]), [name for name, _ in wanted], elf.path)
+    places: dict[str, set[int]] = {}
+    for text, (_, value) in zip(names, wanted, strict=True):
+        places.setdefault(text.partition("@")[0], set()).add(value)
+    return places
 
 
 def _version_indices(dynamic: DynamicSection, count: int) -> tuple[int, ...]:

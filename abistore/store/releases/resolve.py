@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from shlex import quote
 
 from sqlalchemy import ColumnElement, and_, case, func, select
 
@@ -106,7 +107,9 @@ def no_baseline(database: Database, meant: Collection[LineKey], channel: str) ->
         return kind(f"{message} of {' or '.join(map(str, sorted(meant)))}", hint)
     words = close(channel, sorted({move.channel for move in moves}))
     proposed = [f"baseline:{word}" for word in words if word != channel]
-    return SnapshotNotFound(message, did_you_mean(proposed, f"set it: abistore baseline set {library}@VERSION"))
+    named = "" if channel == DEFAULT_CHANNEL else f" --channel {quote(channel)}"
+    command = f"abistore baseline set {quote(library)}@VERSION{named}"
+    return SnapshotNotFound(message, did_you_mean(proposed, f"set it: {command}"))
 
 
 def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
