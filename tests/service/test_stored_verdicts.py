@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,12 +47,18 @@ def assert_remembered(store: Store, old: Release, new: Release, by: Ruling | Non
     assert read_back.given.comparison == now.given.comparison
 
 
+@pytest.fixture(scope="module")
+def of_cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The store of all cases, each of which is a library of its own."""
+    with Store.open(tmp_path_factory.mktemp("cases") / "store.db", write=True) as store:
+        yield store
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_case_is_read_back_as_it_was_judged(file: Path, tmp_path: Path) -> None:
-    with Store.open(tmp_path / "store.db", write=True) as store:
-        for case in cases(file):
-            sides = snapshot_of(case, "old"), snapshot_of(case, "new")
-            assert_remembered(store, *stored(store, *sides, library=f"lib{case.number}"))
+def test_every_case_is_read_back_as_it_was_judged(file: Path, of_cases: Store) -> None:
+    for case in cases(file):
+        sides = snapshot_of(case, "old"), snapshot_of(case, "new")
+        assert_remembered(of_cases, *stored(of_cases, *sides, library=f"lib{case.label}"))
 
 
 @pytest.fixture
