@@ -277,7 +277,12 @@ def test_the_log_has_one_line_for_a_call_whatever_it_names(
     for name in SYMBOLS.values():
         logged.call("abi_list", library=name)
         logged.call("abi_list", **{name: "x"})
-        logged.call("abi_compare", old_input="a@1", new_input="b@2", headers=[f"/x/{name}"] * 10_000)
+        logged.call(
+            "abi_compare",
+            old_input="a@1",
+            new_input="b@2",
+            headers=[f"/x/{name}"] * (10_000 if len(name) < 1_000 else 10),
+        )
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3 * len(SYMBOLS)
     for line in lines:
