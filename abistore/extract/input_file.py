@@ -35,6 +35,8 @@ class InputFile:
             self.close()
             raise
         self.size = status.st_size
+        self.named: InputFile | None = None
+        """The library that a linker script names, which is read in its place."""
         self._state = _state(status)
 
     def __enter__(self) -> InputFile:
@@ -127,6 +129,8 @@ class InputFile:
             there = None
         if there is None or not os.path.samestat(there, os.fstat(self.descriptor)):
             raise ExtractError(f"{self.path}: was replaced while {since}", AGAIN)
+        if self.named is not None:
+            self.named.check_in_place(since)
 
 
 class InputFolder(InputFile):

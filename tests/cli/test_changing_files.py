@@ -147,6 +147,17 @@ def test_a_library_that_is_replaced_while_its_headers_are_read_is_an_error(
         assert (done.code, f"{library}: was replaced while its headers were read" in done.err) == (65, True), done
 
 
+def test_so_it_is_for_a_library_that_a_linker_script_names(
+    based: Call, library: Path, include: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "libscript.so"
+    script.write_text(f"INPUT({library.name})\n")
+    other = Path(shutil.copy(library, library.with_name("other.so")))
+    after_parsing(monkeypatch, lambda: other.replace(library))
+    done = based("ingest", script, "--version", "1.1", "--header", include)
+    assert (done.code, f"{library.name}: was replaced while its headers were read" in done.err) == (65, True), done
+
+
 def test_headers_that_stay_are_read_though_others_are_written_beside_them(
     based: Call, library: Path, include: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

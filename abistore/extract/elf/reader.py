@@ -78,7 +78,8 @@ def open_library(file: InputFile, max_bytes: int) -> ElfFile:
     Raises :class:`UnknownFormat` for anything else, :class:`ExtractError` for an archive, an object file or a core.
     """
     if not file.head.startswith(MAGIC):
-        file = _named_library(file)
+        script, file = file, _named_library(file)
+        script.named = file
         allow_more(file.size)
     path, elf = file.path, ElfFile(file, max_bytes)
     if elf.type == ET_REL:
