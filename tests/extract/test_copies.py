@@ -46,3 +46,17 @@ def test_once_copies_differ_all_of_them_are_read() -> None:
 
 def test_copies_that_are_alike_are_one() -> None:
     assert len(units("gcc", {}).variants("record", "state")) == 1
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(("line", "told"), [(9, True), (2, False)])
+def test_definitions_from_two_lines_of_one_file_are_told(compiler: str, line: int, told: bool) -> None:
+    """An object file that was not compiled again has the header as it was; macros choose within one definition."""
+    stale = f'#line {line} "state.h"\nstruct state {{ int early; }};\nint g(struct state *p) {{ return p->early; }}\n'
+    files = {"state.h": "#define KIND int" + HEADER, "one.c": stale}
+    found = layout(
+        '#include "state.h"\nlong f(struct state *p) { return p->last; }', compiler, flags=["one.c"], files=files
+    )
+    assert len(found.variants("record", "state")) == 2
+    seen = found.snapshot.evidence_of("layout")
+    assert (seen.state, "state in state.h" in seen.detail) == ("full", told)

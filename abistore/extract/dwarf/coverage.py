@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.shapes.functions import ASSEMBLY
 from abistore.model.budget import HINT, REASON
+from abistore.model.names import Name
 from abistore.model.snapshot import Evidence
 from abistore.model.words.counting import counted
 
@@ -79,6 +80,16 @@ def coverage(exports: Exports, declared: Set[str], described: Set[str], info: De
         detail="; ".join(details),
         hint=HINTS.get(reason, "build every source file of the library with -g, those of its static libraries too"),
     )
+
+
+def telling_apart(evidence: Evidence, apart: Sequence[tuple[Name, str]]) -> Evidence:
+    """The evidence, with the types that object files define at different lines of one file: one object may be stale."""
+    if not apart:
+        return evidence
+    first = ", ".join(f"{name.spelling} in {file}" for name, file in apart[:3])
+    more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+    said = f"{first}{more}: object files have different definitions, from several lines of one file"
+    return replace(evidence, detail="; ".join(filter(None, (evidence.detail, f"{said}; one may be stale"))))
 
 
 def types_coverage(types: int, info: DebugInfo) -> Evidence:

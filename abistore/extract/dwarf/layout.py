@@ -15,6 +15,7 @@ from abistore.extract.dwarf.coverage import (
     expected_places,
     languages,
     no_types,
+    telling_apart,
     types_coverage,
     unrecorded,
 )
@@ -88,6 +89,7 @@ def read_layout(
             evidence = types_coverage(len(entries), info)
         else:
             evidence = coverage(exports, declared, described, info)
+            evidence = telling_apart(evidence, types.defined_apart())
         if facts := unrecorded(info.units):
             evidence = replace(evidence, unrecorded=facts)
         inline = (each for each in inline_namespaces(info.units) if not is_foreign(f"{each}::", types.runtime))

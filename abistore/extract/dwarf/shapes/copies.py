@@ -46,6 +46,17 @@ class DefinitionCopies:
             for handle in self._left.pop(name):
                 yield name, handle
 
+    def apart(self, entries: Mapping[Name, Sequence[AnyShape]]) -> Iterator[tuple[Name, str]]:
+        """What has more than one shape, and is defined at several lines of one file: name and file.
+
+        Object files were compiled from two states of that file then, or a macro chose.
+        """
+        lines: dict[tuple[Name, str], set[int]] = {}
+        for name, (file, line), _ in self._handles:
+            if file and len(entries.get(name, ())) > 1:
+                lines.setdefault((name, file), set()).add(line)
+        return (key for key in sorted(lines) if len(lines[key]) > 1)
+
 
 def _length(handle: int, die: Die) -> int:
     """The size of an entry with all that it holds, in bytes: a member more or less shows in it."""

@@ -201,6 +201,10 @@ class TypeReferences:
             self._alignments[id(alias)] = asked
         return alias
 
+    def defined_apart(self) -> list[tuple[Name, str]]:
+        """The types of which object files have definitions from several lines of one file, with that file."""
+        return list(self._copies.apart(self.entries))
+
     def add(self, name: Name, shape: AnyShape) -> None:
         """Records one shape of ``name``; equal ones are kept once."""
         shapes = self.entries.get(name)
