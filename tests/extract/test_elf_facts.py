@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,9 @@ from tests.extract.elf_oracles import run
 from tests.extract.test_elf_symbols import SYSTEM, TABLES_ONLY, system_libraries
 
 
+@cache
 def facts(path: Path) -> Library:
+    """What the library says of itself; several tests ask it of all libraries of the system."""
     (shape,) = read(path, TABLES_ONLY).entries["symbol"][SELF]
     assert isinstance(shape, Library)
     return shape
