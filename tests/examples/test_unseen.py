@@ -166,9 +166,27 @@ def test_a_judge_of_files_can_be_no_better_than_what_headers_alone_tell_allows()
     )
 
 
-def test_only_wrong_answers_from_files_may_have_their_truth_in_headers_alone() -> None:
-    wrong = {place for place in ceiling.causes() if place[4] == "files"}
-    assert ceiling.in_headers_only() < wrong
+def test_a_judge_of_headers_can_be_no_better_than_what_nothing_tells_allows() -> None:
+    truth = {"1": True, "2": True, "3": False, "4": False}
+    judged = [UnseenPair("libx", version, f"{version}.1", truth[version], False, "", Part.OPEN) for version in truth]
+    places = {each.old: key(each, "abistore", "headers") for each in judged}
+    said = {place: Said("BREAKING", version in "134") for version, place in places.items()}
+    shown = " ".join(ceiling.told_with_headers(judged, said, frozenset({places["3"]}), frozenset({places["2"]})))
+    assert "Of 4 pairs that were judged with headers, 1 have" in shown
+    assert "1 false alarms and 0 missed breaks: **precision 0.67, recall 1.00** at best. Of 1 more" in shown
+    assert "1 false alarms and 1 missed breaks: **precision 0.50, recall 0.50** at best" in shown
+
+
+@pytest.mark.parametrize("evidence", ["files", "headers"])
+def test_a_wrong_answer_has_its_truth_in_what_its_evidence_does_not_show(evidence: str) -> None:
+    named = ceiling.only_told_by(*ceiling.SOURCES[evidence])
+    assert named
+    assert named < {place for place in ceiling.causes() if place[4] == evidence}
+
+
+def test_no_other_source_is_named() -> None:
+    known = ceiling.only_told_by("", *(each for sources in ceiling.SOURCES.values() for each in sources))
+    assert known == ceiling.causes().keys()
 
 
 def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break() -> None:

@@ -14,6 +14,7 @@ from abistore.compare.classify.enumerators import (
     is_reserved,
 )
 from abistore.compare.classify.export_batches import abridged
+from abistore.compare.classify.narrowed_enums import only_handed_over
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import UnusedEnum
 from abistore.compare.rule import Note, rule
@@ -296,7 +297,7 @@ def _listed(enumerators: Sequence[Enumerator], values: Mapping[str, int] | None 
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed")
-def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
+def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """An enumeration is stored in another number of bytes.
 
     Programs pass, store and read it with the old width. Structs that hold it have other offsets.
@@ -304,7 +305,21 @@ def enum_underlying_size_changed(enum: Changed[Enum]) -> Iterator[Note]:
     Fix: fix the underlying type (``enum name : int``), or keep the values within the old width; build with the same
     ``-fshort-enums``.
     """
-    if enum.old.size != enum.new.size:
+    if enum.old.size != enum.new.size and not only_handed_over(enum, context):
+        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_underlying_type_narrowed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """An enumeration is stored in fewer bytes, and programs only ever pass it to functions of the library by value.
+
+    All enumerators keep their values. Built programs fill a register, or a place on the stack, with the old width, and
+    the library reads its low bytes. Programs that pass other numbers, or store values with code of both releases, may
+    notice. Headers tell that no function returns it, no callback or virtual function takes it and nothing holds it.
+
+    Fix: nothing, for programs that pass enumerators; else keep the underlying type.
+    """
+    if enum.old.size != enum.new.size and only_handed_over(enum, context):
         yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 

@@ -84,7 +84,9 @@ def page(versions: str) -> str:
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
     parts += again.told(judged, answers(again.AGAIN), WHERE)
-    parts += ceiling.told(judged, found, ceiling.in_headers_only())
+    parts += ceiling.told(judged, found, ceiling.only_told_by("headers"))
+    nowhere, unread = ceiling.only_told_by("nothing"), ceiling.only_told_by("bodies", "comments")
+    parts += ceiling.told_with_headers(judged, found, nowhere, unread)
     parts += [f"## The {_old_count()} pairs that rules were made with\n", *_old_table(), ""]
     parts += [*_left_out(missing), *_wrong(judged, found), *_pairs(judged, found)]
     return "\n".join(parts).rstrip("\n") + "\n"
