@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 95
+ENGINE: Final = 96
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "66f8467b045e339f"
+CORPUS: Final = "7c4101672f207c34"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
