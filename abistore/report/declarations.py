@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from abistore.model.cpp_names.spelling import declaration, declare, spell
+from abistore.model.cpp_names.spelling import declare, spell, spelled_out
 from abistore.model.findings import Comparison, Finding
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
@@ -81,9 +81,7 @@ class _Side:
     def text(self, name: Name) -> str | None:
         """What ``name`` declares, all its variants one below the other."""
         shapes = self._variants(name)
-        return (
-            "\n".join(declaration(name, shape, self._snapshot, self._layouts) for shape in shapes) if shapes else None
-        )
+        return "\n".join(spelled_out(name, shapes, self._snapshot, self._layouts)) if shapes else None
 
     def layout(self, name: Name) -> RecordLayout | None:
         """The members of the record ``name``; of its first variant where it has several."""

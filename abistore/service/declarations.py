@@ -12,7 +12,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.spelling import declaration
+from abistore.model.cpp_names.spelling import spelled_out
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
@@ -121,7 +121,7 @@ def _declarations(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[Declarat
             display=display(one, snapshot.variants("layout", one)),
             facet=facet,
             location=snapshot.locations.get(one),
-            texts=tuple(declaration(one, shape, snapshot) for shape in snapshot.variants(facet, one)),
+            texts=tuple(spelled_out(one, snapshot.variants(facet, one), snapshot)),
             used=None if one.kind in LINKED else _users(reach, one),
         )
         for one in names

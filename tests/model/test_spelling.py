@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.cpp_names.spelling import declaration, declare, spell
+from abistore.model.cpp_names.spelling import declaration, declare, spell, spelled_out
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
+    Argument,
     Array,
     Base,
+    Declared,
     Enum,
     Enumerator,
     Field,
@@ -106,3 +108,13 @@ def test_enums_and_aliases_are_written_as_declarations():
     enum = Enum(1, (Enumerator("A", -1),), CHAR, scoped=True)
     assert declaration(Name("enum", "E"), enum) == "enum class E : char {\n    A = -1,\n};  // 1 byte"
     assert declaration(Name("alias", "call"), Alias(Pointer(CALL))) == "typedef int (*call)(char, ...);"
+
+
+def test_what_a_header_tells_of_a_function_stands_in_its_prototype() -> None:
+    count = Primitive("int", 4)
+    draw = Function("draw", count, (count, Pointer(count)), variadic=True)
+    told = Declared(("deprecated", "noexcept"), (Argument("count", "1"), Argument()))
+    name = Name("function", "draw")
+    assert list(spelled_out(name, (told, draw))) == ["deprecated int draw(int count = 1, int*, ...) noexcept;"]
+    other = Declared(("deprecated",), (Argument("count"),))
+    assert list(spelled_out(name, (other, draw))) == ["deprecated draw(count);", "int draw(int, int*, ...);"]

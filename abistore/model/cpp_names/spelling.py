@@ -186,6 +186,35 @@ def declaration(
             assert_never(shape)
 
 
+def spelled_out(
+    name: Name,
+    shapes: Sequence[AnyShape],
+    snapshot: Snapshot | None = None,
+    layouts: Layouts | None = None,
+    *,
+    languages: Iterable[str] | None = None,
+) -> Iterator[str]:
+    """Each of the ``shapes`` of a name as its declaration; what a header alone tells of a function stands in its own.
+
+    ``deprecated int draw(int count = 1);`` is two shapes: the types, and the name and default of the parameter.
+    """
+    if _is_prototype(shapes):
+        function, told = sorted(shapes, key=lambda each: isinstance(each, Declared))
+        assert isinstance(function, Function) and isinstance(told, Declared)
+        known = languages if languages is not None or snapshot is None else snapshot.provenance.languages
+        yield _prototype(function, told, c=_is_c(name, function, tuple(known or ())))
+    else:
+        for shape in shapes:
+            yield declaration(name, shape, snapshot, layouts, languages=languages)
+
+
+def _is_prototype(shapes: Sequence[AnyShape]) -> bool:
+    functions = [each for each in shapes if isinstance(each, Function)]
+    told = [each for each in shapes if isinstance(each, Declared)]
+    one = len(shapes) == 2 and len(functions) == len(told) == 1
+    return one and len(functions[0].parameters) == len(told[0].parameters)
+
+
 def _is_c(name: Name, shape: Function, languages: Sequence[str]) -> bool:
     """Whether C callers may declare the function: it is not mangled, and not all of the library is known to be C++."""
     if shape.method is not None or "::" in shape.display or is_mangled(name.spelling):
@@ -207,16 +236,38 @@ def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
 
 
 def _declared(name: Name, shape: Declared) -> str:
-    words = [f"availability({', '.join(shape.availability)})"] if shape.availability else []
-    words += [each.replace("_", " ") for each in shape.traits if each not in ("befriends", "defined", "template")]
-    words += [template_head(shape)] if "template" in shape.traits or shape.template else []
-    words += [f"requires {shape.requires}"] if shape.requires is not None else []
+    words = list(_words(shape))
     written = ", ".join(map(argument, shape.parameters))
     value = f" = {shape.value}" if shape.value is not None else ""
     value += f" /* {shape.meaning.value} */" if shape.meaning is not None else ""
     listed = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
     inside = f" {{ {listed} }}" if listed else _body(shape.body)
     return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value}{inside};"])
+
+
+def _words(shape: Declared) -> Iterator[str]:
+    """What stands before the name of a declaration."""
+    if shape.availability:
+        yield f"availability({', '.join(shape.availability)})"
+    yield from (each.replace("_", " ") for each in shape.traits if each not in ("befriends", "defined", "template"))
+    if "template" in shape.traits or shape.template:
+        yield template_head(shape)
+    if shape.requires is not None:
+        yield f"requires {shape.requires}"
+
+
+def _prototype(function: Function, told: Declared, *, c: bool) -> str:
+    """``inline int draw(int count = 1) noexcept { /* digest */ };``, of what a header tells and of the types."""
+    words = [each for each in _words(told) if each != "noexcept"]
+    arguments = zip(function.parameters, told.parameters, strict=True)
+    text = _function(function, c=c, parameters=[_argument(type, each) for type, each in arguments]).removesuffix(";")
+    behind = " noexcept" if "noexcept" in told.traits else ""
+    return f"{' '.join([*words, text])}{behind}{_body(told.body)};"
+
+
+def _argument(type: TypeRef, told: Argument) -> str:
+    text = declare(type, told.name) if told.name else spell(type)
+    return text if told.default is None else f"{text} = {told.default}"
 
 
 def template_head(shape: Declared) -> str:
@@ -238,16 +289,17 @@ def argument(shape: Argument) -> str:
     return named if shape.default is None else f"{named} = {shape.default}"
 
 
-def signature(shape: Function, *, c: bool = False) -> str:
+def signature(shape: Function, *, c: bool = False, parameters: Sequence[str] | None = None) -> str:
     """A function as it is declared, without what stands before its result and behind its qualifiers.
 
     Constructors, destructors and conversions have no result. A prototype without parameters is ``f(void)`` in C, where
-    ``f()`` leaves them open.
+    ``f()`` leaves them open. ``parameters`` are spelled already, with their names.
     """
-    parameters = _parameters(shape.parameters, shape.variadic)
+    listed = map(spell, shape.parameters) if parameters is None else parameters
+    inside = ", ".join([*listed, *(["..."] if shape.variadic else [])])
     if c and shape.prototyped:
-        parameters = parameters or "void"
-    text = f"{shape.display}({parameters})"
+        inside = inside or "void"
+    text = f"{shape.display}({inside})"
     method = shape.method
     if method is None:
         return declare(shape.result, text)
@@ -257,8 +309,8 @@ def signature(shape: Function, *, c: bool = False) -> str:
     return text if bare else declare(shape.result, text)
 
 
-def _function(shape: Function, *, c: bool) -> str:
-    text = signature(shape, c=c)
+def _function(shape: Function, *, c: bool, parameters: Sequence[str] | None = None) -> str:
+    text = signature(shape, c=c, parameters=parameters)
     marks = ["[[noreturn]]"] if shape.noreturn else []
     if shape.calling_convention:
         marks.append(f"__attribute__(({shape.calling_convention}))")

@@ -10,7 +10,7 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
-from abistore.model.cpp_names.spelling import declaration
+from abistore.model.cpp_names.spelling import spelled_out
 from abistore.model.history import LineKey, LogEvent
 from abistore.model.names import Facet, Name
 from abistore.model.shapes import Alias, AnyShape, Named, Qualified
@@ -109,8 +109,8 @@ def _log_entry(event: LogEvent) -> LogEntry:
         display=display(event.name, event.after or event.before),
         facet=event.facet,
         action=event.action,
-        before=tuple(declaration(event.name, shape, languages=languages) for shape in event.before),
-        after=tuple(declaration(event.name, shape, languages=languages) for shape in event.after),
+        before=tuple(spelled_out(event.name, event.before, languages=languages)),
+        after=tuple(spelled_out(event.name, event.after, languages=languages)),
         first_stored=event.first_stored,
         alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),
     )
