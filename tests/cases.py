@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from abistore.compare.comparison import compare
@@ -177,9 +178,13 @@ def library_of(own: Sequence[Fence], main: Fence) -> Path:
 
 
 def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
-    path = library_of(own, main)
-    options = ExtractOptions(library="libcase", layout=main.options.get("layout", "yes") == "yes")
-    return read_file(path, options)
+    return _read(library_of(own, main), layout=main.options.get("layout", "yes") == "yes")
+
+
+@cache
+def _read(path: Path, *, layout: bool) -> Snapshot:
+    """What a library is read as: laws over all cases ask again and again."""
+    return read_file(path, ExtractOptions(library="libcase", layout=layout))
 
 
 def snapshot_file(case: Case, side: str) -> Path:
