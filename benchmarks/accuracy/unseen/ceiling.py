@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from abistore.model.words.counting import counted
 from benchmarks.accuracy.asking import Said
 from benchmarks.accuracy.unseen import FOLDER, UnseenPair
 from benchmarks.accuracy.unseen.answers import Key, key
@@ -56,6 +57,11 @@ class Bound(NamedTuple):
     breaking: int
 
     @property
+    def errors(self) -> str:
+        """``2 false alarms and 1 missed break``."""
+        return f"{counted(self.false, 'false alarm')} and {counted(self.missed, 'missed break')}"
+
+    @property
     def spelled(self) -> str:
         """Precision and recall."""
         hit = self.breaking - self.missed
@@ -78,7 +84,7 @@ def told(pairs: Sequence[UnseenPair], found: Mapping[Key, Said], beyond: frozens
     yield "the file would be the same, byte for byte, were the truth the other. It is the same whether a header that"
     yield "declares an export is installed or not, whatever a macro stands for, and however a library without debug"
     yield "information lays out a type. Right about all other pairs, and judging these as it does today, abistore would"
-    yield f"have {best.false} false alarms and {best.missed} missed breaks:"
+    yield f"have {best.errors}:"
     yield f"**{best.spelled}** at best."
     yield "The goals without headers were 0.80 and 0.97. Silence where exports go whose headers nobody showed would"
     yield 'miss more breaks than it spares alarms ("What a milder verdict would cost", above): give the headers.\n'
@@ -90,13 +96,13 @@ def told_with_headers(
     """What a judge of headers and files would reach that errs only where neither has the answer, or no declaration."""
     best, declared = (bound(pairs, found, "headers", each) for each in (nowhere, nowhere | unread))
     yield "## What headers and files together do not tell\n"
-    yield f"Of {best.asked} pairs that were judged with headers, {best.wrong} have an answer that neither holds:"
+    yield f"Of {best.asked} pairs that were judged with headers, {best.wrong} cannot be told by what was given:"
     yield "headers and files would be the same, byte for byte, were the truth the other, as it holds something of"
     yield "programs (with which compiler they are built). Right about all other pairs, a judge would have"
-    yield f"{best.false} false alarms and {best.missed} missed breaks: **{best.spelled}** at best."
+    yield f"{best.errors}: **{best.spelled}** at best."
     yield f"Of {declared.wrong - best.wrong} more, all declarations, layouts and tables would be the same too. What"
     yield "tells is the machine code of a function's body (whether the library calls what a program implements, returns"
     yield "a value, or makes an object itself), or a comment that asks people to leave something alone. abistore judges"
     yield "by neither. Right about all others, and judging these as it did, it would have"
-    yield f"{declared.false} false alarms and {declared.missed} missed breaks: **{declared.spelled}** at best."
+    yield f"{declared.errors}: **{declared.spelled}** at best."
     yield "The goals with headers were 0.95 and 1.00.\n"

@@ -45,7 +45,9 @@ the bodies of functions alone: two pairs of libroaring had no answer, and neithe
 fresh part was judged, a structure may grow whose users tell by a mask which fields they know, and an ending is an end:
 seven false alarms with headers go (`--part fresh --tool abistore+headers --answers FILE` of the second command).
 Since the sixth part was judged, constant defaults are one of many values, and an enumeration with a huge last value is
-judged: it misses nothing with headers, and all pairs have an answer.
+judged: it misses nothing with headers, and all pairs have an answer. Before the seventh part was judged, what programs
+compiled by the old headers may go from the exports, and an enumeration may shrink that is passed by value alone: three
+of the five false alarms of the sixth part with headers go.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
