@@ -112,7 +112,7 @@ def test_loading_ends_in_bounded_time_and_names_the_releases(stored: Path, monke
 
 def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS_PER_MEGABYTE", 0.1)
-    monkeypatch.setattr("abistore.service.history.log.declaration", endless)
+    monkeypatch.setattr("abistore.service.history.log.spelled_out", endless)
     with pytest.raises(LimitExceeded, match=r"^looking for point took more than"):
         log("point", database=stored)
 
@@ -120,7 +120,7 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("words", "place", "said"),
     [
-        (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.declaration", "telling declarations of libgeo 1.0"),
+        (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.spelled_out", "telling declarations of libgeo 1.0"),
         (("dump", "{json}"), "abistore.model.snapshot_file.codec._rows", "writing libgeo.so.1"),
         (("export", "libgeo@1.0"), "abistore.model.snapshot_file.codec._rows", "writing libgeo 1.0"),
         (("list", "libgeo"), "abistore.cli.commands.show.table", "writing the answer"),

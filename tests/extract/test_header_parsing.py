@@ -17,6 +17,7 @@ from abistore.extract.headers.given import find_headers
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
+from abistore.extract.headers.texts.unchanged import ReadTexts
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.model.snapshot import Target
@@ -42,7 +43,7 @@ def parsed(*headers: Path, **options: Any) -> ParsedHeaders:
     tools = toolchain(said, X86, clang.major_version())
     invocation = Invocation(tools, said, CommonFlags(), include_folders(found, texts))
     named = [(header.name, text) for header, text in zip(found.headers, texts, strict=True)]
-    return HeaderParser(found, invocation).parse(readings(said, {}, named, cpp_exports=False))
+    return HeaderParser(found, invocation, ReadTexts()).parse(readings(said, {}, named, cpp_exports=False))
 
 
 def said(result: ParsedHeaders) -> list[str]:
