@@ -133,15 +133,17 @@ class HeaderParser:
 
         Raises :class:`HeaderError` where nothing parses.
         """
-        best = self._parsed(readings[0])
+        best, before = self._parsed(readings[0]), None
         for reading in readings[1:]:
             bad = best.bad
             if not bad or all(fault.is_missing_file for fault in best.causes):
                 break
             few = [each for each in self.given.headers if each.name in bad]
-            before, after = (len(self._unit(each, few, expected=True).faulty) for each in (best.reading, reading))
+            if before is None:
+                before = len(self._unit(best.reading, few, expected=True).faulty)
+            after = len(self._unit(reading, few, expected=True).faulty)
             if after < before and len((other := self._parsed(reading)).bad) < len(bad):
-                best = other
+                best, before = other, None
         if not best.units:
             raise nothing_parsed(len(self.given.headers), best.set_aside)
         return best

@@ -123,7 +123,11 @@ def _qualified(type: Qualified, name: str) -> str:
 
 
 def _parameters(types: Iterable[TypeRef], variadic: bool) -> str:
-    return ", ".join([*map(spell, types), *(["..."] if variadic else [])])
+    return _listed(map(spell, types), variadic)
+
+
+def _listed(parameters: Iterable[str], variadic: bool) -> str:
+    return ", ".join([*parameters, *(["..."] if variadic else [])])
 
 
 def _inline(shape: Record | Enum) -> str:
@@ -198,21 +202,15 @@ def spelled_out(
 
     ``deprecated int draw(int count = 1);`` is two shapes: the types, and the name and default of the parameter.
     """
-    if _is_prototype(shapes):
-        function, told = sorted(shapes, key=lambda each: isinstance(each, Declared))
-        assert isinstance(function, Function) and isinstance(told, Declared)
-        known = languages if languages is not None or snapshot is None else snapshot.provenance.languages
-        yield _prototype(function, told, c=_is_c(name, function, tuple(known or ())))
-    else:
-        for shape in shapes:
-            yield declaration(name, shape, snapshot, layouts, languages=languages)
-
-
-def _is_prototype(shapes: Sequence[AnyShape]) -> bool:
-    functions = [each for each in shapes if isinstance(each, Function)]
-    told = [each for each in shapes if isinstance(each, Declared)]
-    one = len(shapes) == 2 and len(functions) == len(told) == 1
-    return one and len(functions[0].parameters) == len(told[0].parameters)
+    known = languages if languages is not None or snapshot is None else snapshot.provenance.languages
+    match tuple(shapes):
+        case (Function() as function, Declared() as told) | (Declared() as told, Function() as function) if len(
+            function.parameters
+        ) == len(told.parameters):
+            yield _prototype(function, told, c=_is_c(name, function, tuple(known or ())))
+        case _:
+            for shape in shapes:
+                yield declaration(name, shape, snapshot, layouts, languages=known)
 
 
 def _is_c(name: Name, shape: Function, languages: Sequence[str]) -> bool:
@@ -295,8 +293,7 @@ def signature(shape: Function, *, c: bool = False, parameters: Sequence[str] | N
     Constructors, destructors and conversions have no result. A prototype without parameters is ``f(void)`` in C, where
     ``f()`` leaves them open. ``parameters`` are spelled already, with their names.
     """
-    listed = map(spell, shape.parameters) if parameters is None else parameters
-    inside = ", ".join([*listed, *(["..."] if shape.variadic else [])])
+    inside = _listed(map(spell, shape.parameters) if parameters is None else parameters, shape.variadic)
     if c and shape.prototyped:
         inside = inside or "void"
     text = f"{shape.display}({inside})"

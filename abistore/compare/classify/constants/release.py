@@ -33,7 +33,7 @@ def tells_release(name: Name) -> bool:
     library version information") moves with every release that adds something.
     """
     words = _words(name)
-    if words[-1:] and words[-1] in _LIBTOOL and words[-2:-1] and words[-2] in _COUNTED:
+    if len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED:
         return True
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] == ["package", "string"]
