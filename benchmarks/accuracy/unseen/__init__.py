@@ -48,6 +48,9 @@ class Part(StrEnum):
     SEVENTH = "seventh"
     """Of libraries chosen when the sixth part had been judged, and judged once: ``part = "seventh"``."""
 
+    EIGHTH = "eighth"
+    """Of libraries chosen when the seventh part had been judged, and judged once: ``part = "eighth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",

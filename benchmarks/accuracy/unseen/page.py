@@ -31,13 +31,14 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
 
-**There are seven parts.** The open one is where causes of wrong answers are looked for.
+**There are eight parts.** The open one is where causes of wrong answers are looked for.
 The kept one {kept}; a digest of a pair's name decided which belong to it.
 The later one is of libraries that were chosen after that; it {later}.
 The last one is of libraries that were chosen after both; it {last}.
 The fresh one is of libraries that were chosen when all others were spent; it {fresh}.
 The sixth one is of libraries that were chosen after that; it {sixth}.
 The seventh one is of libraries that were chosen after the sixth; it {seventh}.
+The eighth one is of libraries that were chosen after the seventh; it {eighth}.
 What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
 class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
 machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
