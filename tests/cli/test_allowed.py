@@ -110,6 +110,13 @@ def test_builds_between_releases_are_told_what_the_next_release_must_be(based: C
     assert (done.code, "the next release must be 2.0.0" in " ".join(done.out.split())) == (4, True)
 
 
+def test_a_build_between_releases_that_changes_nothing_asks_nothing_of_the_next_one(based: Call) -> None:
+    ingest(based, "1.9.4-1-gabc1234", "libfoo.so.1", source=OLD)
+    said = based("history", "libfoo").out
+    assert "pending: 1.9.4-1-gabc1234 breaks nothing of 1.9.4\n" in said
+    assert "the next release must be" not in said
+
+
 def test_history_says_what_the_builds_after_the_last_release_ask_of_the_next_one(based: Call) -> None:
     ingest(based, "1.9.4-1-gabc1234", "libfoo.so.1", source=MORE)
     added = "1.9.4-1-gabc1234 breaks nothing of 1.9.4, and adds to it: the next release must be 1.10.0, a minor release"

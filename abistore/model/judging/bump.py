@@ -131,7 +131,7 @@ def bump(
     """Whether a release with this verdict is allowed. ``adds``: it has exports that the old one has not."""
     said, soname = _promise(labels, plan.scheme), soname_change(*sonames)
     required = _required(verdict, said, adds)
-    small = said.unreleased if said.declared is None else said.declared < required
+    small = said.unreleased and required is not Step.NONE if said.declared is None else said.declared < required
     reason = _reason(verdict, said, soname, plan)
     if plan.rule == "scheme" and reason.startswith("soname") and labels.old and labels.old == labels.new:
         reason = "label-too-small"  # another build of one release: what was announced under its label stays
