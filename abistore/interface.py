@@ -56,7 +56,7 @@ from abistore.model.judging.consumers import (
 from abistore.model.judging.bump import AllowPlan as AllowPlan, Bump as Bump
 from abistore.model.stores.merging import Merged as Merged, MergedRelease as MergedRelease
 from abistore.model.names import Name as Name
-from abistore.model.standing import (
+from abistore.model.judging.standing import (
     BaselineRole as BaselineRole,
     Evaluation as Evaluation,
     FoldedRelease as FoldedRelease,
@@ -67,7 +67,7 @@ from abistore.model.standing import (
     MovedVerdict as MovedVerdict,
     Standing as Standing,
 )
-from abistore.model.statement import (
+from abistore.model.judging.statement import (
     ReleaseStatement as ReleaseStatement,
     StatedApproval as StatedApproval,
     StatedExport as StatedExport,

@@ -25,9 +25,9 @@ from abistore.compare.policies.formats.suppression_file import SuppressionDocume
 from abistore.compare.rule import FILE as SUBSCRIPTIONS
 from abistore.compare.rule import load, subscriptions
 from abistore.model.canonical.encoded import SHORT
-from abistore.model.kinds import FORMER_NAMES
+from abistore.model.judging.kinds import FORMER_NAMES
+from abistore.model.judging.statement import ReleaseStatement
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
-from abistore.model.statement import ReleaseStatement
 from abistore.report.documentation import labelled
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind

@@ -12,9 +12,11 @@ from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.extract.headers.work import work
+from abistore.model.declared import Declared
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Declared, Function, Library, Symbol
+from abistore.model.shapes import Function
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
+from abistore.model.tables import Library, Symbol
 
 TARGET = Target("elf", "x86_64", 64, "little", "sysv")
 

@@ -17,7 +17,7 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.model.deltas import Delta
 from abistore.model.findings import Action, Element, Impact
-from abistore.model.kinds import former_names
+from abistore.model.judging.kinds import former_names
 from abistore.model.names import Facet, Name
 
 

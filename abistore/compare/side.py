@@ -16,12 +16,14 @@ from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.layout.agreement import disagreeing, disagreement
 from abistore.model.layout.undescribed import may_be_undescribed, undescribed_classes
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Declared, Enum, Enumerator, Foreign, Library
+from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign
 from abistore.model.snapshot import Location, Snapshot, Variants
+from abistore.model.tables import Library
 
 
 class SideFacts:

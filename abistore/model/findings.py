@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from abistore.model.kinds import first_name, name_now
+from abistore.model.judging.kinds import first_name, name_now
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Evidence, Location
 

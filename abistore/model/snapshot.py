@@ -9,8 +9,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import force_setattr
 
+from abistore.model.declared import Declared
 from abistore.model.names import SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Library, Opaque
+from abistore.model.shapes import AnyShape, Opaque
+from abistore.model.tables import Library
 from abistore.urls import masked
 
 Variants: TypeAlias = tuple[AnyShape, ...]

@@ -14,20 +14,18 @@ from typing import Any, Final, TypeVar, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from abistore.model import shapes
+from abistore.model import declared, shapes, tables
+from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
     Array,
-    Declared,
     Enum,
     Foreign,
     Function,
-    Import,
     Inline,
-    Library,
     MemberPointer,
     Node,
     Opaque,
@@ -35,14 +33,17 @@ from abistore.model.shapes import (
     Procedure,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
     Variable,
 )
+from abistore.model.tables import Import, Library, Symbol
 from abistore.patterns import pattern
 
 WORD: Final = pattern(r"\w+")
 """A name in an annotation."""
+
+CLASSES: Final[Mapping[str, Any]] = {**vars(tables), **vars(declared), **vars(shapes)}
+"""What shapes are made of, by name."""
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -130,7 +131,7 @@ def held(struct: type[msgspec.Struct]) -> Mapping[str, tuple[Any, ...]]:
 
     Annotations are read word by word: ``typing.get_type_hints`` takes ten times as long, in every comparison.
     """
-    names = {**vars(builtins), **vars(sys.modules[struct.__module__]), "Facet": str, **vars(shapes)}
+    names = {**vars(builtins), **vars(sys.modules[struct.__module__]), "Facet": str, **CLASSES}
     written = {field: words for base in reversed(struct.__mro__) for field, words in _annotations(base).items()}
     return {field: tuple(_classes(written[field], names)) for field in struct.__struct_fields__}
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from abistore.model.shapes import Library
+from abistore.model.tables import Library
 from abistore.model.words import protections as words
 
 

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from abistore.model.kinds import first_name
+from abistore.model.judging.kinds import first_name
 from abistore.store.history.common_words import COMMON_WORDS
 
 revision = "0008"

@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from abistore.model.names import SELF
-from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
 from abistore.model.snapshot_file.codec import to_json
+from abistore.model.tables import Library
 from tests.build import build_library
 from tests.cli.conftest import Call
 

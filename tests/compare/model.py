@@ -10,16 +10,15 @@ from abistore.model.shapes import (
     Array,
     Field,
     Function,
-    Library,
     Named,
     Pointer,
     Primitive,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.tables import Library, Symbol
 
 TARGET = Target("elf", "x86_64", 64, "little")
 CHAR, INT, UNSIGNED, LONG = (

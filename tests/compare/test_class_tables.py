@@ -13,8 +13,9 @@ from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
 from abistore.model.names import Name
-from abistore.model.shapes import Record, Symbol
+from abistore.model.shapes import Record
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from tests.cases import kinds
 from tests.extract.macho_fixtures import build_dylib
 from tests.extract.pe_fixtures import mingw, zig

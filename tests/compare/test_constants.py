@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abistore.compare.comparison import compare
+from abistore.model.declared import Declared, Meaning
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Declared, Library, Meaning
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.tables import Library
 from abistore.model.values.texts import constant
 from tests.laws.test_against_laws import judged_in_turn, unlocated
 from tests.public_headers import TARGET

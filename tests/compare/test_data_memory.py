@@ -11,8 +11,8 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import is_read_only
 from tests.extract import pe_fixtures as pe
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib

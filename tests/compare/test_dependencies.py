@@ -6,9 +6,11 @@ import pytest
 from msgspec.structs import force_setattr
 
 from abistore.compare.comparison import compare
+from abistore.model.declared import Declared
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Declared, Function, Import, Library, Method, Named, Record, Symbol, VirtualMethod
+from abistore.model.shapes import Function, Method, Named, Record, VirtualMethod
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.tables import Import, Library, Symbol
 from tests.compare.model import CODE, TARGET, VOID, function, record, struct, to
 
 ENGINE = record("port::Engine")

@@ -11,48 +11,47 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
+from abistore.model.declared import Argument, Declared, InlineBody, Meaning
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
-    Argument,
     Array,
     Base,
-    Declared,
-    ElfLibrary,
-    ElfSymbol,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    Import,
     Inline,
-    InlineBody,
-    Library,
-    MachoLibrary,
-    MachoSymbol,
-    Meaning,
     MemberPointer,
     Method,
     Named,
     Opaque,
-    PeLibrary,
-    PeSymbol,
     Pointer,
     Primitive,
     Procedure,
     Qualified,
     Record,
     Special,
-    Symbol,
     TypeRef,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
 from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.tables import (
+    ElfLibrary,
+    ElfSymbol,
+    Import,
+    Library,
+    MachoLibrary,
+    MachoSymbol,
+    PeLibrary,
+    PeSymbol,
+    Symbol,
+)
 
 INT, DOUBLE, LONG = Primitive("int", 4), Primitive("double", 8), Primitive("long", 8)
 OWNER, PLAIN, BASE = Name("record", "owner"), Name("record", "plain"), Name("record", "base")

@@ -17,8 +17,9 @@ from abistore.errors import Incomparable
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Array, ElfLibrary, Field, Inline, Library, Named, Opaque, Record, Symbol
+from abistore.model.shapes import Array, Field, Inline, Named, Opaque, Record
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.tables import ElfLibrary, Library, Symbol
 from tests.compare.model import CHAR, INT, LONG, TARGET, function, record, snapshot, struct, to, uses
 
 USE, OTHER, P, Q = function("use"), function("other"), record("P"), record("Q")

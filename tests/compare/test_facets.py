@@ -8,24 +8,12 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
+from abistore.model.declared import Argument, Declared
 from abistore.model.findings import Comparison, Impact
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import (
-    Alias,
-    AnyShape,
-    Argument,
-    Declared,
-    Enum,
-    Enumerator,
-    Field,
-    Function,
-    Library,
-    Named,
-    Primitive,
-    Record,
-    Symbol,
-)
+from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Field, Function, Named, Primitive, Record
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.tables import Library, Symbol
 from tests.compare.model import INT, LONG, TARGET, UNSIGNED, VOID, alias, function, record, to
 
 USE, POINT, COLOR = function("use"), record("point"), Name("enum", "color")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abistore.compare.comparison import compare
 from abistore.model.findings import Verdict
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.tables import Symbol
 from tests.compare.model import CODE, LIBRARY, TARGET
 
 COPIES = ("_ZNSt6vectorI{0}SaI{0}EE4sizeEv", "_ZNSt4listI{0}SaI{0}EE4sizeEv", "_ZNSt5dequeI{0}SaI{0}EE4sizeEv")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from abistore.compare.comparison import compare
+from abistore.model.declared import Declared
 from abistore.model.findings import Comparison
 from abistore.model.names import SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Function, Library, Named, Pointer, Primitive, Record, Symbol
+from abistore.model.shapes import AnyShape, Function, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Evidence, Snapshot, Variants
+from abistore.model.tables import Library, Symbol
 from tests.compare.model import TARGET
 
 USE, SHAPE = Name("function", "use"), Name("record", "Shape")

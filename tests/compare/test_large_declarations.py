@@ -9,8 +9,9 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, ElfLibrary, Enum, Enumerator, Field, Library, Named, Record, Symbol
+from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Field, Named, Record
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import ElfLibrary, Library, Symbol
 from tests.compare.model import DOUBLE, INT, LONG, alias, function, record, snapshot, to, uses
 from tests.effort import steps
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abistore.compare.comparison import compare
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Library, MachoLibrary, MachoSymbol, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.tables import Library, MachoLibrary, MachoSymbol, Symbol
 
 SYSTEM, CXX, OWN = "/usr/lib/libSystem.B.dylib", "/usr/lib/libc++.1.dylib", "@rpath/libother.1.dylib"
 

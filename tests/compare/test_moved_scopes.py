@@ -17,8 +17,9 @@ from abistore.compare.scopes.found import moves_between
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Function, Named, Primitive, Record, Symbol
+from abistore.model.shapes import AnyShape, Function, Named, Primitive, Record
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from tests.compare.model import function, record, snapshot, struct, to, uses
 from tests.compare.test_patterns import VERBS, mangled
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from abistore.compare.consumers.public_api import PublicApi
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import VOID, Declared, Function, Named, Pointer, Record, Variable
+from abistore.model.shapes import VOID, Function, Named, Pointer, Record, Variable
 from abistore.model.snapshot import Variants
 from tests.compare.model import snapshot
 

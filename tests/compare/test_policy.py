@@ -20,8 +20,9 @@ from abistore.compare.rule import load
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Field, Library, Named, Record
+from abistore.model.shapes import Field, Named, Record
 from abistore.model.snapshot import Location, Snapshot
+from abistore.model.tables import Library
 from tests.compare.model import CODE, INT, LONG, function, record, snapshot, struct, to, uses
 
 TODAY = date(2026, 6, 1)

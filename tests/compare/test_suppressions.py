@@ -15,8 +15,9 @@ from abistore.compare.policies.suppression import Suppressions
 from abistore.errors import PolicyError
 from abistore.model.findings import Comparison, Impact, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Access, Field, Library, Named, Record, Symbol
+from abistore.model.shapes import Access, Field, Named, Record
 from abistore.model.snapshot import Location, Snapshot
+from abistore.model.tables import Library, Symbol
 from tests.compare.model import CODE, INT, LONG, function, record, snapshot, struct, to, uses
 
 TODAY = date(2026, 6, 1)

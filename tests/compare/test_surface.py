@@ -12,8 +12,9 @@ from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.model.names import Name
 from abistore.model.reach import Reach
-from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named, Symbol
+from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named
 from abistore.model.snapshot import Location, Snapshot
+from abistore.model.tables import Symbol
 from tests.compare.model import CODE, INT, alias, function, record, snapshot, struct, to, uses
 
 POINT, WALKER = record("Point"), record("Walker")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.compare.side import SideFacts
+from abistore.model.declared import Declared, InlineBody, Trait
 from abistore.model.findings import Impact
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
@@ -17,22 +18,19 @@ from abistore.model.shapes import (
     AnyShape,
     Array,
     Base,
-    Declared,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    InlineBody,
     Method,
     Named,
     Opaque,
     Record,
-    Symbol,
-    Trait,
     VirtualMethod,
 )
 from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
+from abistore.model.tables import Symbol
 from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
 PUBLIC = Declared()

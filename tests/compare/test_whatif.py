@@ -8,24 +8,24 @@ from msgspec.structs import replace
 
 from abistore.compare.whatif.edited import HeaderEdit
 from abistore.compare.whatif.judging import JudgedEdit, judge_edit
+from abistore.model.declared import Declared
 from abistore.model.findings import Verdict
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
-    Declared,
     Enum,
     Enumerator,
     Field,
     Function,
     Named,
     Record,
-    Symbol,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from tests.compare.model import CHAR, INT, LIBRARY, LONG, VOID, function, record, snapshot, struct, to
 
 POINT, USE, COLOUR = record("Point"), function("use"), Name("enum", "Colour")

@@ -16,7 +16,7 @@ from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.types.class_tables import MOST_WORDS
-from abistore.model.shapes import Symbol
+from abistore.model.tables import Symbol
 from tests.build import build_library
 
 SOURCE = """

@@ -17,7 +17,7 @@ from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.machines import target_of
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import SELF
-from abistore.model.shapes import Library
+from abistore.model.tables import Library
 from abistore.service.facts import Hardening, facts_of
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol

@@ -15,8 +15,8 @@ from abistore.extract.elf.reader import read_tables
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import ElfSymbol, Import, Symbol
 from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.tables import ElfSymbol, Import, Symbol
 from examples.obtain import require
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol, without_section_headers

@@ -25,8 +25,9 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.walk.declared import Walked, declarations
 from abistore.extract.reader import ExtractOptions
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Record
+from abistore.model.shapes import Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.snapshots import capture

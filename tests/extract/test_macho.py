@@ -14,8 +14,9 @@ from abistore.extract.capture import only, read
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import MachoLibrary, Record, Variable
+from abistore.model.shapes import Record, Variable
 from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.tables import MachoLibrary
 from tests.extract import macho_fixtures as macho
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, dylib_command, exports, imports, library, snapshot
 

@@ -13,8 +13,8 @@ from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from tests.build import build_library
 from tests.extract.elf_fixtures import without_section_headers
 

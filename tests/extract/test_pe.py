@@ -19,8 +19,9 @@ from abistore.extract.pe.imports import read_imports
 from abistore.extract.reader import ExtractOptions
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Function, Import, Library, Record, Symbol
+from abistore.model.shapes import Function, Record
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Import, Library, Symbol
 from tests.extract.pe_fixtures import MINGW, mingw, msvc
 
 TABLES_ONLY = ExtractOptions(layout=False)

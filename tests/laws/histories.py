@@ -11,25 +11,21 @@ from random import Random
 
 import msgspec
 
+from abistore.model.declared import Argument, Declared
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
-    Argument,
     Array,
     Base,
-    Declared,
-    ElfLibrary,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    Import,
     Inline,
-    Library,
     MemberPointer,
     Method,
     Named,
@@ -44,6 +40,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.tables import ElfLibrary, Import, Library
 from abistore.model.words.elf_symbols import SymbolType, elf_symbol
 
 TARGET = Target("elf", "x86_64", 64, "little")

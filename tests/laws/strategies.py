@@ -9,6 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from abistore.model.cpp_names.normal import qualified
+from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Trait
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, SELF, Kind, Name
 from abistore.model.shapes import (
@@ -16,22 +17,14 @@ from abistore.model.shapes import (
     Access,
     Alias,
     AnyShape,
-    Argument,
     Array,
     Base,
-    Declared,
-    ElfLibrary,
-    ElfSymbol,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
-    Import,
     Inline,
-    InlineBody,
-    Library,
-    Meaning,
     MemberPointer,
     Method,
     Named,
@@ -42,13 +35,12 @@ from abistore.model.shapes import (
     Qualified,
     Record,
     Special,
-    Symbol,
-    Trait,
     TypeRef,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Evidence, Exported, HeadersRead, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.tables import ElfLibrary, ElfSymbol, Import, Library, Symbol
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 spellings = st.one_of(

@@ -13,9 +13,10 @@ from abistore.compare.comparison import compare
 from abistore.compare.judge.findings import verdict_of
 from abistore.compare.rule import load
 from abistore.errors import Incomparable
+from abistore.model.declared import Declared
 from abistore.model.findings import Finding, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Declared, Function, Variable
+from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 from tests.laws.strategies import SHAPES_OF, entries, libraries, snapshots, variants
 

@@ -22,16 +22,15 @@ from abistore.model.shapes import (
     AnyShape,
     Enum,
     Function,
-    Library,
     Named,
     Pointer,
     Primitive,
     Record,
-    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.tables import Library, Symbol
 from tests.laws.strategies import (
     aliases,
     enums,

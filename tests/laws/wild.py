@@ -14,9 +14,10 @@ import msgspec
 
 from abistore.model import shapes as grammar
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
-from abistore.model.shapes import AnyShape, Library, TypeRef
+from abistore.model.shapes import AnyShape, TypeRef
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target
 from abistore.model.snapshot_file.codec import ALLOWED
+from abistore.model.tables import Library
 
 TEXTS = (
     *("", " ", "&", "*", "&&", "::", "const", "volatile", "final", "\n", "()", "(", ")", "<", ">", "a<b", "operator"),

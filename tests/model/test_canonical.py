@@ -17,6 +17,7 @@ from abistore.model.canonical.encoded import SHORT, Encoded
 from abistore.model.digest import encode
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.structure import CLASSES
 from tests.cases import RULES, cases, snapshot_of
 from tests.compare.test_every_fact import OLD
 from tests.model.test_codec import real
@@ -39,7 +40,8 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
 GROWN = """
 from abistore.model import shapes, snapshot
 from abistore.model.canonical.encoded import Encoded
-found = [each for each in vars(shapes).values() if isinstance(each, type) and issubclass(each, Encoded)]
+from abistore.model.structure import CLASSES
+found = [each for each in CLASSES.values() if isinstance(each, type) and issubclass(each, Encoded)]
 grown = [snapshot.Target, *(each for each in found if each.__struct_fields__)]
 assert len(grown) > 25, len(grown)
 assert all(each.__struct_fields__[-1] == "later" for each in grown), shapes.__file__
@@ -48,7 +50,7 @@ assert all(each.__struct_fields__[-1] == "later" for each in grown), shapes.__fi
 
 def classes() -> list[type[Encoded]]:
     """The classes of which canonical bytes are made."""
-    found = [each for each in vars(shapes).values() if isinstance(each, type) and issubclass(each, Encoded)]
+    found = [each for each in CLASSES.values() if isinstance(each, type) and issubclass(each, Encoded)]
     return sorted((each for each in found if each.__struct_fields__), key=lambda each: each.__name__)
 
 
@@ -85,7 +87,8 @@ def test_a_field_that_every_class_gets_later_changes_no_digest(tmp_path: Path) -
         (tmp_path / "corpus" / f"{name}.json").write_bytes(to_json(snapshot))
     shutil.copytree(PACKAGE, tmp_path / "later" / "abistore", ignore=shutil.ignore_patterns("__pycache__"))
     model = tmp_path / "later" / "abistore" / "model"
-    grow(model / "shapes.py", {each.__name__ for each in classes()})
+    for module in ("shapes", "tables", "declared"):
+        grow(model / f"{module}.py", {each.__name__ for each in classes()})
     grow(model / "snapshot.py", {"Target"})
     today = digests(PACKAGE.parent, tmp_path / "corpus")
     assert len(today.split()) > 400

@@ -15,10 +15,11 @@ from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.budget import MOST_DEPTH, TOO_LARGE
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Alias, Function, Library, Pointer, Primitive, Record, Symbol
+from abistore.model.shapes import Alias, Function, Pointer, Primitive, Record
 from abistore.model.snapshot import Location, Snapshot, Target
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.model.snapshot_file.document import FORMAT_VERSION
+from abistore.model.tables import Library, Symbol
 from tests.build import build_library
 from tests.editing import undigested
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from abistore.model.cpp_names.spelling import declaration, declare, spell, spelled_out
+from abistore.model.declared import Argument, Declared
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,
-    Argument,
     Array,
     Base,
-    Declared,
     Enum,
     Enumerator,
     Field,

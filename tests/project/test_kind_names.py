@@ -18,7 +18,7 @@ from abistore.compare.policies.vocabulary import resolve_kind
 from abistore.compare.rule import load
 from abistore.model.findings import Finding, Impact, named_now, order
 from abistore.model.judging.identity import identity
-from abistore.model.kinds import FORMER_NAMES, first_name, former_names, name_now
+from abistore.model.judging.kinds import FORMER_NAMES, first_name, former_names, name_now
 from abistore.model.names import Name
 from abistore.service.catalogue import explain
 

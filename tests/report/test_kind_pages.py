@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.rule import load
-from abistore.model.kinds import FORMER_NAMES
+from abistore.model.judging.kinds import FORMER_NAMES
 from abistore.report.documentation import labelled
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,8 +12,8 @@ from abistore.compare.differing import differing
 from abistore.model.digest import sort_variants
 from abistore.model.findings import Churn, Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.tables import Import, Symbol
 from abistore.service.judging.judging import FailOn, churn, exit_code
 from abistore.service.project.configuration import VersionFrom
 

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Field, Function, Library, Pointer, Primitive, Record, Symbol
+from abistore.model.shapes import AnyShape, Field, Function, Pointer, Primitive, Record
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.tables import Library, Symbol
 
 State: TypeAlias = Literal["full", "partial", "missing"]
 

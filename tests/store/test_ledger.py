@@ -8,10 +8,11 @@ import msgspec
 
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, LineKey
+from abistore.model.judging.standing import Ledger, worst_of
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
+from abistore.model.shapes import AnyShape, Function, Named
 from abistore.model.snapshot import ReleaseTag, Snapshot
-from abistore.model.standing import Ledger, worst_of
+from abistore.model.tables import Library, Symbol
 from abistore.report.releases.ledgers import ledger_tables
 from abistore.service.judging.ruling import ruling
 from abistore.service.ledger.standings import ledger_of

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
-from abistore.model.shapes import Library
 from abistore.model.snapshot import PackageRead, Snapshot
+from abistore.model.tables import Library
 from abistore.service.administration.baselines import BaselinePlan, set_release_baseline
 from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.results import IngestPlan

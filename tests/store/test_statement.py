@@ -12,7 +12,7 @@ from abistore import interface
 from abistore.interface import ApprovalPlan, approve
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
-from abistore.model.statement import ReleaseStatement
+from abistore.model.judging.statement import ReleaseStatement
 from abistore.report.plain import plain
 from abistore.report.releases.ledgers import as_text
 from abistore.report.releases.statements import statement_tables

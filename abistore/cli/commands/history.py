@@ -20,7 +20,7 @@ from abistore.cli.tables import table
 from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
-from abistore.model.standing import is_withdrawn
+from abistore.model.judging.standing import is_withdrawn
 from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from abistore.model.shapes import Declared
+from abistore.model.declared import Declared
 
 _NEVER: Final = (1 << 31,)
 

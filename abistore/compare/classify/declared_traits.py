@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from abistore.model.declared import Declared, InlineBody, Trait
 from abistore.model.deltas import Changed
-from abistore.model.shapes import Declared, InlineBody, Trait
 
 
 def gained(declared: Changed[Declared], trait: Trait) -> bool:

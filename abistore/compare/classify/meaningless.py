@@ -13,6 +13,7 @@ from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.model.declared import Argument, Declared, InlineBody, Trait
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
@@ -20,20 +21,16 @@ from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
-    Argument,
     Array,
-    Declared,
     Enum,
     Field,
     Foreign,
     Function,
     Inline,
-    InlineBody,
     Method,
     Opaque,
     Qualified,
     Record,
-    Trait,
     TypeRef,
     Variable,
     VirtualMethod,

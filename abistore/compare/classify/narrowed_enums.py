@@ -7,10 +7,11 @@ from msgspec.structs import replace
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.reach import references
-from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Function, Named, Qualified, Special, TypeRef
+from abistore.model.references import references
+from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Qualified, Special, TypeRef
 from abistore.model.snapshot import Variants
 from abistore.model.structure import mentioned
 from abistore.patterns import pattern

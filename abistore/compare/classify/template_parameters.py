@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from abistore.model.shapes import Argument, Declared
+from abistore.model.declared import Argument, Declared
 
 _NAMED: Final = r"(?s)(?P<introduced>.*[^\s.]|.*\.\.\.)\s+(?P<name>[A-Za-z_]\w*)"
 _TOKENS: Final = r"(?s)&&|\|\||."

@@ -8,9 +8,10 @@ from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_ru
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import outermost_of
 from abistore.model.cpp_names.qualified import entity, last_component, scope, template_of
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA, NEW_AND_DELETE, is_local, is_mangled, member_prefixes
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Foreign, Function
+from abistore.model.shapes import Foreign, Function
 from abistore.model.snapshot import Variants
 
 

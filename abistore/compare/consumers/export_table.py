@@ -14,8 +14,9 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, template_of
 from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope, without_qualifiers
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Import, Symbol
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
+from abistore.model.tables import Import, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type
 
 

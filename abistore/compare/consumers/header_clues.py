@@ -13,7 +13,8 @@ from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
-from abistore.model.reach import Reach, Reference, embedded, references
+from abistore.model.reach import Reach
+from abistore.model.references import Reference, embedded, references
 from abistore.model.shapes import (
     Alias,
     AnyShape,
@@ -24,11 +25,11 @@ from abistore.model.shapes import (
     Pointer,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.tables import Symbol
 
 MEMBERS = (Function, Variable)
 """The shapes of what may be a member of a class."""

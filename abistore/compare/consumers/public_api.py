@@ -17,21 +17,11 @@ from abistore.compare.types.closed_classes import ClosedClasses, outermost
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, outside, plain_template, scope
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_mangled, made_for, primary
 from abistore.model.names import Name
-from abistore.model.reach import references
-from abistore.model.shapes import (
-    Alias,
-    Declared,
-    Enum,
-    Foreign,
-    Function,
-    Named,
-    Opaque,
-    Record,
-    Variable,
-    VirtualMethod,
-)
+from abistore.model.references import references
+from abistore.model.shapes import Alias, Enum, Foreign, Function, Named, Opaque, Record, Variable, VirtualMethod
 from abistore.model.snapshot import FRIENDS, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 from abistore.model.words.forbidding import forbids_use
 from abistore.model.words.wildcards import matcher

@@ -19,11 +19,14 @@ from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import NONE, Names, TypeUse, TypeUses
 from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING, Mentions, references
-from abistore.model.shapes import VOID, AnyShape, Declared, Field, Foreign, Pointer, Record, Symbol
+from abistore.model.reach import DECLARING, Mentions
+from abistore.model.references import references
+from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Pointer, Record
 from abistore.model.snapshot import Variants
+from abistore.model.tables import Symbol
 from abistore.model.words.files import is_source
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from abistore.model.layout.undescribed import declared_only, own_classes
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import Function, Record, TypeRef, Variable
 
 if TYPE_CHECKING:

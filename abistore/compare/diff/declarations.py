@@ -32,10 +32,11 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.private_fields import changed_private_data
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.spelling import declaration
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.layout.agreement import disagreement
 from abistore.model.names import Facet, Name, is_unnamed_enum
-from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Function, Named, Opaque, Record
+from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Opaque, Record
 from abistore.model.snapshot import Variants
 
 

@@ -7,11 +7,12 @@ from typing import Final
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
+from abistore.model.declared import Declared
 from abistore.model.labels.sonames import library_name
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
 from abistore.model.names import Kind, Name
-from abistore.model.reach import embedded, references
-from abistore.model.shapes import AnyShape, Declared, Function, Record
+from abistore.model.references import embedded, references
+from abistore.model.shapes import AnyShape, Function, Record
 
 SYSTEM: Final = RUNTIMES | {"libc", "libm", "libpthread", "libdl", "librt", "libSystem", "KERNEL32", "msvcrt"}
 """Libraries of the languages and of the system, which no class of a project is from."""

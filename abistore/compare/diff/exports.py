@@ -16,7 +16,7 @@ from abistore.compare.diff.unnamed import unnamed, unused
 from abistore.compare.types.object_sizes import least, sized
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import ElfSymbol, MachoSymbol, PeSymbol, Symbol
+from abistore.model.tables import ElfSymbol, MachoSymbol, PeSymbol, Symbol
 from abistore.model.words.elf_symbols import is_read_only
 
 BATCH = 3

@@ -14,20 +14,9 @@ from abistore.compare.diff.regrouped_fields import regrouped
 from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
 from abistore.model.cpp_names.spelling import spell
+from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
-from abistore.model.shapes import (
-    Argument,
-    Base,
-    Declared,
-    Enum,
-    Field,
-    Function,
-    Named,
-    Opaque,
-    Record,
-    TypeRef,
-    VirtualMethod,
-)
+from abistore.model.shapes import Base, Enum, Field, Function, Named, Opaque, Record, TypeRef, VirtualMethod
 
 P = TypeVar("P")
 

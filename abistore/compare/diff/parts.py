@@ -6,7 +6,8 @@ import msgspec
 
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Field, Import, Record, Symbol, TypeRef
+from abistore.model.shapes import AnyShape, Field, Record, TypeRef
+from abistore.model.tables import Import, Symbol
 
 
 class Parameter(msgspec.Struct, frozen=True):

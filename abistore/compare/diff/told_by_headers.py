@@ -2,7 +2,7 @@
 
 Debug information is asked first. Its sizes, offsets and slots are what the compiler did, and a difference of types that
 it shows needs no second look in the spelling of a header: ``unsigned int`` to ``unsigned long`` is ``u32`` to ``u64``.
-Headers are asked for what only text tells (see :class:`~abistore.model.shapes.Declared`), for members that debug
+Headers are asked for what only text tells (see :class:`~abistore.model.declared.Declared`), for members that debug
 information leaves out, and for differences that it does not show.
 """
 
@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from abistore.compare.context import Context
+from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import unrecorded_by
 from abistore.model.shapes import (
     Alias,
     AnyShape,
     Base,
-    Declared,
     Enum,
     Enumerator,
     Field,

@@ -9,9 +9,10 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import UnexportedDeclaration
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.names import Name
-from abistore.model.shapes import VOID, AnyShape, Declared, Function, Variable
+from abistore.model.shapes import VOID, AnyShape, Function, Variable
 
 
 def is_unexported(context: Context, name: Name) -> bool:

@@ -9,7 +9,8 @@ from abistore.compare.consumers.consumers import Consumers
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
-from abistore.model.shapes import Access, AnyShape, Function, Method, Symbol, Variable
+from abistore.model.shapes import Access, AnyShape, Function, Method, Variable
+from abistore.model.tables import Symbol
 
 
 def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:

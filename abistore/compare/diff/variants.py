@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from abistore.compare.context import Context
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Declared, Enum, Record
+from abistore.model.shapes import AnyShape, Enum, Record
 
 
 def former_definition(context: Context, name: Name, old: Sequence[AnyShape], added: AnyShape) -> AnyShape | None:

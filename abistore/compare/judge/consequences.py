@@ -12,11 +12,13 @@ from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
+from abistore.model.declared import Declared
 from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
-from abistore.model.reach import Reach, embedded
-from abistore.model.shapes import AnyShape, Declared, Function, Named, Record
+from abistore.model.reach import Reach
+from abistore.model.references import embedded
+from abistore.model.shapes import AnyShape, Function, Named, Record
 
 DELETION = "special_member_deletion_added"
 FUNCTION_DELETION = "declaration_inline_removed"

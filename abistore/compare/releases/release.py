@@ -7,8 +7,9 @@ from functools import cached_property
 
 from abistore.model.labels.sonames import unmarked
 from abistore.model.names import Name
-from abistore.model.shapes import Import, Library, Record, Symbol
+from abistore.model.shapes import Record
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Import, Library, Symbol
 
 
 class MemberLibrary:

@@ -14,7 +14,8 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration, declare, signature
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Function, Primitive, Symbol, Variable
+from abistore.model.shapes import Access, Function, Primitive, Variable
+from abistore.model.tables import Symbol
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, symbol_type
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Library
+from abistore.model.tables import Library
 from abistore.model.words.protections import (
     BIND_NOW,
     BRANCHES,

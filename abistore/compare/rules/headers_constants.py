@@ -13,9 +13,9 @@ from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.written_values import is_same_constant, known_value, number
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Declared
 from abistore.model.words.defaults import is_default
 
 

@@ -15,11 +15,12 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
+from abistore.model.declared import Declared, Trait
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Declared, Function, Trait, TypeRef, Variable
+from abistore.model.shapes import AnyShape, Function, TypeRef, Variable
 
 TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "using")
 """Traits of declarations whose coming and going has a kind of its own."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost, told_beside
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.declared import Declared, InlineBody
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Declared, InlineBody
 
 
 def _uses(body: InlineBody) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from abistore.compare.classify.availability import is_narrower
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.rule import Note, rule
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Declared
 
 
 @rule(

@@ -15,10 +15,11 @@ from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Foreign, Function, Named, Pointer, Primitive, TypeRef
+from abistore.model.shapes import Foreign, Function, Named, Pointer, Primitive, TypeRef
 
 EXACT, PROMOTED, CONVERTED, TO_BOOL, BY_CONSTRUCTOR = range(5)
 

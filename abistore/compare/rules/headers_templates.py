@@ -9,9 +9,9 @@ from abistore.compare.classify.template_parameters import conjuncts, template_pa
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.written_values import is_same_value
 from abistore.model.cpp_names.spelling import template_head
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Declared
 
 
 def _heads(declared: Changed[Declared]) -> tuple[str, str]:

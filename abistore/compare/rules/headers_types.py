@@ -10,10 +10,11 @@ from abistore.compare.diff.parts import WrittenMember
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Enum
+from abistore.model.shapes import Enum
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")

@@ -9,7 +9,7 @@ from abistore.compare.diff.parts import Imports, Provider
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Import
+from abistore.model.tables import Import
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")

@@ -13,7 +13,7 @@ from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name
 from abistore.model.reach import DECLARING
-from abistore.model.shapes import Library
+from abistore.model.tables import Library
 from abistore.model.words.library_names import name_word
 from abistore.patterns import pattern
 

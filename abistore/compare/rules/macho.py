@@ -9,7 +9,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name
-from abistore.model.shapes import Library, MachoLibrary, Symbol
+from abistore.model.tables import Library, MachoLibrary, Symbol
 from abistore.model.words.protections import ON_MACOS
 
 FLAT, EXTENSIONS = "flat namespace", "app extensions"

@@ -13,7 +13,8 @@ from abistore.model.deltas import Added, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import TLS_INITIALIZER, freed_by, made_for
 from abistore.model.names import Name
-from abistore.model.shapes import Record, Symbol
+from abistore.model.shapes import Record
+from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import symbol_type
 
 

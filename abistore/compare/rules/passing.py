@@ -12,7 +12,8 @@ from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, Symbol, TypeRef
+from abistore.model.shapes import Function, Named, Pointer, Qualified, Record, TypeRef
+from abistore.model.tables import Symbol
 from abistore.patterns import pattern
 
 

@@ -13,11 +13,12 @@ from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import is_destructor
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING
-from abistore.model.shapes import Declared, Function, Record, VirtualMethod
+from abistore.model.shapes import Function, Record, VirtualMethod
 from abistore.model.words.counting import counted
 
 

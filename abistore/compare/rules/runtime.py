@@ -12,7 +12,8 @@ from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import ALLOCATION_OPERATORS
-from abistore.model.shapes import Alias, Library, Symbol
+from abistore.model.shapes import Alias
+from abistore.model.tables import Library, Symbol
 
 WIDENED = frozenset(
     {

@@ -9,7 +9,7 @@ from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Library, Symbol
+from abistore.model.tables import Library, Symbol
 
 VENDORS = {
     "libsycl": "DPC++",

@@ -12,11 +12,13 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.object_sizes import sized
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS, TLS_INITIALIZER
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Function, Record, Symbol
+from abistore.model.shapes import Function, Record
+from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
 from abistore.patterns import pattern
 

@@ -16,7 +16,8 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.decorated import DESCRIPTOR, VFTABLE
 from abistore.model.mangling.symbols import CLASS_DATA, THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
-from abistore.model.shapes import Record, Symbol
+from abistore.model.shapes import Record
+from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import binding, visibility
 
 

@@ -15,7 +15,8 @@ from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Symbol, Variable
+from abistore.model.shapes import Variable
+from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import is_read_only
 
 

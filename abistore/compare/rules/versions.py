@@ -19,7 +19,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.version_nodes import is_private_node
-from abistore.model.shapes import Library
+from abistore.model.tables import Library
 
 
 def _defines(library: Library | None) -> bool:

@@ -8,9 +8,10 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from abistore.model.cpp_names.qualified import last_component, scope
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.reach import references
-from abistore.model.shapes import AnyShape, Declared, Function, Pointer, Qualified, Record, TypeRef, Variable
+from abistore.model.references import references
+from abistore.model.shapes import AnyShape, Function, Pointer, Qualified, Record, TypeRef, Variable
 from abistore.model.snapshot import Variants
 from abistore.patterns import pattern
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Enum, Record, TypeRef
 from abistore.model.snapshot import Snapshot
 from abistore.model.structure import mentioned

@@ -14,7 +14,8 @@ from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
-from abistore.model.reach import HANDLES, Mentions, Reference, embedded, references
+from abistore.model.reach import Mentions
+from abistore.model.references import HANDLES, Reference, embedded, references
 from abistore.model.shapes import (
     VOID,
     Alias,

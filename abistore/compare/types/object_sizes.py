@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.model.shapes import Symbol
+from abistore.model.tables import Symbol
 
 
 def sized(old: Symbol, new: Symbol) -> bool:

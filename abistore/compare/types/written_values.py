@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from abistore.model.shapes import Declared
+from abistore.model.declared import Declared
 from abistore.model.values.texts import MOST, constant, normal
 from abistore.patterns import pattern
 

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from abistore.compare.whatif.embedding import with_embedding
 from abistore.errors import InputError
+from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Facet, Name
-from abistore.model.shapes import AnyShape, Declared, Function, Record, Symbol, Variable
+from abistore.model.shapes import AnyShape, Function, Record, Variable
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.tables import Symbol
 
 Declarations = Mapping[Name, Variants]
 """What headers declare: the entries of the ``source`` facet."""

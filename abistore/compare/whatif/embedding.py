@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Facet, Name
-from abistore.model.reach import embedded
-from abistore.model.shapes import Declared, Field, Record
+from abistore.model.references import embedded
+from abistore.model.shapes import Field, Record
 from abistore.model.snapshot import Snapshot, Variants
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Declared
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
 
 

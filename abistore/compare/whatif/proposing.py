@@ -10,9 +10,10 @@ from abistore.compare.whatif.edited import HeaderEdit
 from abistore.compare.whatif.proposal import Proposal, shape_of, with_shape
 from abistore.compare.whatif.records import appended, placed
 from abistore.model.cpp_names.demangle import demangle
+from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Enum, Enumerator, Field, Function, Record, VirtualMethod
+from abistore.model.shapes import Enum, Enumerator, Field, Function, Record, VirtualMethod
 from abistore.model.snapshot import Snapshot, Variants
 
 

@@ -19,7 +19,7 @@ from abistore.extract.elf.symbols import DynamicSymbol
 from abistore.extract.types.class_tables import MOST_IN_ALL, MOST_WORDS, named_words, names_at
 from abistore.model.mangling.symbols import MEMBER, TYPEINFO, VTABLE, is_of_standard_library
 from abistore.model.names import Name
-from abistore.model.shapes import ElfSymbol, Symbol
+from abistore.model.tables import ElfSymbol, Symbol
 
 DT_RELA, DT_RELASZ, DT_REL, DT_RELSZ, DT_RELRSZ = 7, 8, 17, 18, 35
 DT_PLTRELSZ, DT_PLTREL, DT_JMPREL = 2, 20, 23

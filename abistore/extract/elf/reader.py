@@ -33,8 +33,9 @@ from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import MANGLED
 from abistore.model.names import SELF, Name, by_name
-from abistore.model.shapes import AnyShape, ElfLibrary, Library
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot, Target, Variants
+from abistore.model.tables import ElfLibrary, Library
 
 if TYPE_CHECKING:
     from abistore.extract.elf.class_tables import ClassTables

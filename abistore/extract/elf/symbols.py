@@ -28,7 +28,7 @@ from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
-from abistore.model.shapes import ElfSymbol, Import, Symbol
+from abistore.model.tables import ElfSymbol, Import, Symbol
 from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11

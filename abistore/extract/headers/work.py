@@ -31,8 +31,8 @@ from abistore.extract.headers.walk.declared import Walked, declarations, occupie
 from abistore.extract.headers.walk.written.conditions import asked_conditions
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
+from abistore.model.declared import Declared
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import Declared
 from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
 from abistore.model.words.counting import counted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abistore.model.mangling.symbols import is_declared
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.snapshot import Evidence, Snapshot
 from abistore.model.words.counting import counted
 

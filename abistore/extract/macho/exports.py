@@ -34,7 +34,7 @@ from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, SymbolRow, plain
 from abistore.extract.macho.trie import ABSOLUTE, KIND, REEXPORT, THREAD_LOCAL, WEAK, TrieExport, read_trie
 from abistore.model.mangling.symbols import CLASS_DATA, VTT
 from abistore.model.names import Name
-from abistore.model.shapes import MachoSymbol, Symbol
+from abistore.model.tables import MachoSymbol, Symbol
 
 CODE = S_ATTR_PURE_INSTRUCTIONS | S_ATTR_SOME_INSTRUCTIONS
 

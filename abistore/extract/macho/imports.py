@@ -23,7 +23,7 @@ from abistore.extract.macho.dependencies import SELF_ORDINAL, Dylib, provider
 from abistore.extract.macho.leb import Malformed, NameBudget, text, unsigned
 from abistore.extract.macho.symbol_table import SymbolRow, plain_name
 from abistore.model.names import Name
-from abistore.model.shapes import Import
+from abistore.model.tables import Import
 
 _HEADER = struct.Struct("<7I")
 _WITH_ORDINALS = {1: ("I", 8), 2: ("Ii", 8), 3: ("QQ", 16)}

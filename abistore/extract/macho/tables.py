@@ -33,8 +33,9 @@ from abistore.extract.macho.symbol_table import read_rows
 from abistore.extract.macho.written.class_tables import filled
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name, by_name
-from abistore.model.shapes import AnyShape, Library, MachoLibrary
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
+from abistore.model.tables import Library, MachoLibrary
 
 _REFUSED = {
     MH_OBJECT: ("is a relocatable object file", "link it into a dylib first"),

@@ -9,8 +9,8 @@ from pathlib import Path
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.microsoft import qualified_name
 from abistore.model.mangling.symbols import c_name, is_of_standard_library, mangled_scope
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 
 MOST_WHOLE = 200
 """A package of no more headers is read whole: one that nothing includes may have constants of the library."""

@@ -21,7 +21,7 @@ from abistore.extract.pe.relocations import Relocations
 from abistore.extract.types.class_tables import Image, Table, TableReader, Word, is_table, names_at
 from abistore.model.mangling.decorated import DESCRIPTOR, VFTABLE
 from abistore.model.names import Name
-from abistore.model.shapes import PeSymbol, Symbol
+from abistore.model.tables import PeSymbol, Symbol
 
 MOST_BASES: Final = 1 << 10
 

@@ -14,7 +14,7 @@ from abistore.extract.pe.container import EXPORTS, PeFile
 from abistore.extract.pe.machines import is_thumb
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Kind, Name
-from abistore.model.shapes import PeSymbol, Symbol
+from abistore.model.tables import PeSymbol, Symbol
 
 MOST_ORDINALS: Final = 1 << 16
 """Ordinals have sixteen bits."""

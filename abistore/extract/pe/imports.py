@@ -12,7 +12,7 @@ from abistore.errors import ExtractError
 from abistore.extract.pe.container import DELAY_IMPORTS, IMPORTS, PeFile
 from abistore.extract.string_table import text_at
 from abistore.model.names import Name
-from abistore.model.shapes import Import
+from abistore.model.tables import Import
 
 MOST_DLLS: Final = 1 << 12
 MOST_SYMBOLS: Final = 1 << 20

@@ -24,8 +24,9 @@ from abistore.extract.types.foreign import is_runtime
 from abistore.limits import allow_more
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name, by_name
-from abistore.model.shapes import AnyShape, Library, PeLibrary
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
+from abistore.model.tables import Library, PeLibrary
 
 IMAGE_FILE_DLL = 0x2000
 _OBJECT = struct.Struct("<HH12xH")

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from abistore.model.names import Name
-from abistore.model.reach import embedded
+from abistore.model.references import embedded
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Record
 
 DEEPEST: Final = 100

@@ -22,3 +22,7 @@ class Encoded(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     So a further field with a default changes no digest of what does not use it. Where a default is met is asked by
     identity: it is ``None``, a truth value, a small number, an empty text or tuple, or a word of a ``Literal``.
     """
+
+
+class Shape(Encoded, frozen=True, tag_field=TAG):
+    """What all shapes share: immutable, hashable, told apart by their tags."""

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.cpp_names.virtuals import inherited, override_key, traits
+from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.layout.layouts import Hole, Layouts
 from abistore.model.mangling.symbols import is_mangled, qualifiers
 from abistore.model.names import Name
@@ -14,19 +15,13 @@ from abistore.model.shapes import (
     Access,
     Alias,
     AnyShape,
-    Argument,
     Array,
     Base,
-    Declared,
     Enum,
     Field,
     Foreign,
     Function,
-    Import,
     Inline,
-    InlineBody,
-    Library,
-    MachoLibrary,
     MemberPointer,
     Method,
     Named,
@@ -37,12 +32,12 @@ from abistore.model.shapes import (
     Qualified,
     Record,
     Special,
-    Symbol,
     TypeRef,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Import, Library, MachoLibrary, Symbol
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
 from abistore.patterns import pattern

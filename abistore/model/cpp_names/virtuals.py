@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import qualifiers
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Named, Record, TypeRef, VirtualMethod
+from abistore.model.shapes import Named, Record, TypeRef, VirtualMethod
 from abistore.model.snapshot import Snapshot
 
 OverrideKey: TypeAlias = tuple[str, tuple[TypeRef, ...], tuple[str, ...]]

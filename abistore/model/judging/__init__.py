@@ -1,1 +1,1 @@
-"""What findings are called, and how long a verdict about them stays valid."""
+"""What is said of findings and releases: names, identities, standings, approvals, and how long a verdict holds."""

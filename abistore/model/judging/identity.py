@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from abistore.model.blake2 import blake2b
 from abistore.model.digest import encode
 from abistore.model.findings import Finding
-from abistore.model.kinds import first_name
+from abistore.model.judging.kinds import first_name
 from abistore.patterns import pattern
 
 PLACE_SIZE = 6

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Declared, Enum, Record
+from abistore.model.shapes import AnyShape, Enum, Record
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.words.counting import counted
 

@@ -11,12 +11,12 @@ from typing import Final, assert_never
 
 import msgspec
 
+from abistore.model.declared import Declared
 from abistore.model.names import FACETS, Name
 from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
-    Declared,
     Enum,
     Foreign,
     Inline,

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import force_setattr
 
-from abistore.model import shapes
 from abistore.model.digest import sort_variants
 from abistore.model.names import EXPORTS, FACETS, Facet, Name
 from abistore.model.recorded.unrecorded import (
@@ -42,20 +41,19 @@ from abistore.model.shapes import (
     Enumerator,
     Field,
     Function,
-    Library,
     MemberPointer,
     Named,
     Node,
     Primitive,
     Qualified,
     Record,
-    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.structure import CLASSES, inner, is_struct, mentioned
 from abistore.model.structure import held as parts_of
-from abistore.model.structure import inner, is_struct, mentioned
+from abistore.model.tables import ElfLibrary, Library, Symbol
 
 _NEUTRAL: Final[Mapping[tuple[str, str], Any]] = {
     ("Base", "offset"): 0,
@@ -145,7 +143,7 @@ class Cut:
         self._some = SomeExports(facts)
         for fact in plain:
             owner, _, field = fact.partition(".")
-            if field and field in getattr(getattr(shapes, owner, None), "__struct_fields__", ()):
+            if field and field in getattr(CLASSES.get(owner), "__struct_fields__", ()):
                 self._fields.setdefault(owner, []).append(field)
         self._known: dict[Node, Node] = {}
 
@@ -307,7 +305,7 @@ def _signed(enum: Enum) -> tuple[Enumerator, ...]:
 
 def _emptied(struct: Any) -> Any:
     """A library that says nothing of ELF any more has no part for it."""
-    if isinstance(struct, shapes.Library) and struct.elf == shapes.ElfLibrary():
+    if isinstance(struct, Library) and struct.elf == ElfLibrary():
         force_setattr(struct, "elf", None)
     return struct
 

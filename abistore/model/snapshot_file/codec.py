@@ -14,24 +14,14 @@ import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.model.budget import TypeBudget, weakened
+from abistore.model.declared import Declared
 from abistore.model.digest import AT_ONCE, begun, digest, encode, sort_variants
 from abistore.model.names import FACETS, Facet, Name, by_name
-from abistore.model.shapes import (
-    Alias,
-    Declared,
-    Enum,
-    Foreign,
-    Function,
-    Import,
-    Library,
-    Opaque,
-    Record,
-    Symbol,
-    Variable,
-)
+from abistore.model.shapes import Alias, Enum, Foreign, Function, Opaque, Record, Variable
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, FORMER_VERSION, File, Header, Seen
 from abistore.model.snapshot_file.sound import Sound
+from abistore.model.tables import Import, Library, Symbol
 from abistore.model.words.characters import json_bytes
 
 HINT: Final = "write it again with `abistore dump`"

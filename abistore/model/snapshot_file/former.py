@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import SnapshotError
-from abistore.model import shapes
+from abistore.model import declared, shapes, tables
 from abistore.model.budget import TypeBudget, fitted
 from abistore.model.canonical.encoded import SHORT
 from abistore.model.digest import encode
@@ -49,7 +49,7 @@ _TYPES: Final[Mapping[str, tuple[type[msgspec.Struct], int, tuple[Field, ...]]]]
     "?": (shapes.Special, 1, _fields("spelling")),
 }
 _SHAPES: Final[Mapping[str, tuple[type[msgspec.Struct], int, tuple[Field, ...]]]] = {
-    "Import": (shapes.Import, 1, _fields("weak version library")),
+    "Import": (tables.Import, 1, _fields("weak version library")),
     "Function": (
         shapes.Function,
         2,
@@ -68,7 +68,7 @@ _SHAPES: Final[Mapping[str, tuple[type[msgspec.Struct], int, tuple[Field, ...]]]
     "Foreign": (shapes.Foreign, 3, _fields("sort size alignment arguments:type*")),
     "Enum": (shapes.Enum, 1, _fields("size enumerators:=Enumerator* underlying:type scoped")),
     "Alias": (shapes.Alias, 1, _fields("target:type")),
-    "Declared": (shapes.Declared, 0, _fields("traits parameters:=Argument* value")),
+    "Declared": (declared.Declared, 0, _fields("traits parameters:=Argument* value")),
 }
 _PARTS: Final[Mapping[str, tuple[type[msgspec.Struct], int, tuple[Field, ...]]]] = {
     "Method": (
@@ -84,7 +84,7 @@ _PARTS: Final[Mapping[str, tuple[type[msgspec.Struct], int, tuple[Field, ...]]]]
         _fields("display symbol slot result:type parameters:type* pure access"),
     ),
     "Enumerator": (shapes.Enumerator, 2, _fields("name value")),
-    "Argument": (shapes.Argument, 0, _fields("name default")),
+    "Argument": (declared.Argument, 0, _fields("name default")),
 }
 
 
@@ -250,7 +250,7 @@ class _Symbol(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag_f
     version: str | None = None
     default: bool = True
 
-    def today(self) -> shapes.Symbol:
+    def today(self) -> tables.Symbol:
         found = elf_symbols.elf_symbol(self.type, self.binding, self.visibility)
         return replace(found, size=self.size, version=self.version, default=self.default)
 
@@ -277,10 +277,10 @@ class _Library(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag_
     hardening: _Hardening = _Hardening()
     features: tuple[str, ...] = ()
 
-    def today(self) -> shapes.Library:
+    def today(self) -> tables.Library:
         own, elf = (
             self.hardening,
-            shapes.ElfLibrary(self.rpath, self.version_definitions, self.version_requirements),
+            tables.ElfLibrary(self.rpath, self.version_definitions, self.version_requirements),
         )
         relro = {"full": words.FULL_RELRO, "partial": words.PARTIAL_RELRO}.get(own.relro)
         protections = _present(
@@ -298,7 +298,7 @@ class _Library(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag_
                 (words.WRITABLE_CODE, own.writable_executable_segment),
             )
         )
-        return shapes.Library(
+        return tables.Library(
             file_kind=self.file_kind,
             name=self.soname,
             needed=self.needed,
@@ -306,7 +306,7 @@ class _Library(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag_
             protections=tuple(sorted({*protections, *own.branch_protection})),
             weaknesses=tuple(sorted(weaknesses)),
             features=self.features,
-            elf=elf if elf != shapes.ElfLibrary() else None,
+            elf=elf if elf != tables.ElfLibrary() else None,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
-from abistore.model.shapes import ElfSymbol, Symbol
+from abistore.model.tables import ElfSymbol, Symbol
 
 SymbolType: TypeAlias = Literal["function", "ifunc", "object", "tls", "common", "notype"]
 Binding: TypeAlias = Literal["global", "weak", "unique"]

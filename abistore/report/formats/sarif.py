@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from abistore import __version__
-from abistore.model.kinds import former_names
+from abistore.model.judging.kinds import former_names
 from abistore.model.words.characters import json_text
 from abistore.report.documentation import page
 from abistore.report.heading import NO_REASON, REQUIRED, advice, allowance, passing, told_verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from abistore.model.standing import Evaluation, MovedFinding, MovedVerdict
+from abistore.model.judging.standing import Evaluation, MovedFinding, MovedVerdict
 from abistore.model.words.counting import counted
 from abistore.report.releases.ledgers import LedgerTable
 from abistore.report.wording import named

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
-from abistore.model.standing import FoldedRelease, Ledger, LineDifference, MissingLine, Standing, is_withdrawn
+from abistore.model.judging.standing import FoldedRelease, Ledger, LineDifference, MissingLine, Standing, is_withdrawn
 from abistore.model.words.characters import visible
 from abistore.model.words.counting import counted
 from abistore.report.formats.markdown import plain

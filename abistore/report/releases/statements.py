@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from abistore.model.judging.deprecations import Deprecation
+from abistore.model.judging.standing import Ledger, Standing
+from abistore.model.judging.statement import ReleaseStatement, StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.model.labels.soname_changes import SonameChange
-from abistore.model.standing import Ledger, Standing
-from abistore.model.statement import ReleaseStatement, StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.model.words.counting import counted
 from abistore.report.heading import extent, ruling
 from abistore.report.releases.ledgers import LedgerTable, ledger_tables, lines_table

@@ -9,7 +9,7 @@ import msgspec
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.judging.bump import Bump
-from abistore.model.standing import worst_of
+from abistore.model.judging.standing import worst_of
 
 
 class HistoryRow(msgspec.Struct, frozen=True):

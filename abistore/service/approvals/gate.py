@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, FindingReview, Release
 from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE
-from abistore.model.kinds import first_name
+from abistore.model.judging.kinds import first_name
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
 from abistore.service.approvals.approving import in_force

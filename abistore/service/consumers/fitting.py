@@ -11,8 +11,9 @@ from abistore.model.findings import Impact
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, ConsumerDetails, asks_for, base_name
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import EXPORTS, Name
-from abistore.model.shapes import Foreign, Opaque, Symbol
+from abistore.model.shapes import Foreign, Opaque
 from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.tables import Symbol
 from abistore.report.model import ReportedFinding
 from abistore.service.judging.judging import judge
 

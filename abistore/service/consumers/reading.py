@@ -23,8 +23,9 @@ from abistore.model.judging.consumers import (
     Unseen,
 )
 from abistore.model.names import Name
-from abistore.model.shapes import Import, Library, Opaque, Symbol
+from abistore.model.shapes import Opaque
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Import, Library, Symbol
 from abistore.service.snapshots import captured_all
 
 ASKING = frozenset({"dlsym", "dlvsym", "GetProcAddress", "NSLookupSymbolInModule", "NSAddressOfSymbol"})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
+from abistore.model.declared import Declared
 from abistore.model.history import Release
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
 from abistore.model.snapshot import Snapshot, evidence_of
 from abistore.service.spelled import display
 

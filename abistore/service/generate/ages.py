@@ -9,8 +9,8 @@ import msgspec
 
 from abistore.model.history import Release
 from abistore.model.names import EXPORTS, Name
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 
 if TYPE_CHECKING:
     from abistore.store.store import Store

@@ -16,9 +16,9 @@ from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerd
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
+from abistore.model.judging.standing import is_supported, is_withdrawn
 from abistore.model.labels.promises import is_unreleased
 from abistore.model.names import Name
-from abistore.model.standing import is_supported, is_withdrawn
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
 from abistore.report.releases.allowance import ChangeFacts, in_words

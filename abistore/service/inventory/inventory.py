@@ -12,8 +12,9 @@ from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release
 from abistore.model.names import EXPORTS, Facet, Name
-from abistore.model.shapes import Foreign, Symbol
+from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Symbol
 from abistore.service.database import Database, line_target, using
 from abistore.service.listing import place_of, releases_of
 from abistore.service.spelled import display

@@ -10,7 +10,8 @@ from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.history import LineKey, LogEvent
 from abistore.model.names import EXPORTS, Name
-from abistore.model.shapes import AnyShape, Symbol
+from abistore.model.shapes import AnyShape
+from abistore.model.tables import Symbol
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using
 from abistore.service.spelled import declarations_near, display

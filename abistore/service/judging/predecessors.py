@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from abistore.model.history import Release
 from abistore.model.judging.approvals import no_later
+from abistore.model.judging.standing import is_withdrawn
 from abistore.model.labels.promises import is_unreleased
-from abistore.model.standing import is_withdrawn
 from abistore.service.listing import releases_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import msgspec
 from abistore.errors import UsageError
 from abistore.model.findings import VERDICT_OF, Impact, Verdict
 from abistore.model.names import EXPORTS
-from abistore.model.shapes import Import, Library
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Import, Library
 from abistore.report.model import Report, ReportedFinding, Summary, VerdictName, every
 from abistore.service.snapshots import ExtractOptions, capture
 

@@ -13,7 +13,7 @@ from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Comparison, Finding
 from abistore.model.history import LineKey, Release, StoredVerdict
 from abistore.model.judging.identity import identified
-from abistore.model.standing import BaselineRole, Evaluation, MovedFinding, MovedVerdict
+from abistore.model.judging.standing import BaselineRole, Evaluation, MovedFinding, MovedVerdict
 from abistore.service.database import Database, using
 from abistore.service.history.verdicts import VerdictKeeper
 from abistore.service.ledger.measures import Measure, measures_of

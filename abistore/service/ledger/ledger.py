@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from abistore.model.cycles import with_cycle_collection
-from abistore.model.standing import FoldedRelease, Ledger, MissingLine
+from abistore.model.judging.standing import FoldedRelease, Ledger, MissingLine
 from abistore.service.database import Database, line_target, using
 from abistore.service.history.verdicts import VerdictKeeper
 from abistore.service.inventory.inventory import in_line

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from abistore.limits import limits_for
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.history import LineKey, Release
+from abistore.model.judging.standing import LineDifference
 from abistore.model.names import EXPORTS
-from abistore.model.standing import LineDifference
 
 if TYPE_CHECKING:
     from abistore.store.store import Store

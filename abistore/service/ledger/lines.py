@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import LineKey, Release
+from abistore.model.judging.standing import FoldedRelease, LineOfRelease, worst_of
 from abistore.model.labels.versions import position
 from abistore.model.snapshot import PackageRead
-from abistore.model.standing import FoldedRelease, LineOfRelease, worst_of
 from abistore.model.words.counting import of_all
 from abistore.service.database import line_target
 from abistore.service.ledger.line_differences import differences

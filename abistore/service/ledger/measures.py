@@ -8,8 +8,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from abistore.model.history import BaselineMove, Release
+from abistore.model.judging.standing import BaselineRole, is_supported
 from abistore.model.labels.promises import is_unreleased
-from abistore.model.standing import BaselineRole, is_supported
 from abistore.service.listing import promised
 
 

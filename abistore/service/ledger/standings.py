@@ -13,8 +13,8 @@ from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.model.findings import Impact
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.engine import ENGINE
+from abistore.model.judging.standing import BaselineRole, Ledger, Standing, channels_of_roles, worst_of
 from abistore.model.names import Name
-from abistore.model.standing import BaselineRole, Ledger, Standing, channels_of_roles, worst_of
 from abistore.model.words.counting import counted
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from abistore.model.findings import Comparison, Impact
 from abistore.model.history import Release
+from abistore.model.judging.standing import is_supported
 from abistore.model.names import EXPORTS, SELF, Name
-from abistore.model.standing import is_supported
 from abistore.model.words.counting import counted
 from abistore.report.wording import named
 from abistore.service.history.several import listed

@@ -10,11 +10,11 @@ from abistore.limits import limits_for
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.deprecations import Deprecation
 from abistore.model.judging.engine import ENGINE
+from abistore.model.judging.standing import Ledger, Standing
+from abistore.model.judging.statement import StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.model.names import EXPORTS, FACETS, Name
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot, evidence_of
-from abistore.model.standing import Ledger, Standing
-from abistore.model.statement import StatedApproval, StatedExport, StatedGap, StatedLine
 from abistore.report.heading import LACKS, UNASKED
 from abistore.report.model import ReportedFinding, every
 from abistore.report.outline import outline

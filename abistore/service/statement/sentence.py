@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
-from abistore.model.standing import FoldedRelease, Ledger, Standing
+from abistore.model.judging.standing import FoldedRelease, Ledger, Standing
 from abistore.model.words.counting import of_all
 
 

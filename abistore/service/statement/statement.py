@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abistore.errors import SnapshotNotFound
 from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import RulingKey
-from abistore.model.statement import ReleaseStatement
+from abistore.model.judging.statement import ReleaseStatement
 from abistore.service.approvals.gate import day, of_library
 from abistore.service.database import Database, line_target, using
 from abistore.service.history.verdicts import VerdictKeeper

@@ -13,8 +13,8 @@ from abistore.errors import HeaderError, UsageError
 from abistore.extract.headers.given import find_headers
 from abistore.extract.headers.options import NO_EDITS, EditedHeader, HeaderEdits, HeaderOptions
 from abistore.extract.input_file import InputFile
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
 from abistore.model.snapshot import Evidence, Snapshot, Variants
 from abistore.service.whatif.patching import patched
 from abistore.service.whatif.prelude import language_of, prelude

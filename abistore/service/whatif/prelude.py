@@ -8,11 +8,12 @@ from typing import Final
 
 from abistore.extract.headers.options import Language
 from abistore.model.cpp_names.spelling import declare
+from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
-from abistore.model.reach import references
-from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Foreign, Named, Record
+from abistore.model.references import references
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Record
 from abistore.model.snapshot import Snapshot
 
 ALWAYS: Final = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"

@@ -12,9 +12,9 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.headers.options import HeaderOptions
 from abistore.limits import limits_for
 from abistore.model.cpp_names.spelling import declaration
+from abistore.model.declared import Declared
 from abistore.model.findings import FailOn, Verdict
 from abistore.model.history import LineKey
-from abistore.model.shapes import Declared
 from abistore.model.snapshot import Snapshot, Target
 from abistore.report.model import Report, VerdictName, verdict_of
 from abistore.service.database import Database, line_target

@@ -15,7 +15,8 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Enum, Import, Library, Record, Symbol
+from abistore.model.shapes import Enum, Record
+from abistore.model.tables import Import, Library, Symbol
 from benchmarks.dumps import as_recorded, asked, told
 from tests.build import build_library
 from tests.cases import RULES, cases

@@ -13,8 +13,8 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
-from abistore.model.shapes import Library, Symbol
 from abistore.model.snapshot import Snapshot
+from abistore.model.tables import Library, Symbol
 from tests.build import build_library
 from tests.effort import steps
 from tests.extract.foreign.reading import OPTIONS, written

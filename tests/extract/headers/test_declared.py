@@ -8,8 +8,9 @@ import pytest
 
 from abistore.errors import LimitExceeded
 from abistore.extract.headers.walk.declared import Walked
+from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.names import Kind, Name
-from abistore.model.shapes import Alias, Argument, Declared, Function, InlineBody, Opaque, Record, Special, Variable
+from abistore.model.shapes import Alias, Function, Opaque, Record, Special, Variable
 from tests.extract.headers.agreement import X86_64, builtin_headers, walked
 
 

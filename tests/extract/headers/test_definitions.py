@@ -6,7 +6,7 @@ import pytest
 
 from abistore.extract.headers.options import Language
 from abistore.extract.headers.walk.written.definitions import EVERYTHING, instantiated
-from abistore.model.shapes import Declared
+from abistore.model.declared import Declared
 from tests.public_headers import read_texts
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from abistore.extract.facets import FacetReading
 from abistore.extract.headers.made import instances
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Base, Declared, Named, Opaque, Record
+from abistore.model.shapes import Base, Named, Opaque, Record
 from abistore.model.snapshot import HeadersRead
 from tests.public_headers import read_texts
 

@@ -12,8 +12,8 @@ from abistore.compare.classify.constants.release import tells_release
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.written_values import INTEGER, known_value
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
 
 FEWEST: Final = 3
 """Fewer bits of one prefix may be numbers that happen to be 1 and 2."""

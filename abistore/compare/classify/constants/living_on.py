@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.side import enumerated
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed, Removed
 from abistore.model.names import Name, unnamed_enum
-from abistore.model.shapes import Declared, Enum, Enumerator
+from abistore.model.shapes import Enum, Enumerator
 
 
 def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str, str] | None:

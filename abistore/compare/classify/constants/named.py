@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from abistore.compare.classify.constants.release import tells_release
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
+from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.shapes import Declared
 from abistore.model.values.texts import words
 
 

@@ -7,8 +7,9 @@ from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.written_values import number
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.names import Name, unnamed_enum
-from abistore.model.shapes import Declared, Enum, Enumerator
+from abistore.model.shapes import Enum, Enumerator
 
 
 def is_end(name: Name, old: Declared, new: Declared, context: Context) -> bool:

@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.compare.types.equivalence import Sameness
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import VOID, Alias, Function, Named, Pointer, Primitive, Procedure, TypeRef
 
 

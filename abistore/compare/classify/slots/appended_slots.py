@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import PURE, VirtualTables, same_method
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import VTABLE, class_symbol
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Record, Symbol
+from abistore.model.shapes import Record
+from abistore.model.tables import Symbol
 
 Growth: TypeAlias = Literal["open", "by cast", "unreached", "closed"]
 """What becomes of programs where a class got slots.

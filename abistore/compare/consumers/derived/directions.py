@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
-from abistore.model.reach import HANDLES, references
+from abistore.model.references import HANDLES, references
 from abistore.model.shapes import (
     VOID,
     Alias,

@@ -15,20 +15,11 @@ from abistore.compare.consumers.public_api import COPIED
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import TYPEINFO, is_in_std, is_member_of_std, primary
 from abistore.model.names import Name
-from abistore.model.reach import references
-from abistore.model.shapes import (
-    Alias,
-    Declared,
-    Function,
-    Named,
-    Opaque,
-    Pointer,
-    Procedure,
-    Record,
-    Variable,
-)
+from abistore.model.references import references
+from abistore.model.shapes import Alias, Function, Named, Opaque, Pointer, Procedure, Record, Variable
 from abistore.model.snapshot import Variants
 
 

@@ -8,14 +8,14 @@ from functools import cached_property
 from abistore.compare.types.equivalence import TypeSide
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import last_component, scope
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import TYPEINFO
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import (
     Alias,
     AnyShape,
     Array,
-    Declared,
     Foreign,
     Function,
     Named,

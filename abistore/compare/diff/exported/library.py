@@ -20,7 +20,7 @@ from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import Import, Library, MachoLibrary
+from abistore.model.tables import Import, Library, MachoLibrary
 
 
 def import_deltas(context: Context) -> Iterator[Delta[Any]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.model.names import EXPORTS
-from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Variants
+from abistore.model.tables import Symbol
 
 
 class ExportTables:

@@ -25,7 +25,7 @@ from abistore.model.cpp_names.qualified import entity
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import c_name, is_mangled, without_qualifiers
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import Function
 from abistore.patterns import pattern
 

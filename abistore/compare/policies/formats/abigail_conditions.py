@@ -13,7 +13,8 @@ from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.spelling import spell
 from abistore.model.findings import Action
 from abistore.model.names import SELF
-from abistore.model.shapes import Enum, Function, Library, Record, Symbol, TypeRef, Variable
+from abistore.model.shapes import Enum, Function, Record, TypeRef, Variable
+from abistore.model.tables import Library, Symbol
 
 Subject: TypeAlias = Literal["function", "variable", "type"]
 

@@ -17,7 +17,7 @@ from abistore.extract.dwarf.entries.walk import Die, children
 from abistore.extract.dwarf.names.spellings import CPP
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, RecordMembers
 from abistore.model.names import Name
-from abistore.model.reach import embedded
+from abistore.model.references import embedded
 from abistore.model.shapes import Alias, AnyShape, Function, Named, Opaque, Record, Variable, VirtualMethod
 
 if TYPE_CHECKING:

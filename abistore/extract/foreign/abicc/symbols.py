@@ -13,20 +13,8 @@ from abistore.model.cpp_names.normal import normal_name
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, is_mangled
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import (
-    Access,
-    AnyShape,
-    Function,
-    Import,
-    Library,
-    Method,
-    Named,
-    Pointer,
-    Qualified,
-    Symbol,
-    TypeRef,
-    Variable,
-)
+from abistore.model.shapes import Access, AnyShape, Function, Method, Named, Pointer, Qualified, TypeRef, Variable
+from abistore.model.tables import Import, Library, Symbol
 
 POINTED: Final = re.compile(r"\[([^\]\s]+)\]$")
 PURE: Final = "__cxa_pure_virtual"

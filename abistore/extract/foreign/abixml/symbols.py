@@ -12,7 +12,8 @@ from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.gathering import Tables
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name
-from abistore.model.shapes import AnyShape, Import, Library, Symbol
+from abistore.model.shapes import AnyShape
+from abistore.model.tables import Import, Library, Symbol
 from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
 TYPES: Final[dict[str, SymbolType]] = {

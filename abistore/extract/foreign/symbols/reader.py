@@ -15,8 +15,8 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions, identified
 from abistore.limits import allow_more
 from abistore.model.names import SELF, by_name
-from abistore.model.shapes import Library
 from abistore.model.snapshot import ANY_MACHINE, Evidence, Snapshot, Target
+from abistore.model.tables import Library
 
 if TYPE_CHECKING:
     from abistore.extract.foreign.symbols.lines import SymbolsOfLibrary

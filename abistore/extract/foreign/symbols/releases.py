@@ -13,8 +13,9 @@ from abistore.model.cpp_names.demangle import normal_demangled
 from abistore.model.digest import sort_variants
 from abistore.model.labels.versions import ReleasePosition, position
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Symbol
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Target, Variants
+from abistore.model.tables import Symbol
 
 Here = Literal["yes", "no", "unknown"]
 

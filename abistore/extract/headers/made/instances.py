@@ -13,9 +13,10 @@ from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
 from abistore.extract.headers.umbrella import UMBRELLA, umbrella
 from abistore.extract.headers.walk.clang.cursors import PLACED
 from abistore.extract.headers.walk.declared import Instantiations, Walked, made_instances
+from abistore.model.declared import Declared
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Opaque, Record
+from abistore.model.shapes import Opaque, Record
 from abistore.model.snapshot import Variants
 
 MOST_INSTANCES: Final = 1000

@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
+from abistore.model.declared import Argument, Declared
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Argument, Declared
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Location, Variants
 
 OF_ALL: Final = frozenset({"defined", "friend"})

@@ -27,9 +27,10 @@ from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
+from abistore.model.declared import Declared
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import Alias, AnyShape, Declared, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.templated import TemplateWalk
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.types.foreign import is_foreign
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Declared, Named
+from abistore.model.shapes import Alias, Named
 from abistore.model.snapshot import Location
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})

@@ -12,8 +12,9 @@ from abistore.extract.headers.walk.collected import Collected
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.templates import Templates
+from abistore.model.declared import Argument, Declared
 from abistore.model.names import Name
-from abistore.model.shapes import VOID, Access, Alias, Argument, Declared, Function, Method, Variable
+from abistore.model.shapes import VOID, Access, Alias, Function, Method, Variable
 from abistore.model.snapshot import Location
 
 

@@ -10,7 +10,7 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.names import Name
-from abistore.model.reach import references
+from abistore.model.references import references
 from abistore.model.shapes import Record
 from abistore.patterns import pattern
 

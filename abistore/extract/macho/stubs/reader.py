@@ -17,8 +17,9 @@ from abistore.extract.macho.symbol_table import DIRECTIVE, OWN, plain_name
 from abistore.extract.reader import ExtractOptions, identified
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name, by_name
-from abistore.model.shapes import AnyShape, Library, MachoLibrary, Symbol
+from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants, usual_machine
+from abistore.model.tables import Library, MachoLibrary, Symbol
 
 MOST_TARGETS = 64
 _NARROW = ("i386", "armv", "arm64_32")

@@ -13,7 +13,7 @@ from abistore.extract.macho.leb import Malformed
 from abistore.extract.macho.symbol_table import SymbolRow
 from abistore.extract.macho.written.fixups import PAGE, Fixups, fixups, stored
 from abistore.extract.types.class_tables import Image, TableReader, is_table, names_at, pages_of
-from abistore.model.shapes import MachoSymbol
+from abistore.model.tables import MachoSymbol
 
 
 def filled(macho: MachOFile, rows: Sequence[SymbolRow], found: Sequence[MachoExport]) -> list[MachoExport]:

@@ -8,7 +8,7 @@ from ctypes import byref, c_int
 from typing import Final
 
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, PlatformAvailability, Text, Version
-from abistore.model.shapes import Trait
+from abistore.model.declared import Trait
 
 DEPRECATED: Final = 1
 TERSE: Final = 17

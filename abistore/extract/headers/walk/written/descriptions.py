@@ -16,7 +16,8 @@ from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.constants import LONGEST, Constants
 from abistore.extract.headers.walk.written.definitions import INTERNAL, Definitions
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
-from abistore.model.shapes import Argument, Declared, Field, Primitive, Record, Trait
+from abistore.model.declared import Argument, Declared, Trait
+from abistore.model.shapes import Field, Primitive, Record
 
 NOEXCEPT: Final = frozenset({1, 4, 6, 9})
 """``throw()``, ``noexcept``, a destructor's own, ``__attribute__((nothrow))`` (CXCursor_ExceptionSpecificationKind)."""

@@ -14,8 +14,9 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.collected import Collected
 from abistore.extract.headers.walk.written.expansion import Expansions, meaning
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
+from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Declared, Enum
+from abistore.model.shapes import Enum
 from abistore.model.snapshot import Location
 from abistore.model.values.texts import words
 

@@ -10,7 +10,8 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.extract.headers.walk.shapes.names import Names, by_position, in_own_words
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled, tokens
-from abistore.model.shapes import Argument, Special, TypeRef
+from abistore.model.declared import Argument
+from abistore.model.shapes import Special, TypeRef
 
 WORD: Final = re.compile(r"(?<!::)\b[A-Za-z_]\w*")
 REQUIRES: Final = re.compile(rb"\brequires\b")

@@ -11,9 +11,9 @@ from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey
 from abistore.model.judging.bump import Bump
 from abistore.model.judging.deprecations import Deprecation
+from abistore.model.judging.standing import FoldedRelease
 from abistore.model.names import Facet, Kind
 from abistore.model.snapshot import Evidence
-from abistore.model.standing import FoldedRelease
 
 ApprovalState: TypeAlias = Literal["approved", "lapsed"]
 

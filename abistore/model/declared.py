@@ -1,0 +1,90 @@
+"""What only the text of a public header tells of a declaration."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from abistore.model.canonical.encoded import Encoded, Shape
+
+Trait: TypeAlias = Literal[
+    "abstract",
+    "befriends",
+    "concept",
+    "constant",
+    "constexpr",
+    "defined",
+    "deprecated",
+    "dummy",
+    "final",
+    "friend",
+    "inline",
+    "macro",
+    "nodiscard",
+    "noexcept",
+    "standard_layout",
+    "template",
+    "using",
+]
+"""What the text of a declaration says in a word. ``befriends``: a class with friends. ``constant``: a macro,
+``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the first from the others.
+``defined``: who includes a header that declares the function compiles it, or all those of the class template; not told
+of what is ``inline`` in C++. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class
+only, and found through its arguments. ``using``: brings in what is declared elsewhere."""
+
+
+class Argument(Encoded, frozen=True):
+    """One parameter as a header writes it: its name, empty without one, and its default argument.
+
+    So are template parameters, of which the name is written with what introduces it (``typename T``, ``int N``).
+    """
+
+    name: str = ""
+    default: str | None = None
+
+
+class InlineBody(Encoded, frozen=True):
+    """What programs get a copy of when they use an inline function: its body.
+
+    ``digest`` is of the body's tokens, without white space and comments. ``members`` are the private and protected
+    members that it uses, and those whose names forbid it, qualified; ``types`` the private and protected types that it
+    names, which former versions did not tell; ``calls`` the functions and variables of the library that it uses, as the
+    linker sees them. All are sorted: what an inline body uses is part of the ABI, even where no consumer can name it.
+    """
+
+    digest: str
+    members: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+class Meaning(Encoded, frozen=True):
+    """What a macro stands for that names others: the value that its users get in the end, in one spelling.
+
+    ``borrowed``: by way of a macro that is not the library's (``INT8_MIN``), which other systems may define otherwise.
+    """
+
+    value: str
+    borrowed: bool = False
+
+
+class Declared(Shape, frozen=True, tag="D"):
+    """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
+
+    ``traits`` are sorted; ``value`` is the spelling of a constant's or variable's value where the header has it.
+    ``template`` are the parameters of a template, ``requires`` its constraint. ``expressions`` pairs enumerators with
+    what their values are written as, and data members with how they are initialised. ``availability`` are platforms
+    with what they say (``macos introduced=10.15``). A macro has a ``meaning`` where it names others and is a constant;
+    headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
+    """
+
+    traits: tuple[Trait, ...] = ()
+    parameters: tuple[Argument, ...] = ()
+    value: str | None = None
+    body: InlineBody | None = None
+    template: tuple[Argument, ...] = ()
+    requires: str | None = None
+    expressions: tuple[tuple[str, str], ...] = ()
+    availability: tuple[str, ...] = ()
+    meaning: Meaning | None = None
+    within: str | None = None
+    handed: tuple[str, ...] = ()
