@@ -6,6 +6,7 @@ library's own facts, evidence and toolchain.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from random import Random
@@ -47,13 +48,15 @@ def _part(case: Case) -> Part:
     return Part(case.label, states, frozenset(str(state.target) for state in states), declared)
 
 
-def history(leading: Part, seed: int, releases: int, *, mixed: bool = False) -> list[Snapshot]:
+def history(leading: Part, company: int, releases: int, *, mixed: bool = False) -> list[Snapshot]:
     """So many releases, of which the first has all parts as they were. The second changes the leading one.
 
-    Parts share names where they are ``mixed``.
+    Parts share names where they are ``mixed``. ``company`` numbers the choices of what stands beside the leading part;
+    no choice depends on where a case stands among all, so that a new one changes only the histories that it is in.
     """
+    seed = f"{leading.label} {company}"
     random = Random(seed)
-    library = _library(random, leading, mixed)
+    library = _library(seed, leading, mixed)
     states = [0] * len(library)
     made = [_joined(library, states, 0)]
     for number in range(1, releases):
@@ -65,10 +68,10 @@ def history(leading: Part, seed: int, releases: int, *, mixed: bool = False) -> 
     return made
 
 
-def _library(random: Random, leading: Part, mixed: bool) -> Sequence[Part]:
+def _library(seed: str, leading: Part, mixed: bool) -> Sequence[Part]:
     found, taken = [leading], set(leading.names)
     others = [*parts(silent=False), *parts(silent=True)]
-    for part in random.sample(others, len(others)):
+    for part in sorted(others, key=lambda part: hashlib.sha256(f"{seed} {part.label}".encode()).digest()):
         if part.targets == {str(leading.states[0].target)} and (mixed or taken.isdisjoint(part.names)):
             found.append(part)
             taken |= part.names
