@@ -48,8 +48,10 @@ def _downloaded(package: str, version: str, python: str | None, work: Path) -> P
 
 
 def _unpack(archive: Path, folder: Path) -> None:
+    """Keep libraries, folders of headers, whose headers may have no ending, and headers that lie elsewhere."""
     with ZipFile(archive) as opened:
-        opened.extractall(folder, [each for each in opened.namelist() if ".so" in each or "/include/" in each])
+        kept = [each for each in opened.namelist() if ".so" in each or "/include/" in each or each.endswith(".h")]
+        opened.extractall(folder, kept)
 
 
 def _blas() -> dict[str, str]:
