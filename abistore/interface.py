@@ -82,11 +82,7 @@ from abistore.model.snapshot import (
     Target as Target,
 )
 from abistore.report import render as render
-from abistore.report.history.model import (
-    Matrix as Matrix,
-    MatrixRelease as MatrixRelease,
-    UnjudgedPair as UnjudgedPair,
-)
+from abistore.report.history.model import Matrix as Matrix, MatrixRelease as MatrixRelease, UnjudgedPair as UnjudgedPair
 from abistore.report.model import (
     ChangeKind as ChangeKind,
     ComparedDeclaration as ComparedDeclaration,

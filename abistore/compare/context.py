@@ -10,8 +10,9 @@ import msgspec
 
 from abistore.compare.differing import Differing, differing
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import Equivalence, Sameness
+from abistore.compare.types.equivalence import Equivalence
 from abistore.compare.types.renamed_types import find_renames
+from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.findings import Side
 from abistore.model.names import Name

@@ -13,7 +13,7 @@ from abistore.compare.consumers.export_table import ExportTable
 from abistore.compare.consumers.guessed import GuessedConsumers
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.compare.types.vtables import VirtualTables
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared

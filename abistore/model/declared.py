@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from abistore.model.canonical.encoded import Encoded, Shape
 
@@ -30,6 +30,9 @@ Trait: TypeAlias = Literal[
 ``defined``: who includes a header that declares the function compiles it, or all those of the class template; not told
 of what is ``inline`` in C++. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class
 only, and found through its arguments. ``using``: brings in what is declared elsewhere."""
+
+COPIED: Final = frozenset({"constexpr", "inline", "template"})
+"""What is said of functions that every program compiles for itself."""
 
 
 class Argument(Encoded, frozen=True):

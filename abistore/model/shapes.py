@@ -7,6 +7,7 @@ All offsets and bit sizes are in bits, all other sizes and alignments in bytes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias, Union
 
 from abistore.model.canonical.encoded import TAG, Encoded, Shape
@@ -15,6 +16,9 @@ from abistore.model.names import Name
 from abistore.model.tables import Import, Library, Symbol
 
 Access: TypeAlias = Literal["public", "protected", "private"]
+
+WIDTH: Mapping[Access, int] = {"private": 0, "protected": 1, "public": 2}
+"""From how many places a member of this access can be used: the larger, the more."""
 
 # --- type references ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from abistore.model.cpp_names.spelling import declare, spell, spelled_out
+from abistore.model.cpp_names.declarators import declare, spell
+from abistore.model.cpp_names.spelling import spelled_out
 from abistore.model.findings import Comparison, Finding
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from abistore.model.cpp_names.definitions import COMMENT_COLUMN
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, without_arguments
-from abistore.model.cpp_names.spelling import COMMENT_COLUMN
 from abistore.model.words.counting import counted, listed
 from abistore.report.difference import COMMENT, difference
 from abistore.report.model import (

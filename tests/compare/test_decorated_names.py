@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.compare.types.vtables import VirtualTables
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions

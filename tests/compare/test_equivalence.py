@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.types.equivalence import Equivalence, Sameness, TypeSide
+from abistore.compare.types.equivalence import Equivalence
+from abistore.compare.types.sameness import Sameness
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Alias,

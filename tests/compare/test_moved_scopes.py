@@ -12,8 +12,7 @@ from abistore.compare.differing import differing
 from abistore.compare.policies.formats.policy_file import read_policy
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.replacing import Replacing
-from abistore.compare.scopes.aligned import aligned
-from abistore.compare.scopes.found import moves_between
+from abistore.compare.scopes.found import aligned, moves_between
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Verdict
 from abistore.model.names import Name

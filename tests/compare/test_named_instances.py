@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from abistore.compare.consumers.public_api import PublicApi
+from abistore.compare.consumers.headers.public_api import PublicApi
 from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Function, Named, Pointer, Record, Variable

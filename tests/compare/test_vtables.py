@@ -11,7 +11,7 @@ import pytest
 from abistore.compare.classify.slots.appended_slots import growth
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.compare.types.vtables import VirtualTables, is_destructor
 from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.capture import read
+from abistore.extract.debug_link import read_supplement
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.debug_files import DebugSearch, build_id_path, find_alternate, find_debug
-from abistore.extract.elf.supplement import read_supplement
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from tests.build import build_library

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.model.cpp_names.spelling import spell
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Inline, MemberPointer, Procedure, Qualified, Record
 from tests.extract.layout_fixtures import CPP, INT, Layout, layout, pointer, record

@@ -31,16 +31,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
 from abistore.model.tables import Library, Symbol
-from tests.laws.strategies import (
-    aliases,
-    enums,
-    foreigns,
-    functions,
-    opaques,
-    records,
-    type_references,
-    variables,
-)
+from tests.laws.strategies import aliases, enums, foreigns, functions, opaques, records, type_references, variables
 
 SUBJECT, BYSTANDER = "subject", Name("record", "bystander")
 USE, KEEP = Name("function", "use"), Name("function", "keep")

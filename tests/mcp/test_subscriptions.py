@@ -18,15 +18,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp import Client, MCPError
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification
 
-from abistore.interface import (
-    BaselinePlan,
-    IngestPlan,
-    OpenStore,
-    db_check,
-    db_forget,
-    open_store,
-    set_baseline,
-)
+from abistore.interface import BaselinePlan, IngestPlan, OpenStore, db_check, db_forget, open_store, set_baseline
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.serving import subscribers

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.mangling.microsoft import MOST, decoration, demangled, qualified_name
+from abistore.model.mangling.microsoft import decoration, demangled, qualified_name
+from abistore.model.mangling.microsoft_reader import MOST
 from abistore.model.mangling.symbols import is_declared, is_mangled
 
 PAIRS = {

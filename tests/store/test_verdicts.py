@@ -10,15 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import StoreError
-from abistore.model.findings import (
-    Churn,
-    Comparison,
-    Finding,
-    Impact,
-    NotChecked,
-    RulingKey,
-    Verdict,
-)
+from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingKey, Verdict
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
 from abistore.model.judging.identity import identified, identity, place
 from abistore.model.snapshot import Location

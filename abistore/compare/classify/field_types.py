@@ -6,9 +6,10 @@ from enum import Enum, auto
 
 from abistore.compare.classify.field_places import FieldStorage, extent
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import Sameness, TypeSide
 from abistore.compare.types.fields import InnerField, flat_fields, plain, told_by_parts
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.sameness import Sameness
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.deltas import Changed, Removed
 from abistore.model.shapes import Array, Field, TypeRef
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.names import Name
 from abistore.model.references import embedded
 from abistore.model.shapes import Record

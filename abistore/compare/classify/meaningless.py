@@ -11,8 +11,8 @@ from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.sameness import Sameness
 from abistore.model.declared import Argument, Declared, InlineBody, Trait
 from abistore.model.deltas import Changed
 from abistore.model.names import Name

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.declared import Declared
+from abistore.model.declared import COPIED, Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.references import references
@@ -19,9 +19,6 @@ from abistore.patterns import pattern
 WORD = pattern(r"\w+")
 SLOT = 4
 """So many bytes has the smallest register or place on the stack in which ELF platforms pass a number."""
-
-COPIED = frozenset({"constexpr", "inline", "template"})
-"""What is said of functions of which programs have copies: the library may call such a copy."""
 
 
 def only_handed_over(enum: Changed[Enum], context: Context) -> bool:

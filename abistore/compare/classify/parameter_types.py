@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import FLOATS, Sameness, TypeSide
+from abistore.compare.types.sameness import FLOATS, Sameness
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualified, TypeRef
 
 VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})

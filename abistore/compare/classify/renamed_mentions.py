@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.sameness import Sameness
 from abistore.model.shapes import Enum, Foreign, Inline, Named, Node, Record, TypeRef
 from abistore.model.structure import Part, frame, inner, mentioning
 

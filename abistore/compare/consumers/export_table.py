@@ -190,3 +190,16 @@ def _has_version(shape: AnyShape) -> bool:
 
 def _is_chosen_at_load_time(shape: AnyShape) -> bool:
     return isinstance(shape, Symbol) and symbol_type(shape) == "ifunc"
+
+
+def sized(old: Symbol, new: Symbol) -> bool:
+    """Whether both sides tell the symbol's size, and the sizes differ by more than what may be padding."""
+    if old.size <= 0 or new.size <= 0:
+        return False
+    return least(old) > new.size or least(new) > old.size
+
+
+def least(symbol: Symbol) -> int:
+    """The fewest bytes that an object has: where the format records no sizes, what lies behind it may be padding."""
+    facts = symbol.macho or symbol.pe
+    return symbol.size - (facts.padding if facts else 0)

@@ -14,8 +14,8 @@ from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.internal_exports import InternalDeclarations
 from abistore.compare.consumers.private_members import PrivateMembers
 from abistore.compare.reuse.carrying import Summaries, take_on
-from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import TypeUse, TypeUses
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name
 from abistore.model.reach import Reach
 from abistore.model.words.files import is_source

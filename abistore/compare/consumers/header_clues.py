@@ -9,7 +9,6 @@ import msgspec
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.reuse.carrying import Summaries
 from abistore.model.cpp_names.qualified import last_component, scope
-from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
@@ -30,6 +29,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.tables import Symbol
+from abistore.model.words.telling import is_private_node
 
 MEMBERS = (Function, Variable)
 """The shapes of what may be a member of a class."""

@@ -14,10 +14,10 @@ from abistore.compare.consumers.derived.obtained import Obtained
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.public_api import PublicApi
+from abistore.compare.consumers.headers.public_api import PublicApi
 from abistore.compare.reuse.carrying import Summaries, take_on
-from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.mentions import NONE, Names, TypeUse, TypeUses
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA

@@ -7,7 +7,7 @@ from typing import Final
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.model.declared import Declared
+from abistore.model.declared import COPIED, Declared
 from abistore.model.labels.sonames import library_name
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
 from abistore.model.names import Kind, Name
@@ -100,8 +100,6 @@ def _is_member(function: Name, owner: Name, side: SideFacts) -> bool:
 
 def _is_left_out(member: Name, side: SideFacts) -> bool:
     """Whether a header declares a member function that a source file has to define."""
-    from abistore.compare.consumers.public_api import COPIED  # few classes lead here
-
     for shape in side.variants("source", member):
         if isinstance(shape, Declared) and (shape.body or not COPIED.isdisjoint(shape.traits)):
             return False

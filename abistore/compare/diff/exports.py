@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from abistore.compare.consumers.export_table import least, sized
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.library import import_deltas, own_deltas
 from abistore.compare.diff.exported.tables import ExportTables, bound, symbols_of
 from abistore.compare.diff.parts import DefaultVersion, ForeignExports, NodeMove, SymbolVersion
 from abistore.compare.diff.unnamed import unnamed, unused
-from abistore.compare.types.object_sizes import least, sized
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
 from abistore.model.tables import ElfSymbol, MachoSymbol, PeSymbol, Symbol

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter, Result, WrittenMember
 from abistore.compare.diff.regrouped_fields import regrouped
-from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
-from abistore.model.cpp_names.spelling import spell
+from abistore.compare.types.sameness import Sameness
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.shapes import Base, Enum, Field, Function, Named, Opaque, Record, TypeRef, VirtualMethod

@@ -7,9 +7,9 @@ from itertools import takewhile
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import FieldGroup
-from abistore.compare.types.equivalence import Sameness
 from abistore.compare.types.fields import InnerField
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.scalars import Place, scalars
 from abistore.model.layout.layouts import Layouts
 from abistore.model.shapes import Field, TypeRef

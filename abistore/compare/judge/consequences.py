@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.declared import Declared
 from abistore.model.findings import Finding, Impact, order

@@ -12,7 +12,7 @@ from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, joined, judge_library, library_deltas
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import RULES
-from abistore.compare.scopes.aligned import aligned
+from abistore.compare.scopes.found import aligned
 from abistore.compare.side import SideFacts
 from abistore.model.findings import Comparison
 

@@ -11,8 +11,8 @@ from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
-from abistore.compare.types.equivalence import Sameness
-from abistore.model.cpp_names.spelling import spell
+from abistore.compare.types.sameness import Sameness
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Alias, Pointer

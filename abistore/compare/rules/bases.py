@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from abistore.compare.classify.access import WIDTH
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.vtables import DEEPEST, VirtualTables
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.emitted import class_behind
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import TYPEINFO
 from abistore.model.names import Name
-from abistore.model.shapes import Base, Record, TypeRef
+from abistore.model.shapes import WIDTH, Base, Record, TypeRef
 
 Subobject: TypeAlias = tuple[TypeRef, int | None]
 """A base class and where it lies in the whole object, in bits; ``None`` for a virtual base."""

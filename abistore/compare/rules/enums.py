@@ -18,8 +18,8 @@ from abistore.compare.classify.narrowed_enums import only_handed_over
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import UnusedEnum
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.equivalence import Sameness
-from abistore.model.cpp_names.spelling import spell
+from abistore.compare.types.sameness import Sameness
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Enumerator

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
 from abistore.compare.diff.unnamed import refilled
 from abistore.compare.rule import Note, rule
+from abistore.model.cpp_names.declarators import declare
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.spelling import declaration, declare, signature
+from abistore.model.cpp_names.prototypes import signature
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
-from abistore.model.shapes import Access, Function, Primitive, Variable
+from abistore.model.shapes import WIDTH, Access, Function, Primitive, Variable
 from abistore.model.tables import Symbol
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, symbol_type

@@ -16,7 +16,7 @@ from abistore.compare.types.written_values import is_same_constant, known_value,
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.words.defaults import is_default
+from abistore.model.words.telling import is_default
 
 
 def _values(declared: Changed[Declared]) -> tuple[str, str] | None:

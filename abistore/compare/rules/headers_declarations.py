@@ -12,7 +12,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import InlineNamespace, PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.declared import Declared, Trait
@@ -372,7 +372,15 @@ def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
 
 
 NOT_EXPORTED: tuple[Trait, ...] = (
-    *("concept", "constant", "constexpr", "defined", "friend", "inline", "macro", "template", "using"),
+    "concept",
+    "constant",
+    "constexpr",
+    "defined",
+    "friend",
+    "inline",
+    "macro",
+    "template",
+    "using",
 )
 """Traits of declarations that consumers use without an export of the library."""
 
@@ -402,7 +410,7 @@ def lacks_export(declared: Added[Declared], context: Context) -> bool:
 
 def is_unexported(side: SideFacts, name: Name, declared: Declared) -> bool:
     """Whether a public header of a side declares what consumers can only use by an export, which is not there."""
-    own = name.kind in ("function", "variable") and not any(each in NOT_EXPORTED for each in declared.traits)
+    own = name.kind in ("function", "variable") and set(NOT_EXPORTED).isdisjoint(declared.traits)
     known = "symbol" in side.snapshot.entries
     return own and known and not _exports(side, name) and _is_defined_somewhere(side, name)
 

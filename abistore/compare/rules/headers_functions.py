@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.written_values import is_same_value
-from abistore.model.cpp_names.spelling import argument
+from abistore.model.cpp_names.prototypes import argument
 from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact

@@ -8,7 +8,7 @@ from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.template_parameters import conjuncts, template_parameters
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.written_values import is_same_value
-from abistore.model.cpp_names.spelling import template_head
+from abistore.model.cpp_names.prototypes import template_head
 from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact

@@ -1,4 +1,4 @@
-"""The library as a whole: its SONAME, its dependencies, what it asks of the loader, the number of its exports."""
+"""The library as a whole: its SONAME, its dependencies, its search paths, the number of its exports."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Dependency, ExportCounts, Feature, WorstImpact
+from abistore.compare.diff.parts import Dependency, ExportCounts, WorstImpact
 from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.labels.sonames import library_name
+from abistore.model.labels.sonames import library_name, name_word
 from abistore.model.reach import DECLARING
 from abistore.model.tables import Library
-from abistore.model.words.library_names import name_word
 from abistore.patterns import pattern
 
 MOST_GROWTH = 2
@@ -91,7 +90,6 @@ def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> 
         yield Note(f"nothing found that needs the new {name_word(new.soname)}", old.soname, new.soname)
 
 
-INTERPRETER = "PT_INTERP "
 """What stands before the loader in the features of a file that can be run."""
 
 _PARTS = r"c|m|dl|rt|pthread|util|resolv|anl|gcc_s|stdc\+\+|c\+\+|c\+\+abi|unwind|atomic"
@@ -232,129 +230,6 @@ def rpath_type_changed(library: Changed[Library]) -> Iterator[Note]:
     """
     if not _same_path_sort(library):
         yield Note("the search path is of another sort", _path_sort(library.old), _path_sort(library.new))
-
-
-# --- what the loader is asked for ---------------------------------------------------------------------------------
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
-    """The library needs static thread-local storage.
-
-    ``dlopen`` of it fails where the small reserve of static storage is used up: "cannot allocate memory in static TLS
-    block".
-
-    Fix: build without ``-ftls-model=initial-exec``.
-    """
-    if feature.new.name == "STATIC_TLS":
-        yield Note("static thread-local storage is needed", None, feature.new.name)
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
-def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """The library no longer needs static thread-local storage.
-
-    ``dlopen`` can load it at any time.
-
-    Fix: nothing.
-    """
-    if feature.old.name == "STATIC_TLS":
-        yield Note("static thread-local storage is no longer needed", feature.old.name)
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
-    """The library uses packed relative relocations (DT_RELR).
-
-    Loaders that do not know them (glibc before 2.36) refuse the library, or leave its pointers unrelocated.
-
-    Fix: link with ``-Wl,-z,nopack-relative-relocs`` while older systems are supported.
-    """
-    if feature.new.name == "DT_RELR":
-        yield Note("packed relative relocations are used", None, feature.new.name)
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
-def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """The library no longer uses packed relative relocations (DT_RELR).
-
-    Older loaders can read it too.
-
-    Fix: nothing.
-    """
-    if feature.old.name == "DT_RELR":
-        yield Note("packed relative relocations are no longer used", feature.old.name)
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """The classic hash table of symbols is gone (DT_HASH).
-
-    Loaders and tools that know no other (some games and their protection, old systems) find no symbol of the library.
-
-    Fix: link with ``-Wl,--hash-style=both``.
-    """
-    if feature.old.name == "DT_HASH":
-        yield Note("the classic hash table is gone", feature.old.name)
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def interpreter_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The loader that a file names to be run by is another one (PT_INTERP).
-
-    Where that loader is not installed, or is of another C library, the file does not run.
-
-    Fix: link with the old ``-Wl,--dynamic-linker``.
-    """
-    old, new = map(_interpreter, (library.old, library.new))
-    if old and new and old != new:
-        yield Note("another loader is asked for", old, new)
-
-
-def _interpreter(library: Library) -> str | None:
-    return next((each.removeprefix(INTERPRETER) for each in library.features if each.startswith(INTERPRETER)), None)
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The library binds its own symbols first, or no longer does (``-Bsymbolic``).
-
-    A program or a preloaded library may define a symbol of the library anew. The library's own calls no longer reach
-    that definition, or now do.
-
-    Fix: tell those who interpose symbols of the library.
-    """
-    old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
-    if old != new:
-        words = {True: "symbolic", False: None}
-        yield Note("the library's own calls are bound differently", words[old], words[new])
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
-    """The flags for the loader changed (``-z nodelete`` and the like).
-
-    They decide whether the library can be opened or unloaded at run time, and in which order it is initialised.
-
-    Fix: keep the ``-Wl,-z,...`` options of the old release.
-    """
-    old, new = (
-        tuple(each for each in side.features if each.startswith("DF_1_")) for side in (library.old, library.new)
-    )
-    if old != new:
-        yield Note("flags for the loader differ", " ".join(old) or None, " ".join(new) or None)
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
-    """The library needs a newer processor (x86-64-v2 and up).
-
-    The loader refuses it on processors below the level that it declares.
-
-    Fix: build with the old ``-march``, and choose faster code at run time.
-    """
-    if feature.new.name.startswith("x86-64-v"):
-        yield Note("a newer processor is needed", None, feature.new.name)
 
 
 @rule(

@@ -10,7 +10,7 @@ from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
-from abistore.model.cpp_names.spelling import spell
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 

@@ -11,7 +11,7 @@ from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
 from abistore.compare.rule import Note, rule
-from abistore.model.cpp_names.spelling import spell
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 

@@ -8,7 +8,7 @@ from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import ForeignExports, Parameter, Result
 from abistore.compare.rule import Note, rule
-from abistore.model.cpp_names.spelling import spell
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import ALLOCATION_OPERATORS

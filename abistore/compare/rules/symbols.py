@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.consumers.entry_points import is_entry_point
+from abistore.compare.consumers.export_table import sized
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.object_sizes import sized
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.declared import Declared
@@ -19,7 +19,7 @@ from abistore.model.mangling.symbols import CLASS_DATA, LOCAL, THUNKS, TLS_INITI
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Record
 from abistore.model.tables import Symbol
-from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
+from abistore.model.words.elf_symbols import symbol_type
 from abistore.patterns import pattern
 
 UNCALLED = (*THUNKS, TLS_INITIALIZER)
@@ -216,6 +216,11 @@ def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
         yield Note("the symbol is of another type", old, new)
 
 
+def is_plain(symbol: Changed[Symbol]) -> bool:
+    """Whether a symbol is none that compilers make for a class."""
+    return not symbol.subject.name.spelling.startswith(CLASS_DATA)
+
+
 def _sort(type: str) -> str:
     return "code" if type in CODE else "data" if type in DATA else type
 
@@ -240,7 +245,7 @@ def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     Fix: export an accessor function or a pointer; never change the size of an exported variable under one SONAME.
     """
     old, new = symbol.old, symbol.new
-    if old.type == new.type == "data" and sized(old, new) and _plain(symbol):
+    if old.type == new.type == "data" and sized(old, new) and is_plain(symbol):
         yield Note("the variable has another size (bytes)", str(old.size), str(new.size))
 
 
@@ -254,150 +259,6 @@ def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """
     if symbol.old.type == symbol.new.type == "thread_local" and sized(symbol.old, symbol.new):
         yield Note("the thread-local variable has another size (bytes)", str(symbol.old.size), str(symbol.new.size))
-
-
-def _plain(symbol: Changed[Symbol]) -> bool:
-    return not symbol.subject.name.spelling.startswith(CLASS_DATA)
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A global symbol became weak.
-
-    The loader binds both alike. Static links may now prefer another definition.
-
-    Fix: nothing, if it is meant.
-    """
-    if _plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("global", "weak"):
-        yield Note("the symbol is bound differently", "global", "weak")
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_binding_strengthened(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A weak symbol became global.
-
-    The loader binds both alike. Static links that brought their own definition may now clash.
-
-    Fix: nothing, if it is meant.
-    """
-    if _plain(symbol) and (binding(symbol.old), binding(symbol.new)) == ("weak", "global"):
-        yield Note("the symbol is bound differently", "weak", "global")
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_binding_became_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A symbol became unique in the process (STB_GNU_UNIQUE).
-
-    All libraries of a process now share one copy, even those opened privately (``RTLD_LOCAL``), and the library can no
-    longer be unloaded.
-
-    Fix: build with ``-fno-gnu-unique`` where plugins are to be unloaded.
-    """
-    if _plain(symbol) and binding(symbol.old) != "unique" == binding(symbol.new):
-        yield Note("the symbol is bound differently", binding(symbol.old), "unique")
-
-
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_binding_lost_unique(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A symbol is no longer unique in the process (STB_GNU_UNIQUE).
-
-    Libraries that are opened privately (``RTLD_LOCAL``) now have copies of their own: they no longer share the state of
-    inline functions and templates.
-
-    Fix: keep ``-fgnu-unique`` (gcc's default) where such state must be one.
-    """
-    if _plain(symbol) and binding(symbol.old) == "unique" != binding(symbol.new):
-        yield Note("the symbol is bound differently", "unique", binding(symbol.new))
-
-
-@rule(
-    Impact.RISK,
-    evidence="symbol",
-    element="functions",
-    action="changed",
-    aliases=("symbol_elf_visibility_changed", "elf_visibility_changed"),
-)
-def func_visibility_protected_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A function became protected, or stopped being protected.
-
-    A program or a preloaded library may define the function anew. The library's own calls no longer reach that
-    definition, or now do. Function addresses taken on both sides may differ.
-
-    Fix: tell those who interpose the function; nothing else depends on it.
-    """
-    if symbol.subject.name.kind == "function" and visibility(symbol.old) != visibility(symbol.new):
-        yield Note("the function's visibility differs", visibility(symbol.old), visibility(symbol.new))
-
-
-@rule(Impact.RISK, evidence="symbol", element="variables", action="changed")
-def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A variable that nobody writes became protected, or a variable stopped being protected.
-
-    A program may hold a copy of the variable (copy relocation), whose address is another one where the library's own
-    accesses are not redirected to that copy.
-
-    Fix: keep exported data at default visibility, or export accessor functions only.
-    """
-    data = symbol.subject.name.kind == "variable" and _plain(symbol)
-    if data and visibility(symbol.old) != visibility(symbol.new) and not _parts_from_copies(symbol):
-        yield Note("the variable's visibility differs", visibility(symbol.old), visibility(symbol.new))
-
-
-@rule(Impact.BREAKING, evidence="symbol", element="variables", action="added")
-def var_protection_added(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A variable that can be written became protected.
-
-    A program that is not position-independent, or was linked like one, has its own copy of the variable (copy
-    relocation). The library now goes to its own: what one of them writes, the other does not see.
-
-    Fix: keep exported data at default visibility, or export accessor functions only.
-    """
-    if symbol.subject.name.kind == "variable" and _plain(symbol) and _parts_from_copies(symbol):
-        yield Note("the library no longer uses the copy that programs have", "default", "protected")
-
-
-def _parts_from_copies(symbol: Changed[Symbol]) -> bool:
-    """Whether programs may have a copy of what the library now finds at home. Thread-local variables have none."""
-    became = (visibility(symbol.old), visibility(symbol.new)) == ("default", "protected")
-    return became and symbol.old.type == "data" and is_read_only(symbol.new) is False
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
-def ifunc_introduced(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A function is now chosen at load time (GNU_IFUNC).
-
-    Calls go through the same symbol. Loaders without IFUNC support, and programs built without PLT that take its
-    address very early, cannot use it.
-
-    Fix: nothing, on platforms whose loader knows IFUNC.
-    """
-    if (symbol_type(symbol.old), symbol_type(symbol.new)) == ("function", "ifunc"):
-        yield Note("the function is chosen at load time", "function", "ifunc")
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="functions", action="changed")
-def ifunc_removed(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A function is no longer chosen at load time (GNU_IFUNC).
-
-    Calls go through the same symbol; only the choice by processor is gone.
-
-    Fix: nothing.
-    """
-    if (symbol_type(symbol.old), symbol_type(symbol.new)) == ("ifunc", "function"):
-        yield Note("the function is no longer chosen at load time", "ifunc", "function")
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="changed")
-def common_symbol_risk(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """A variable became a common symbol.
-
-    Linkers merge common symbols of one name into the largest. A program that defines the same name by accident silently
-    shares it.
-
-    Fix: build with ``-fno-common`` (the default since gcc 10) and define the variable once.
-    """
-    if symbol_type(symbol.old) != "common" == symbol_type(symbol.new):
-        yield Note("the variable is now a common symbol", symbol_type(symbol.old), "common")
 
 
 # --- one symbol gone, its counterpart come ------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.consumers.export_table import least, sized
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.object_sizes import least, sized
 from abistore.compare.types.vtables import PURE
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind

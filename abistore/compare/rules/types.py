@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
 from msgspec import Struct
 
-from abistore.compare.classify.export_batches import abridged
-from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import (
-    DefinitionKind,
-    DependencyType,
-    NamedShape,
-    PrivateData,
-    PrivateType,
-    TagName,
-    Unexplained,
-    UnreachedType,
-)
+from abistore.compare.diff.parts import DefinitionKind, TagName, Unexplained
 from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.equivalence import Sameness
-from abistore.compare.types.vtables import plainly, spelled
-from abistore.model.cpp_names.spelling import declaration, declare, spell
+from abistore.compare.types.sameness import Sameness
+from abistore.model.cpp_names.declarators import spell
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
-from abistore.model.words.counting import counted
+from abistore.model.shapes import AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
 
 
 def _keyword(shape: AnyShape) -> str:
@@ -42,7 +30,8 @@ def _keyword(shape: AnyShape) -> str:
             return "typedef"
 
 
-def _title(name: Name, shape: AnyShape) -> str:
+def title(name: Name, shape: AnyShape) -> str:
+    """A declaration by its keyword and name: ``struct point``."""
     return f"{_keyword(shape)} {name.spelling}"
 
 
@@ -52,7 +41,7 @@ def _gone_from_headers(name: Name, context: Context) -> bool:
 
 
 def _declared(definition: DefinitionKind) -> str:
-    return f"{_title(definition.name, definition.shape)} (declared only)"
+    return f"{title(definition.name, definition.shape)} (declared only)"
 
 
 # --- come and go --------------------------------------------------------------------------------------------------
@@ -66,7 +55,7 @@ def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    yield Note("the type is new", None, _title(type.subject.name, type.new))
+    yield Note("the type is new", None, title(type.subject.name, type.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
@@ -79,7 +68,7 @@ def type_use_removed(type: Removed[Record | Enum | Opaque], context: Context) ->
     Fix: nothing beyond what those findings ask for.
     """
     if not _gone_from_headers(type.subject.name, context):
-        yield Note("no export uses the type any more", _title(type.subject.name, type.old), None)
+        yield Note("no export uses the type any more", title(type.subject.name, type.old), None)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
@@ -90,7 +79,7 @@ def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
 
     Fix: keep the definition, or an alias for the type that replaces it.
     """
-    yield Note("the headers do not declare the type", _title(type.subject.name, type.old), None)
+    yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
 
 
 # --- hidden and shown ---------------------------------------------------------------------------------------------
@@ -114,7 +103,7 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
     if not _library_keeps(name, context):
-        yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
 def _library_keeps(name: Name, context: Context) -> bool:
@@ -138,7 +127,7 @@ def type_definition_removed(definition: Changed[DefinitionKind], context: Contex
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
     if _library_keeps(name, context):
-        yield Note("the headers hide the definition", _title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the headers hide the definition", title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
@@ -152,7 +141,7 @@ def type_handle_definition_removed(definition: Changed[DefinitionKind], context:
     """
     name = definition.subject.name
     if _became_opaque(definition) and context.old.consumers.library_allocates(name):
-        yield Note("the definition is hidden", _title(name, definition.old.shape), _declared(definition.new))
+        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed", aliases=("opaque_invariant_broken",))
@@ -164,97 +153,8 @@ def type_definition_added(definition: Changed[DefinitionKind]) -> Iterator[Note]
     Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
     """
     if isinstance(definition.old.shape, Opaque) and isinstance(definition.new.shape, Record | Enum):
-        new = _title(definition.new.name, definition.new.shape)
+        new = title(definition.new.name, definition.new.shape)
         yield Note("the definition is visible", _declared(definition.old), new)
-
-
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
-    """A type defined in a private header or a source file changed.
-
-    Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
-    name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
-    pointers at most, and that no code of the public headers uses. An inline function of a public header that looks
-    inside would have to know it, and so would another library of the same project.
-
-    Fix: nothing, if no public header lets programs look inside.
-    """
-    yield from _redefined("a private definition changed", type, context)
-
-
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
-    """Private numbers or pointers of a class changed places or types, within the same bytes.
-
-    Programs have objects of the same size, copy them as before and cannot name these members. The class has no friends,
-    and no inline function of the public headers uses them.
-
-    Fix: nothing; programs that read the bytes of an object by themselves have to be told.
-    """
-    old, new = type.old.shape, type.new.shape
-    yield Note("private members changed", _members(old, new), _members(new, old))
-
-
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
-    """A class of another library changed, which this one was built with.
-
-    The library has the linker find members of the class in a library that it needs, and exports none. Exported
-    functions take or return pointers to it, and no class of this library embeds it or derives from it. Whether programs
-    break is decided by the library that defines the class: they go wrong with one release of it or the other.
-
-    Fix: compare the releases of the library that defines it, and name the ones that this release works with.
-    """
-    yield from _redefined("a class of another library changed", type, context)
-
-
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
-    """A public class that no export uses changed.
-
-    No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code
-    compiled in, and the library never meets their objects. Two modules of one program that were built against different
-    releases may hand such objects to each other, and disagree.
-
-    Fix: nothing, if such objects do not leave the module that makes them.
-    """
-    yield from _redefined("the definition changed", type, context)
-
-
-def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note]:
-    """The note of a definition that is another one, beyond the names that its types have."""
-    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
-    if before != after:
-        old, new = _outline(type.old), _outline(type.new)
-        if old == new:
-            old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
-        yield Note(what, old, new)
-
-
-def _members(shape: AnyShape, other: AnyShape) -> str:
-    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
-    own = _lacking(shape, other)
-    return abridged(own) or ("none of these" if _lacking(other, shape) else _facts(shape, other))
-
-
-def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
-    """The fields and virtual functions of ``shape`` that ``other`` lacks or has differently."""
-    fields, methods = getattr(other, "fields", ()), [plainly(each) for each in getattr(other, "virtuals", ())]
-    return [
-        *(
-            f"{declare(each.type, each.name)} at {each.offset // 8}"
-            for each in getattr(shape, "fields", ())
-            if each not in fields
-        ),
-        *(spelled(each) for each in getattr(shape, "virtuals", ()) if plainly(each) not in methods),
-    ]
-
-
-def _outline(type: NamedShape) -> str:
-    if isinstance(type.shape, Alias):
-        return declaration(type.name, type.shape)
-    size = getattr(type.shape, "size", None)
-    return _title(type.name, type.shape) + ("" if size is None else f" of {counted(size, 'byte')}")
 
 
 def _definitions(old: DefinitionKind, new: DefinitionKind) -> tuple[str, str]:
@@ -273,9 +173,7 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
 
     Fix: keep the old name as a typedef.
     """
-    yield Note(
-        "the type has another name", _title(tag.subject.name, tag.old.shape), _title(tag.new.name, tag.new.shape)
-    )
+    yield Note("the type has another name", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
 
 
 def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
@@ -334,48 +232,6 @@ def type_opaque_keyword_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
         yield Note("the keyword differs", opaque.old.sort, opaque.new.sort)
 
 
-# --- foreign types --------------------------------------------------------------------------------------------------
-
-
-def _foreign(type: Changed[Foreign]) -> tuple[str, str] | None:
-    old, new = type.old, type.new
-    sizes = None not in (old.size, new.size) and old.size != new.size
-    alignments = None not in (old.alignment, new.alignment) and old.alignment != new.alignment
-    return (_storage(old), _storage(new)) if sizes or alignments else None
-
-
-def _storage(type: Foreign) -> str:
-    aligned = "" if type.alignment is None else f", aligned to {type.alignment}"
-    return ("unknown size" if type.size is None else counted(type.size, "byte")) + aligned
-
-
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
-def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
-    """A standard library type that exports use by value has another size or alignment.
-
-    The library was built against another standard library, or with another mode of it. Objects that programs built
-    against the old one pass or embed do not fit.
-
-    Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
-    """
-    storage = _foreign(type)
-    if storage is not None and context.old.consumers.hold(type.subject.name):
-        yield Note("the storage differs", *storage)
-
-
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
-    """A standard library type that exports use by address has another size or alignment.
-
-    Code compiled for the new standard library uses objects that programs made with the old one.
-
-    Fix: build with the same standard library and the same settings of it.
-    """
-    storage = _foreign(type)
-    if storage is not None and not context.old.consumers.hold(type.subject.name):
-        yield Note("the storage differs", *storage)
-
-
 # --- the last resort ------------------------------------------------------------------------------------------------
 
 
@@ -391,11 +247,11 @@ def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
     old, new = declared.old.shape, declared.new.shape
     before, after = declaration(name, old), declaration(name, new)
     if before == after:
-        before, after = _facts(old, new), _facts(new, old)
+        before, after = facts(old, new), facts(new, old)
     yield Note("the declarations differ", before, after)
 
 
-def _facts(shape: AnyShape, other: AnyShape) -> str:
+def facts(shape: AnyShape, other: AnyShape) -> str:
     """The facts in which ``shape`` differs from ``other``, for declarations that are spelled alike."""
     names = [name for name in shape.__struct_fields__ if getattr(shape, name) != getattr(other, name, None)]
     if names == ["alignment"] and getattr(shape, "alignment", None) is None:

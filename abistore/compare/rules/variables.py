@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.field_types import unqualified
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import Sameness
-from abistore.model.cpp_names.spelling import spell
+from abistore.compare.types.sameness import Sameness
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Variable
+from abistore.model.shapes import WIDTH, Variable
 from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import is_read_only
 

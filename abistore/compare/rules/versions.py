@@ -18,8 +18,8 @@ from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.labels.version_nodes import is_private_node
 from abistore.model.tables import Library
+from abistore.model.words.telling import is_private_node
 
 
 def _defines(library: Library | None) -> bool:

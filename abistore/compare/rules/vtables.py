@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from abistore.compare.classify.access import WIDTH
 from abistore.compare.classify.meaningless import is_described
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled
 from abistore.model.deltas import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Opaque, Record, VirtualMethod
+from abistore.model.shapes import WIDTH, Opaque, Record, VirtualMethod
 
 _KEPT = r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?"
 PLACEHOLDER = (

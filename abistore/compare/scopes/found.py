@@ -1,11 +1,13 @@
-"""Everything that is called otherwise as a whole on the new side."""
+"""Scopes that are called otherwise on the new side, and that side under the old names."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from abistore.compare.differing import Differing
+import msgspec
+
+from abistore.compare.differing import Differing, differing
 from abistore.compare.scopes.suffixes import is_versioned, moved_suffixes
 from abistore.model.mangling.symbols import may_be_nested
 from abistore.model.names import Name
@@ -38,3 +40,31 @@ def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collect
     from abistore.compare.scopes.moves import moved_scopes  # few names that may move come and go
 
     return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))
+
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
+
+
+class Aligned(msgspec.Struct, frozen=True):
+    """Two sides whose names can be compared, the scopes that moved between them, and the names that differ then."""
+
+    old: Snapshot
+    new: Snapshot
+    moves: tuple[Move, ...]
+    differing: Differing
+
+
+def aligned(old: Snapshot, new: Snapshot, known: Differing | None = None) -> Aligned:
+    """Both sides, the new one with the old names of all that only moved; as they are where no scope did.
+
+    ``known`` are the names that differ, if that was found out already.
+    """
+    names = known or differing(old, new)
+    moves = moves_between(old, new, names)
+    if not moves:
+        return Aligned(old, new, (), names)
+    from abistore.compare.scopes.renaming import under_old_names  # few scopes move
+
+    renamed = under_old_names(old, new, moves)
+    return Aligned(old, renamed, moves, differing(old, renamed))

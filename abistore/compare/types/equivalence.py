@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
-from functools import cached_property
 from typing import TypeAlias
 
 from abistore.compare.types.fields import flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
+from abistore.compare.types.sameness import Sameness, enum_and_integer, enums, is_void, primitives
 from abistore.compare.types.scalars import scalars
-from abistore.model.layout.layouts import Layouts
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name
 from abistore.model.shapes import (
-    Alias,
-    AnyShape,
     Array,
     Enum,
     Field,
@@ -26,124 +23,10 @@ from abistore.model.shapes import (
     Pointer,
     Primitive,
     Procedure,
-    Qualified,
     Record,
     Special,
     TypeRef,
 )
-from abistore.model.snapshot import Snapshot
-
-
-class Sameness(IntEnum):
-    """How two types compare, most alike first; of two parts the larger one counts.
-
-    ``IDENTICAL``: the same reference (a difference inside a named type is that type's own). ``SPELLING``: the same
-    type under another name. ``QUALIFIERS``: only ``const``, ``volatile`` or ``restrict`` differ. ``REPRESENTATION``:
-    the same bits, held and passed the same way, with a compatible meaning (``void *`` and ``T *``, an enum and its
-    integer). ``REINTERPRETED``: the same bits with another meaning for some values (signed and unsigned).
-    ``DIFFERENT``: a consumer that uses one as the other fails.
-    """
-
-    IDENTICAL = 0
-    SPELLING = 1
-    QUALIFIERS = 2
-    REPRESENTATION = 3
-    REINTERPRETED = 4
-    DIFFERENT = 5
-
-
-FLOATS = frozenset({"float", "double", "long double", "_Float32", "_Float64", "_Float32x"})
-"""Floating types whose format follows from their size as long as that is at most eight bytes."""
-
-_SIGNED = ("short", "int", "long", "long long", "__int128")
-
-NUMBERS: Mapping[str, str] = {
-    **dict.fromkeys((*_SIGNED, "signed char", "ptrdiff_t"), "signed"),
-    **dict.fromkeys((f"unsigned {each}" for each in (*_SIGNED, "char")), "unsigned"),
-    **dict.fromkeys(("unsigned", "char8_t", "char16_t", "char32_t"), "unsigned"),
-    **dict.fromkeys(("char", "wchar_t"), "either"),
-    **dict.fromkeys(FLOATS, "float"),
-    **dict.fromkeys(("bool", "_Bool"), "bool"),
-}
-"""What the bits of built-in types mean; any other type means what itself alone does."""
-
-MOST_ALIASES = 64
-"""A chain of typedefs longer than this is malformed input."""
-
-
-class TypeSide:
-    """One snapshot's named types, resolved. Answers are kept."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-        self._bare: dict[TypeRef, tuple[TypeRef, frozenset[str]]] = {}
-        self._pointees: dict[tuple[TypeRef, int], Name | None] = {}
-
-    @cached_property
-    def layouts(self) -> Layouts:
-        """Sizes and alignments of this side's types."""
-        return Layouts(self.snapshot)
-
-    def shape(self, name: Name) -> AnyShape | None:
-        """The one declaration of ``name``; ``None`` where it has none or several."""
-        variants = self.snapshot.described(name)
-        return variants[0] if len(variants) == 1 else None
-
-    def has(self, name: Name) -> bool:
-        """Whether the side knows ``name`` at all."""
-        return bool(self.snapshot.variants("layout", name) or self.snapshot.variants("source", name))
-
-    def resolve(self, type: TypeRef) -> TypeRef:
-        """``type`` with its outermost aliases replaced by what they stand for."""
-        for _ in range(MOST_ALIASES):
-            if not isinstance(type, Named) or type.name.kind != "alias":
-                return type
-            shape = self.shape(type.name)
-            if not isinstance(shape, Alias):
-                return type
-            type = shape.target
-        return type
-
-    def bare(self, type: TypeRef) -> tuple[TypeRef, frozenset[str]]:
-        """``type`` without outermost aliases and qualifiers, and these qualifiers."""
-        known = self._bare.get(type)
-        if known is None:
-            qualifiers: set[str] = set()
-            target = self.resolve(type)
-            while isinstance(target, Qualified):
-                qualifiers.update(target.qualifiers)
-                target = self.resolve(target.target)
-            known = self._bare[type] = target, frozenset(qualifiers)
-        return known
-
-    def pointee(self, type: TypeRef, levels: int) -> Name | None:
-        """The record or enum behind exactly ``levels`` pointers of ``type``."""
-        if (type, levels) not in self._pointees:
-            self._pointees[type, levels] = self._pointee(type, levels)
-        return self._pointees[type, levels]
-
-    def _pointee(self, type: TypeRef, levels: int) -> Name | None:
-        bare, _ = self.bare(type)
-        if levels:
-            return self.pointee(bare.target, levels - 1) if isinstance(bare, Pointer) else None
-        return bare.name if isinstance(bare, Named) else None
-
-    def record_behind(self, name: Name) -> Name | None:
-        """The record or enum that ``name`` is, or is an alias or array of."""
-        type, _ = self.bare(Named(name))
-        while isinstance(type, Array):
-            type, _ = self.bare(type.element)
-        return type.name if isinstance(type, Named) else None
-
-    def levels(self, type: TypeRef) -> tuple[int, TypeRef]:
-        """How many pointers ``type`` goes through, and what is behind the last."""
-        type, _ = self.bare(type)
-        count = 0
-        while isinstance(type, Pointer):
-            count += 1
-            type, _ = self.bare(type.target)
-        return count, type
-
 
 Pair: TypeAlias = tuple[TypeRef, TypeRef]
 """A type of the old side and one of the new side."""
@@ -238,7 +121,7 @@ class Equivalence:
             return Sameness.IDENTICAL
         match old, new:
             case Primitive(), Primitive():
-                return _primitives(old, new)
+                return primitives(old, new)
             case Pointer(), Pointer():
                 return self._pointers(old, new)
             case Procedure(), Procedure():
@@ -277,7 +160,7 @@ class Equivalence:
         found = Sameness.SPELLING if old.sort == new.sort else Sameness.REPRESENTATION
         old_target, _ = self.old_side.bare(old.target)
         new_target, _ = self.new_side.bare(new.target)
-        if _is_void(old_target) != _is_void(new_target):
+        if is_void(old_target) != is_void(new_target):
             if isinstance(old_target, Procedure) or isinstance(new_target, Procedure):
                 return Sameness.REINTERPRETED
             return max(found, Sameness.REPRESENTATION)
@@ -299,11 +182,11 @@ class Equivalence:
             case Record(), Record():
                 return self._records(old, new, old_shape, new_shape)
             case Enum(), Enum():
-                return _enums(old_shape, new_shape)
+                return enums(old_shape, new_shape)
             case Enum(), Primitive():
-                return _enum_and_integer(old_shape, new_shape)
+                return enum_and_integer(old_shape, new_shape)
             case Primitive(), Enum():
-                return _enum_and_integer(new_shape, old_shape)
+                return enum_and_integer(new_shape, old_shape)
             case Opaque(), Opaque():
                 return Sameness.SPELLING if self._renamed(old, new) else Sameness.DIFFERENT
             case Foreign(), Foreign():
@@ -405,10 +288,6 @@ def _template(type: TypeRef) -> str:
     return type.name.spelling.partition("<")[0] if isinstance(type, Named) else ""
 
 
-def _is_void(type: TypeRef) -> bool:
-    return isinstance(type, Primitive) and type.spelling == "void"
-
-
 def _is_aggregate(type: TypeRef) -> bool:
     match type:
         case Named(name):
@@ -419,32 +298,3 @@ def _is_aggregate(type: TypeRef) -> bool:
             return True
         case _:
             return False
-
-
-def _primitives(old: Primitive, new: Primitive) -> Sameness:
-    if old.size != new.size or _is_void(old) or _is_void(new):
-        return Sameness.DIFFERENT
-    kinds = {_number(old), _number(new)}
-    if kinds <= {"signed", "either"} or kinds <= {"unsigned", "either"}:
-        return Sameness.REPRESENTATION
-    if kinds <= {"signed", "unsigned", "either", "bool"}:
-        return Sameness.REINTERPRETED
-    if kinds == {"float"} and old.size <= 8:
-        return Sameness.REPRESENTATION
-    return Sameness.DIFFERENT
-
-
-def _number(type: Primitive) -> str:
-    return NUMBERS.get(type.spelling, type.spelling)
-
-
-def _enums(old: Enum, new: Enum) -> Sameness:
-    values = {each.name: each.value for each in new.enumerators}
-    if old.size != new.size or any(values.get(each.name, each.value) != each.value for each in old.enumerators):
-        return Sameness.DIFFERENT
-    return Sameness.SPELLING if set(old.enumerators) <= set(new.enumerators) else Sameness.REINTERPRETED
-
-
-def _enum_and_integer(enum: Enum, integer: Primitive) -> Sameness:
-    same = enum.size == integer.size and _number(integer) in ("signed", "unsigned", "either")
-    return Sameness.REPRESENTATION if same else Sameness.DIFFERENT

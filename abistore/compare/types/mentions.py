@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
 from abistore.model.reach import Mentions
@@ -36,7 +36,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Variants
 from abistore.model.structure import inner
-from abistore.model.words.defaults import is_default
+from abistore.model.words.telling import is_default
 from abistore.patterns import pattern
 
 DISPOSES = pattern(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.extents import Extent, Extents
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import Array, Field, Inline, Named, Pointer, Primitive, Record, TypeRef
 
 BITS: Final = 8

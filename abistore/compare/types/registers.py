@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from abistore.compare.types.equivalence import TypeSide
 from abistore.compare.types.scalars import DEEPEST, MOST_SCALARS, standard_array
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import (
     Array,
     Enum,

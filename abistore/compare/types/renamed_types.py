@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from abistore.compare.types.equivalence import Equivalence, Sameness, TypeSide
+from abistore.compare.types.equivalence import Equivalence
+from abistore.compare.types.sameness import Sameness
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name, is_unnamed_enum
-from abistore.model.shapes import (
-    Alias,
-    AnyShape,
-    Enum,
-    Function,
-    Named,
-    Qualified,
-    Record,
-    TypeRef,
-    Variable,
-)
+from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Qualified, Record, TypeRef, Variable
 from abistore.model.structure import inner
 
 SHARED = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abistore.model.shapes import VOID, Array, Field, Named, Pointer, Primitive, Procedure, Qualified, Record, TypeRef
-from abistore.model.words.forbidding import forbids_use
+from abistore.model.words.telling import forbids_use
 from abistore.patterns import pattern
 
 SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from abistore.compare.reuse.watching import Note, Watched
-from abistore.compare.types.equivalence import TypeSide
-from abistore.model.cpp_names.spelling import declare, spell
+from abistore.compare.types.type_side import TypeSide
+from abistore.model.cpp_names.declarators import declare, spell
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import is_const_member
 from abistore.model.names import Name

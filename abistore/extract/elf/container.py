@@ -11,9 +11,8 @@ from typing import Literal
 import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
-from abistore.extract.debug_link import debug_link
+from abistore.extract.debug_link import SupplementaryLink, debug_link, read_supplement
 from abistore.extract.elf.notes import NT_GNU_BUILD_ID, ElfNote, read_notes
-from abistore.extract.elf.supplement import SupplementaryLink, read_supplement
 from abistore.extract.input_file import InputFile
 from abistore.extract.string_table import text_at
 

@@ -12,15 +12,7 @@ from abistore.errors import ExtractError, UnknownFormat
 from abistore.extract.archives import ARCHIVES, refusal
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
-from abistore.extract.elf.dynamic import (
-    DF_1_PIE,
-    DT_NEEDED,
-    DT_RPATH,
-    DT_RUNPATH,
-    DT_SONAME,
-    DynamicSection,
-    features,
-)
+from abistore.extract.elf.dynamic import DF_1_PIE, DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicSection, features
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
 from abistore.extract.elf.machines import COPYING, target_of
 from abistore.extract.elf.symbols import DynamicSymbol, copied_imports, exported, imported, index_exports, read_rows

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Container, Iterator
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
-from abistore.extract.elf.descriptors import FunctionDescriptors
-from abistore.extract.elf.dynamic import (
-    DT_FINI,
-    DT_GNU_HASH,
-    DT_HASH,
-    DT_INIT,
-    DT_SYMTAB,
-    DT_VERSYM,
-    DynamicSection,
-)
+from abistore.extract.elf.dynamic import DT_FINI, DT_GNU_HASH, DT_HASH, DT_INIT, DT_SYMTAB, DT_VERSYM, DynamicSection
 from abistore.extract.elf.hardening import MemoryProtection
-from abistore.extract.elf.machines import EM_ARM
+from abistore.extract.elf.machines import EM_ARM, EM_PPC64
 from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
@@ -255,3 +246,27 @@ def copied_imports(
                     library=required.library if required else None,
                 ),
             )
+
+
+DESCRIPTOR_BYTES: Final = 8
+
+
+class FunctionDescriptors:
+    """The descriptors of ``.opd``, each of which begins with the address of a function's code.
+
+    A symbol names one of them, not the code (64-bit PowerPC ELF ABI 1.9, 3.2.1). Linkers write that address beside the
+    relocation for it, so that relocations need not be read.
+    """
+
+    def __init__(self, elf: ElfFile) -> None:
+        found = [each for each in elf.sections if each.name == ".opd"] if elf.machine == EM_PPC64 else []
+        self._data = elf.section(".opd") if found else b""
+        self._start = found[0].address if found else 0
+        self._entry = struct.Struct(elf.order + "Q").unpack_from
+
+    def code_of(self, address: int) -> int:
+        """Where the code of the function at ``address`` is: there, unless a descriptor is."""
+        position = address - self._start
+        if not 0 <= position <= len(self._data) - DESCRIPTOR_BYTES:
+            return address
+        return self._entry(self._data, position)[0] or address

@@ -24,15 +24,7 @@ from abistore.interface import (
 from abistore.interface import show_only as showing
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import (
-    ComparedSide,
-    Gap,
-    advice,
-    gaps,
-    headline,
-    next_calls,
-    side,
-)
+from abistore.mcp.answers.compared import ComparedSide, Gap, advice, gaps, headline, next_calls, side
 from abistore.mcp.answers.written import address, check_format, written
 from abistore.mcp.call import Call
 from abistore.mcp.handles import keep

@@ -57,3 +57,22 @@ def builtin(words: Sequence[str]) -> str:
     lengths = [word for word in ("short", "long") for _ in range(words.count(word))]
     core = rest or ([] if lengths else ["int"])
     return " ".join([*prefix, *lengths, *core, *vectors])
+
+
+def cast(target: str, value: str) -> str:
+    """``value`` converted to ``target``: integers lose the cast, the template's declaration has their type."""
+    literal = value.removeprefix("-").isdecimal()
+    if literal and target == "bool":
+        return "false" if value == "0" else "true"
+    if literal and target in INTEGERS:
+        return str(_wrapped(int(value), INTEGERS[target]))
+    if value == "0" and (target.endswith(("*", "* const")) or target == "std::nullptr_t"):
+        return "0"
+    return f"({target}){value}"
+
+
+def _wrapped(value: int, bits: int) -> int:
+    """A narrow character's value: plain and unsigned ones (positive ``bits``) from 0, signed ones from -128."""
+    if bits == 0:
+        return value
+    return value & 0xFF if bits > 0 else (value + 128 & 0xFF) - 128

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from abistore.model.cpp_names.builtins import BUILTIN_WORDS, COMPLEX, INTEGERS, QUALIFIERS, builtin
+from abistore.model.cpp_names.base_words import BaseWords
+from abistore.model.cpp_names.builtins import BUILTIN_WORDS, COMPLEX, QUALIFIERS, cast
+from abistore.model.cpp_names.cursor import NotAName, TokenCursor
 from abistore.model.cpp_names.tokens import END, Token, character, number
 
 MAX_DEPTH: Final = 60
@@ -16,13 +18,6 @@ ELABORATIONS: Final = frozenset(["class", "enum", "struct", "typename", "union"]
 
 OPERATOR_WORDS: Final = frozenset(["alignof", "decltype", "noexcept", "sizeof"])
 
-LEADING_WORDS: Final = frozenset(["constexpr", "extern", "for", "from", "inline", "static", "to", "virtual"])
-"""Words before a type, as in ``typeinfo for char const*``: a qualifier after one belongs to what follows."""
-
-CLOSING: Final = frozenset(["", ",", ")", "]", "}"])
-
-AHEAD: Final = (END,) * 4
-"""So far the parser looks beyond the token that it is at."""
 
 NAMING: Final = frozenset(["word", "operator", "unnamed"])
 """The kinds of tokens that begin a name whatever follows."""
@@ -30,55 +25,11 @@ NAMING: Final = frozenset(["word", "operator", "unnamed"])
 ValueOf: TypeAlias = Callable[[str], str | None]
 
 
-class NotAName(Exception):
-    """The text does not follow the grammar of names."""
-
-
-class _Base:
-    """What stands before the declarator: words and qualifiers, runs of built-in words taken as one word.
-
-    The qualifiers, on whichever side of a word they were, go before the first word that no leading word precedes.
-    """
-
-    def __init__(self) -> None:
-        self._words: list[str] = []
-        self._qualifiers: set[str] = set()
-        self._run: list[str] = []
-
-    def qualify(self, qualifier: str) -> None:
-        self._qualifiers.add(qualifier)
-
-    def builtin(self, word: str) -> None:
-        self._run.append(word)
-
-    def word(self, word: str) -> None:
-        self._close()
-        self._words.append(word)
-
-    def _close(self) -> None:
-        if self._run:
-            self._words.append(builtin(self._run))
-            self._run = []
-
-    @property
-    def lone_builtin(self) -> bool:
-        return bool(self._run) and not self._words
-
-    def text(self) -> str:
-        self._close()
-        words = self._words
-        if self._qualifiers:
-            first = next((len(words) - at for at, word in enumerate(reversed(words)) if word in LEADING_WORDS), 0)
-            words = [*words[:first], *sorted(self._qualifiers), *words[first:]]
-        return " ".join(words)
-
-
-class Parser:
+class Parser(TokenCursor):
     """Recursive descent over the tokens of a name; each method returns the normal text of what it has consumed."""
 
     def __init__(self, found: list[Token], value_of: ValueOf | None) -> None:
-        self._tokens = [*found, *AHEAD]
-        self._position = 0
+        super().__init__(found)
         self._depth = 0
         self._within = 0
         self._value_of = value_of
@@ -91,32 +42,6 @@ class Parser:
         if self._peek() is not END:
             raise NotAName
         return text
-
-    # tokens
-
-    def _peek(self, ahead: int = 0) -> Token:
-        return self._tokens[self._position + ahead]
-
-    def _take(self) -> Token:
-        token = self._tokens[self._position]
-        if token is not END:
-            self._position += 1
-        return token
-
-    def _accept(self, mark: str) -> bool:
-        token = self._tokens[self._position]
-        if token.text == mark and token.kind == "mark":
-            self._position += 1
-            return True
-        return False
-
-    def _expect(self, mark: str) -> None:
-        if not self._accept(mark):
-            raise NotAName
-
-    def _at_end(self, angle: bool) -> bool:
-        token = self._tokens[self._position]
-        return token.kind == "mark" and (token.text in CLOSING or (angle and token.text == ">"))
 
     # one type, value or declaration
 
@@ -216,12 +141,12 @@ class Parser:
             simple = address or re.fullmatch(r"-?\d+|\(.*\)-?\d+", inner)
             return inner if simple else None
         value = self._item(angle=angle)
-        return _cast(inner, value)
+        return cast(inner, value)
 
     # types and declarations
 
-    def _base(self) -> _Base:
-        base = _Base()
+    def _base(self) -> BaseWords:
+        base = BaseWords()
         while True:
             if self._peek().kind == "word" and self._specified(base):
                 continue
@@ -233,7 +158,7 @@ class Parser:
                 return base
             base.word(name)
 
-    def _specified(self, base: _Base) -> bool:
+    def _specified(self, base: BaseWords) -> bool:
         """Whether a word that is no name stands here, which is taken into ``base``."""
         word = self._peek().text
         if word == "_Atomic" and self._peek(1).text == "(":
@@ -255,7 +180,7 @@ class Parser:
             return False
         return True
 
-    def _at_builtin(self, base: _Base) -> bool:
+    def _at_builtin(self, base: BaseWords) -> bool:
         token, following = self._peek(), self._peek(1).text
         if following in ("::", "<"):
             return False
@@ -423,22 +348,3 @@ class Parser:
             text += f"#{self._take().text}"
         self._expect("}" if token.text == "{" else ">")
         return f"{{lambda{text}}}"
-
-
-def _cast(target: str, value: str) -> str:
-    """``value`` converted to ``target``: integers lose the cast, the template's declaration has their type."""
-    literal = value.removeprefix("-").isdecimal()
-    if literal and target == "bool":
-        return "false" if value == "0" else "true"
-    if literal and target in INTEGERS:
-        return str(_wrapped(int(value), INTEGERS[target]))
-    if value == "0" and (target.endswith(("*", "* const")) or target == "std::nullptr_t"):
-        return "0"
-    return f"({target}){value}"
-
-
-def _wrapped(value: int, bits: int) -> int:
-    """A narrow character's value: plain and unsigned ones (positive ``bits``) from 0, signed ones from -128."""
-    if bits == 0:
-        return value
-    return value & 0xFF if bits > 0 else (value + 128 & 0xFF) - 128

@@ -70,7 +70,8 @@ def _parsed(text: str, value_of: ValueOf | None = None) -> str:
     squeezed = " ".join(text.split())
     if len(text) > MAX_LENGTH:
         return squeezed
-    from abistore.model.cpp_names.grammar import NotAName, Parser  # C has plain names only
+    from abistore.model.cpp_names.cursor import NotAName  # C has plain names only
+    from abistore.model.cpp_names.grammar import Parser
     from abistore.model.cpp_names.tokens import tokens
 
     try:

@@ -1,4 +1,4 @@
-"""The library name in a SONAME: the name that all its releases share."""
+"""The library name in a SONAME, which all its releases share, and what each format calls a SONAME."""
 
 from __future__ import annotations
 
@@ -48,3 +48,13 @@ def _without_version(stem: str, version: str) -> str:
     if re.search(r"-\d+$", stem) and version.count(".") > 1:
         return stem + version[: version.rindex(".")]
     return stem
+
+
+_OF_WINDOWS = (".dll", ".pyd", ".exe", ".ocx", ".drv", ".sys", ".cpl")
+
+
+def name_word(name: str) -> str:
+    """``SONAME``, ``DLL name`` or ``install name``, as the library's ``name`` shows."""
+    if name.lower().endswith(_OF_WINDOWS):
+        return "DLL name"
+    return "install name" if "/" in name or name.endswith((".dylib", ".tbd")) else "SONAME"

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.model.judging.bump import Bump, OldAndNew
+from abistore.model.labels.sonames import name_word
 from abistore.model.words.counting import counted
-from abistore.model.words.library_names import name_word
 from abistore.report.model import Report, ReportedFinding, verdict_of
 
 if TYPE_CHECKING:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from abistore.errors import UsageError
 from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Release
-from abistore.model.judging.approvals import (
-    EVERY_TARGET,
-    FOREVER,
-    Approval,
-    ApprovedFacts,
-    GatePlace,
-    state_at,
-)
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, GatePlace, state_at
 from abistore.model.judging.identity import identity, is_whole
 from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO

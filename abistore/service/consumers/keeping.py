@@ -11,13 +11,7 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.reader import ExtractOptions
-from abistore.model.judging.consumers import (
-    ConsumedSymbol,
-    Consumer,
-    ConsumerDetails,
-    StoredConsumer,
-    asks_for,
-)
+from abistore.model.judging.consumers import ConsumedSymbol, Consumer, ConsumerDetails, StoredConsumer, asks_for
 from abistore.model.names import Name
 from abistore.service.consumers.reading import ReadConsumers, read_consumers
 from abistore.service.database import Database, line_target, user, using

@@ -15,13 +15,7 @@ from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.libraries import is_binary, is_debug_file
 from abistore.extract.reader import ExtractOptions, is_package
 from abistore.limits import allow_more
-from abistore.model.judging.consumers import (
-    BuiltType,
-    ConsumedSymbol,
-    Consumer,
-    ConsumerDetails,
-    Unseen,
-)
+from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails, Unseen
 from abistore.model.names import Name
 from abistore.model.shapes import Opaque
 from abistore.model.snapshot import Snapshot

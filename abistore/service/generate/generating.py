@@ -13,13 +13,7 @@ from abistore.service.database import Database, using
 from abistore.service.generate.ages import AgedLibrary, aged
 from abistore.service.generate.debian import debian_symbols
 from abistore.service.generate.formats import GeneratedFormat
-from abistore.service.generate.skip_lists import (
-    Skipped,
-    abicc_symbols,
-    abicc_types,
-    abigail_suppressions,
-    skipped,
-)
+from abistore.service.generate.skip_lists import Skipped, abicc_symbols, abicc_types, abigail_suppressions, skipped
 from abistore.service.generate.version_script import version_script
 from abistore.service.inventory.inventory import released
 from abistore.service.listing import releases_of

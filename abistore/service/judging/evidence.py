@@ -31,10 +31,7 @@ NO_LESS: Final = "old"
 
 LESS_OF_SOURCE: Final = (HEADERS_NOT_GIVEN, NO_LAYOUT)
 """What the new side's headers may lack that the old side's have, though all of them were read."""
-SOURCE_IN_PART: Final = (
-    *(*LESS_OF_SOURCE, HEADERS_DISAGREE),
-    *(HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY),
-)
+SOURCE_IN_PART: Final = (*LESS_OF_SOURCE, HEADERS_DISAGREE, HEADERS_READ_DIFFERENTLY, HEADERS_SELECTED_DIFFERENTLY)
 """Why headers that were read in full do not tell all that programs get of them."""
 
 FULL: Final = evidence_rank(Evidence("layout", "full"))

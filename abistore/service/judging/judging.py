@@ -80,7 +80,7 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
     old, new = sides
     with limits_for(old.weight + new.weight, f"telling what changed from {old.label} to {new.label}"):
         if any(each.kind in OF_MOVES for each in comparison.findings):
-            from abistore.compare.scopes.aligned import aligned
+            from abistore.compare.scopes.found import aligned
 
             both = aligned(old, new)
             sides = both.old, both.new

@@ -27,13 +27,7 @@ from abistore.service.judging.judging import concluded
 from abistore.service.judging.predecessors import before
 from abistore.service.ledger.measures import Measure, measures_of, standing_here
 from abistore.service.ledger.remarks import remarks
-from abistore.service.since.departed import (
-    AskedRelease,
-    DepartureFinder,
-    Departures,
-    last_with,
-    needed,
-)
+from abistore.service.since.departed import AskedRelease, DepartureFinder, Departures, last_with, needed
 from abistore.service.since.stepping import Broken, StepJudge, broken_by, steps_at_once
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from abistore.extract.headers.options import Language
-from abistore.model.cpp_names.spelling import declare
+from abistore.model.cpp_names.declarators import declare
 from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import is_mangled

@@ -24,16 +24,7 @@ from threading import Lock
 from benchmarks.accuracy.asking import TOOLS, Said, ask, has_debug, soname
 from benchmarks.accuracy.release import Release
 from benchmarks.accuracy.unseen import Part, UnseenPair, pairs
-from benchmarks.accuracy.unseen.answers import (
-    ANSWERS,
-    Binaries,
-    Key,
-    answers,
-    binaries,
-    keep,
-    keep_binaries,
-    key,
-)
+from benchmarks.accuracy.unseen.answers import ANSWERS, Binaries, Key, answers, binaries, keep, keep_binaries, key
 from benchmarks.accuracy.unseen.building import release
 from benchmarks.against_peers import install_abicheck
 from examples.obtain import CACHE, PROJECT, Missing, run

@@ -7,7 +7,7 @@ from typing import Final
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.names import Name, unnamed_enum
 from abistore.model.shapes import Array, Enum, Function, MemberPointer, Pointer, Primitive, Procedure, Record, TypeRef

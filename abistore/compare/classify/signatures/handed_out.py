@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import Sameness
+from abistore.compare.types.sameness import Sameness
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
 from abistore.model.references import references

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import Pointer, TypeRef
 
 

@@ -11,11 +11,10 @@ import msgspec
 from abistore.compare.consumers.consumers import Chance
 from abistore.compare.consumers.derived.directions import ANYTHING, Flow, Passed, call, carried, flows
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.public_api import COPIED
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
-from abistore.model.declared import Declared
+from abistore.model.declared import COPIED, Declared
 from abistore.model.mangling.symbols import TYPEINFO, is_in_std, is_member_of_std, primary
 from abistore.model.names import Name
 from abistore.model.references import references

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from abistore.compare.types.equivalence import TypeSide
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import last_component, scope
 from abistore.model.declared import Declared

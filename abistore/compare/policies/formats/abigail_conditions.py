@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from abistore.compare.policies.conditions import Condition
 from abistore.compare.policies.expressions import Expression
 from abistore.compare.policies.facts import FindingFacts
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.findings import Action
 from abistore.model.names import SELF
 from abistore.model.shapes import Enum, Function, Record, TypeRef, Variable

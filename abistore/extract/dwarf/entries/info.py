@@ -20,8 +20,8 @@ from abistore.extract.dwarf.bytes.faults import MALFORMED, MalformedDwarf, descr
 from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.bytes.sections import DebugSections
 from abistore.extract.dwarf.bytes.strings import NoStrings
-from abistore.extract.dwarf.entries.index import add_definitions
 from abistore.extract.dwarf.entries.lines import LineTableFiles, file_names
+from abistore.extract.dwarf.entries.peek import add_definitions
 from abistore.extract.dwarf.entries.ranges import Range, read_aranges, unit_ranges, within
 from abistore.extract.dwarf.entries.scan import Found, scan_namespaces
 from abistore.extract.dwarf.entries.scopes import Scope, Scopes

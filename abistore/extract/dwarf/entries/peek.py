@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
+from abistore.extract.dwarf.bytes.forms import Attributes
 from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import Die, tagged
 
@@ -47,3 +49,18 @@ def parameter_types(function: Die) -> list[int]:
         for _, child, after in (tagged(unit, position, PARAMETERS) if abbreviation.has_children else ())
         if dw.AT_ARTIFICIAL not in child.attributes
     ]
+
+
+def add_definitions(unit: Unit, attributes: Callable[[int], Attributes], index: dict[str, list[int]]) -> None:
+    """Enters the definitions at namespace scope of a scanned unit, by DW_AT_name: a handle each.
+
+    A definition that carries only DW_AT_specification is listed under the name of its declaration.
+    """
+    for start in unit.classes:
+        abbreviation, position = unit.at(start)
+        name = name_at(unit, abbreviation, position)
+        if not name and dw.AT_SPECIFICATION in abbreviation.attributes:
+            declaration = abbreviation.decode(unit.data, position, unit)[1][dw.AT_SPECIFICATION]
+            name = attributes(declaration).get(dw.AT_NAME, "")
+        if name:
+            index.setdefault(name, []).append(unit.base + start)

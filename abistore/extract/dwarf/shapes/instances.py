@@ -17,9 +17,9 @@ from abistore.extract.dwarf.names.templates import split
 from abistore.extract.dwarf.shapes.enumerators import EnumeratorSpellings
 from abistore.extract.dwarf.shapes.records import TEMPLATE_PARAMETERS, fit
 from abistore.extract.dwarf.shapes.types import MAX_DEPTH, SORTS, TRANSPARENT, TypeReferences
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import CLOSURE, number_closure
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Named, Primitive, TypeRef
 
 if TYPE_CHECKING:

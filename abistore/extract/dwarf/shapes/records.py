@@ -182,7 +182,7 @@ class RecordMembers:
             self.special.add(die)
         name = attributes.get(dw.AT_NAME, "")
         if dw.AT_DELETED in attributes:
-            from abistore.model.cpp_names.spelling import spell  # C has nothing to delete
+            from abistore.model.cpp_names.declarators import spell  # C has nothing to delete
 
             parameters = ", ".join(map(spell, read_signature(self.types, die).parameters))
             self.deleted.add(f"{normal_name(name)}({parameters})")

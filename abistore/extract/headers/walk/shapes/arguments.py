@@ -7,9 +7,9 @@ from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import plain_template
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import Special, TypeRef
 
 INTEGER: Final = 4

@@ -12,8 +12,8 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, Type
 from abistore.extract.headers.walk.shapes.classes import BaseClass, Classes, ClassFacts
 from abistore.extract.headers.walk.shapes.nested import NestedCursors
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.spelling import spell
 from abistore.model.shapes import (
     Base,
     Enum,

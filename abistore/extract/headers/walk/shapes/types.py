@@ -13,7 +13,7 @@ from abistore.extract.headers.walk.shapes.arguments import TemplateArguments
 from abistore.extract.headers.walk.shapes.names import Names
 from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.references import References
-from abistore.model.cpp_names.spelling import spell
+from abistore.model.cpp_names.declarators import spell
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Array, Enum, Inline, Procedure, Qualified, Record, TypeRef
 

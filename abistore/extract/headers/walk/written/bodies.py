@@ -12,7 +12,7 @@ from abistore.extract.headers.walk.shapes.names import Names
 from abistore.extract.headers.walk.written.handing import FARTHEST, words_with
 from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.declared import InlineBody
-from abistore.model.words.forbidding import forbids_use
+from abistore.model.words.telling import forbids_use
 
 RECURSE: Final = 2
 BODIES: Final = frozenset({kinds.COMPOUND, kinds.TRY})

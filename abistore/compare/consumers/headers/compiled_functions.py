@@ -5,26 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Protocol
 
 from abistore.compare.consumers.export_table import is_weak
+from abistore.compare.consumers.headers.texts import HeaderText
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, plain_template, scope
 from abistore.model.mangling.symbols import OF_CLASS, is_local, is_mangled
 from abistore.model.names import Name
 from abistore.model.snapshot import HeadersRead, Snapshot
-
-
-class HeaderTold(Protocol):
-    """What headers say of one declaration, as far as it is asked here."""
-
-    @property
-    def template(self) -> str:
-        """Its name where it is a template."""
-
-    @property
-    def defined(self) -> bool:
-        """Whether all who include a header that declares it compile it: of a class template, all its functions."""
 
 
 class CompiledFunctions:
@@ -34,7 +22,7 @@ class CompiledFunctions:
     declares may have no definition there.
     """
 
-    def __init__(self, snapshot: Snapshot, texts: Mapping[Name, HeaderTold]) -> None:
+    def __init__(self, snapshot: Snapshot, texts: Mapping[Name, HeaderText]) -> None:
         self._symbols = snapshot.entries.get("symbol", {})
         self._texts = texts
         read = snapshot.provenance.headers

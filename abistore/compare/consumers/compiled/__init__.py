@@ -1,1 +1,0 @@
-"""What programs compile for themselves, as the headers that they include tell."""

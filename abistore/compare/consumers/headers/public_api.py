@@ -1,0 +1,139 @@
+"""What the public headers of a release say of its exports: which belong to it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from abistore.compare.consumers.headers.classes import PublicClasses
+from abistore.compare.consumers.headers.compiled_functions import CompiledFunctions
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope
+from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_mangled, made_for, primary
+from abistore.model.names import Name
+from abistore.model.references import references
+from abistore.model.snapshot import Snapshot
+
+Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
+"""What headers say of an export: declared, private to its class, not declared, or nothing, since some did not parse."""
+
+
+class PublicApi(PublicClasses):
+    """The exports of one release, as its public headers declare them."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(snapshot)
+        self._compiled = CompiledFunctions(snapshot, self.texts)
+        self._standings: dict[Name, Standing] = {}
+
+    def standing(self, export: Name) -> Standing:
+        """What the headers say of ``export``, which may be what a compiler makes for a class or a function."""
+        if export not in self._standings:
+            self._standings[export] = self._read_standing(export)
+        return self._standings[export]
+
+    def _read_standing(self, export: Name) -> Standing:
+        spelling = export.spelling
+        if self.is_called(spelling) or self.is_called(primary(spelling)):
+            return "public"
+        declared = self.declaration(export)
+        found = self._declared_standing(export, declared)
+        if found != "public" or not self._closed or (declared is not None and self.texts[declared].copied):
+            return found
+        owner = class_behind(spelling) or scope(entity(demangle(spelling)))
+        return "private" if Name("record", owner) in self._closed else found
+
+    @cached_property
+    def _closed(self) -> frozenset[Name]:
+        """The nested classes that are private to the class around them, and that no accessible function shows."""
+        closed = {name for name in self._source if name.kind == "record" and self.texts[name].closed}
+        for name in self._source if closed else ():
+            text = self.texts[name]
+            if name.kind in ("function", "variable") and text.accessible and text.owner not in closed:
+                for shape in self._source[name]:
+                    closed.difference_update(each for each, _ in references(shape))
+        return frozenset(closed)
+
+    def _declared_standing(self, export: Name, declared: Name | None) -> Standing:
+        spelling = export.spelling
+        if declared is not None:
+            return "public" if self.texts[declared].accessible else "private"
+        if not is_mangled(spelling):
+            return self._absent
+        if spelling.startswith(LOCAL_CLASS_DATA):
+            return "undeclared"
+        if spelling.startswith(OF_CLASS):
+            return self._of_class(class_behind(spelling))
+        return self._of_mangled(spelling)
+
+    def declaration(self, export: Name) -> Name | None:
+        """The declaration of ``export`` in a public header; ``None`` without one."""
+        for spelling in dict.fromkeys((export.spelling, primary(export.spelling))):
+            for kind in ("function", "variable"):
+                found = self._spelled.get((kind, spelling))
+                if found is not None:
+                    return found
+        return None
+
+    def is_compiled_here(self, export: Name) -> bool:
+        """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""
+        declared = self.declaration(export)
+        return declared is not None and not self.texts[declared].copied and "<" not in demangle(export.spelling)
+
+    def is_compiled_by_programs(self, export: Name) -> bool:
+        """Whether headers define ``export`` for all who include them."""
+        return self._compiled.has(export, self.declaration(export))
+
+    def is_instantiated(self, export: Name) -> bool:
+        """Whether ``export`` is a member of an instance that headers leave to the library, as the template declares it.
+
+        ``extern template class Box<int>;`` keeps compilers from making members of it, inline ones too.
+        """
+        if not is_mangled(export.spelling) or class_behind(export.spelling) or self.declaration(export) is not None:
+            return False
+        subject = entity(demangle(export.spelling))
+        instance = scope(subject)
+        plain = plain_template(instance)
+        if plain is None or not self.declares(Name("record", instance)):
+            return False
+        return f"{plain[0]}::{last_component(subject)}" in self._templates
+
+    @property
+    def _absent(self) -> Standing:
+        return "undeclared" if self.complete else "unknown"
+
+    @cached_property
+    def _unexported(self) -> frozenset[str]:
+        """The names of public functions that the library does not export as the headers spell their symbols."""
+        return frozenset(
+            text.display for name, text in self.texts.items() if text.display and name not in self._symbols
+        )
+
+    def _of_class(self, owner: str) -> Standing:
+        """The standing of what is emitted for a class: its own. From one that is not defined, nobody derives."""
+        name = Name("record", owner)
+        if self.definition(name) == "hidden":
+            return self._absent
+        included = self.complete and self.definition(name) == "included"
+        return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
+
+    def _of_mangled(self, symbol: str) -> Standing:
+        subject_symbol = made_for(symbol)
+        if subject_symbol is not None:
+            return self.standing(Name("function", subject_symbol))
+        subject = entity(demangle(symbol))
+        if self._is_instance(subject) or subject in self._unexported:
+            return "public"
+        if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
+            return self._absent if "<" in subject else "public"
+        owner = Name("record", scope(subject))
+        if self.declares(owner) and self.definition(owner) == "public":
+            return "public" if _may_be_implicit(subject, owner.spelling) else "undeclared"
+        return self._absent
+
+
+def _may_be_implicit(subject: str, owner: str) -> bool:
+    """Whether a member function may be one that the compiler makes where nobody declares it."""
+    last = last_component(subject)
+    return last in (last_component(owner), "operator=") or last.startswith("~")

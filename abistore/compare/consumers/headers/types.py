@@ -1,0 +1,121 @@
+"""What the public headers of a release say of types: where programs find what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from abistore.compare.consumers.headers.texts import HeaderTexts
+from abistore.model.cpp_names.qualified import outside, scope
+from abistore.model.declared import Declared
+from abistore.model.names import Name
+from abistore.model.references import references
+from abistore.model.shapes import Alias, Enum, Foreign, Named, Opaque, Record, VirtualMethod
+
+Definition: TypeAlias = Literal["public", "included", "hidden", "unmentioned"]
+"""Where consumers find the definition of a type: in a public header, in one that a public header includes, or nowhere.
+
+Headers that mention a ``hidden`` type only declare it, or give it a dummy definition.
+"""
+
+
+class PublicTypes(HeaderTexts):
+    """The types of one release, as its public headers declare and define them."""
+
+    def definition(self, type: Name) -> Definition:
+        """Where consumers find what ``type`` is made of."""
+        stated = self._stated(type)
+        if stated is not None:
+            return stated
+        if "<" in type.spelling and self._is_completed(type):
+            return "public"
+        shapes = self._source.get(type, ())
+        return "hidden" if any(isinstance(shape, Opaque) for shape in shapes) else "unmentioned"
+
+    def _stated(self, type: Name) -> Definition | None:
+        """What the headers themselves say; ``None`` where they do not tell what ``type`` is made of."""
+        shapes = self._source.get(type, ())
+        text = next((shape for shape in shapes if isinstance(shape, Declared)), None)
+        if text is not None and len(shapes) == 1:  # a template, a using-declaration
+            return "public"
+        if any(isinstance(shape, Record | Enum | Alias | Foreign) for shape in shapes):
+            if text is not None:
+                return "hidden" if "dummy" in text.traits else "public"
+            return "public" if self._is_instance(type.spelling) else "included"
+        return None
+
+    def _is_instance(self, qualified: str) -> bool:
+        """Whether ``qualified`` is an instance of a public template, or a member of one."""
+        return "<" in qualified and any(each in self._templates for each in templates_in(qualified))
+
+    def _is_completed(self, type: Name) -> bool:
+        """Whether programs instantiate what headers only name: ``Box<int> *`` for a ``Box`` that they define.
+
+        Headers that use a pointer to it leave it to programs to have it made, for what they can see themselves.
+        """
+        pending, seen = [type], {type}
+        while pending:
+            each = pending.pop()
+            if each not in self._mentioned or self._defined.isdisjoint(templates_in(each.spelling)):
+                return False
+            for argument in self._arguments(each):
+                stated = self._stated(argument)
+                if stated == "hidden":
+                    return False
+                if stated is None and argument not in seen:
+                    seen.add(argument)
+                    pending.append(argument)
+        return True
+
+    def _arguments(self, instance: Name) -> list[Name]:
+        """The types that an instance of a template holds, but for those of other libraries."""
+        records = (shape for shape in self._layout.get(instance, ()) if isinstance(shape, Record))
+        named = (each.name for record in records for each in record.arguments if isinstance(each, Named))
+        return [each for each in named if not any(isinstance(shape, Foreign) for shape in self._layout.get(each, ()))]
+
+    @cached_property
+    def _mentioned(self) -> frozenset[Name]:
+        """What the declarations of the headers name."""
+        shapes = ((name, shape) for name, variants in self._source.items() for shape in variants)
+        return frozenset(each for name, shape in shapes for each, _ in references(shape, name))
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        """The templates of classes that headers define, as far as they have members."""
+        return frozenset(scope(name.spelling) for name, text in self.texts.items() if text.template)
+
+    def is_keyless(self, type: Name) -> bool:
+        """Whether every unit that needs the vtable of ``type`` emits it (Itanium C++ ABI, section 5.2.3).
+
+        So it is where a public header defines a class in which each virtual function is pure or inline: the class has
+        no key function, which one unit alone defines. Instances of templates may be left to one unit in other ways.
+        """
+        shape = next((shape for shape in self._source.get(type, ()) if isinstance(shape, Record)), None)
+        if shape is None or self.definition(type) != "public" or "<" in type.spelling:
+            return False
+        return not any(self._is_key(type, method) for method in shape.virtuals)
+
+    def _is_key(self, type: Name, method: VirtualMethod) -> bool:
+        """Whether some source file defines a virtual function that is not pure."""
+        if method.pure:
+            return False
+        if f"{type.spelling}::{method.display}" in self._compiled_elsewhere:
+            return True
+        text = self._spelled.get(("function", method.symbol)) if method.symbol else None
+        return text is not None and not self.texts[text].copied
+
+    @cached_property
+    def _compiled_elsewhere(self) -> frozenset[str]:
+        """The names of public functions that headers declare and leave to a source file."""
+        return frozenset(text.display for text in self.texts.values() if text.display)
+
+
+def templates_in(qualified: str) -> Iterator[str]:
+    """The templates in a qualified name, without arguments: ``Box`` and ``Box::put`` of ``Box<int>::put<T>``."""
+    head, place = "", 0
+    for token, begin, end in outside(qualified):
+        if token == "<":
+            head += qualified[place:begin]
+            place = end
+            yield head

@@ -1,0 +1,237 @@
+"""Exports that come or go together for one reason: one finding for all, with their number and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from abistore.compare.classify.export_batches import EXAMPLES, examples, exports_called, identified_examples
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import (
+    ForeignExports,
+    InlineExports,
+    InstructionSetVariants,
+    InternalExports,
+    OmittedExports,
+    PrivateMemberExports,
+    UndeclaredExports,
+    UnobtainedExports,
+)
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+
+
+def _gone(what: str, symbols: Sequence[str], context: Context) -> Note:
+    return Note(f"{what}: {len(symbols)}", identified_examples(symbols), affected=exports_called(symbols, context))
+
+
+def _come(what: str, symbols: Sequence[str], context: Context) -> Note:
+    affected = exports_called(symbols, context, new=True)
+    return Note(f"{what}: {len(symbols)}", None, examples(symbols), affected=affected)
+
+
+@rule(
+    Impact.NOTICE,
+    evidence="symbol",
+    element="library",
+    action="removed",
+    aliases=("symbol_leaked_from_dependency_changed",),
+)
+def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
+    """Copies of other libraries' inline functions and templates are no longer exported.
+
+    They belong to the standard library or to another header-only library, and are weak: each program compiled its own
+    copy of what it uses. Which copies a library carries depends on the compiler and its options.
+
+    Fix: nothing; a version script or ``-fvisibility-inlines-hidden`` keeps them out of the export table.
+    """
+    found = symbols.old.symbols
+    yield Note(
+        f"foreign weak symbols that are gone: {len(found)}", examples(found), affected=exports_called(found, context)
+    )
+
+
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="changed")
+def symbols_foreign_changed(symbols: Changed[ForeignExports], context: Context) -> Iterator[Note]:
+    """Symbols of the language runtime that is linked into the library changed.
+
+    The library was linked with a static runtime (``-static-libstdc++``) of another version. Programs have a runtime of
+    their own; where they bind to these symbols all the same, they get those of another version.
+
+    Fix: keep them out of the export table with a version script, or with ``-Wl,--exclude-libs,ALL``.
+    """
+    found = symbols.old.symbols
+    text = examples(found)
+    yield Note(f"symbols of the runtime that differ: {len(found)}", text, text, affected=exports_called(found, context))
+
+
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
+def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
+    """Copies of other libraries' inline functions and templates are exported now.
+
+    They belong to the standard library or to another header-only library. Nobody should link to them, but a process may
+    now bind its own copies to these.
+
+    Fix: keep them out of the export table with a version script or ``-fvisibility-inlines-hidden``.
+    """
+    yield _come("foreign weak symbols that came", symbols.new.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
+    """Copies of inline functions, templates and implicit members are no longer exported.
+
+    Programs compiled their own copy of what they use, unless their headers only declared it. Compilers emit or drop
+    such copies with every change of optimisation. So it is with any function that the headers define.
+
+    Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
+    ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
+    """
+    yield _gone("copies that are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
+    """Weak copies of inline functions, templates and implicit members are exported now.
+
+    Built programs have their own copies of what they use.
+
+    Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
+    """
+    yield _come("weak copies that came", symbols.new.symbols, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
+def symbols_internal_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
+    """Members of classes defined only in source files are no longer exported.
+
+    No header defines these classes, so that no program could call their members or derive from them. They were exported
+    because nothing hid them.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    yield _gone("symbols of internal classes that are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
+def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
+    """Functions and variables declared only in private headers are no longer exported.
+
+    The debug information tells which header declares each of them, or defines its class. All these headers lie outside
+    the ``include`` folder of the public ones, and no public header needs them. Or the exports stand in a version node
+    that is called private or internal. Only a program that includes headers of the library's own sources, or declared
+    the function itself, used one. Such a program no longer starts.
+
+    Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
+    of the export table.
+    """
+    found = symbols.old
+    headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
+    yield Note(
+        f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
+        identified_examples(found.symbols),
+        affected=exports_called(found.symbols, context),
+    )
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
+def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+    """Variants of one function for several instruction sets were removed.
+
+    ``blend_sse41`` and ``blend_avx2`` are gone, and no ``blend`` that chooses among them is exported. A program that
+    chose by itself does not start.
+
+    Fix: keep the variants, as wrappers if need be, or bump the SONAME.
+    """
+    if not symbols.old.dispatched:
+        yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="removed", aliases=("cpu_dispatch_isa_dropped",))
+def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+    """Variants of one function for several instruction sets were removed, and the function stays.
+
+    ``blend`` chooses among ``blend_sse41`` and ``blend_avx2`` by the processor at hand, and programs call ``blend``.
+    Only a program that chose by itself does not start.
+
+    Fix: nothing, where no public header declares the variants.
+    """
+    if symbols.old.dispatched:
+        yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="library", action="removed")
+def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context: Context) -> Iterator[Note]:
+    """Private member functions or private static data are no longer exported.
+
+    Programs cannot name them. They use one only through an inline function or a friend that a header defines:
+    ``void add(int x) { if (full()) grow(); }`` calls a private ``grow``. Where the public headers are known, no inline
+    function in them uses one. Otherwise the library exports no copy of an inline function that has access to these;
+    copies that compilers inlined everywhere are not seen without the headers.
+
+    Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
+    """
+    yield _gone("private members that are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: Context) -> Iterator[Note]:
+    """Methods of classes are no longer exported of which programs could come by no object.
+
+    All headers of the old release are known. Each constructor of the class takes what a program cannot have, such as a
+    reference to a class that only a source file of the library defines, or is private. Nothing that programs have
+    returns such an object, holds one where they can use it, or hands one to them. So no program calls these methods,
+    and no inline function does. One that casts some other pointer to the class fails.
+
+    Fix: nothing; a class that programs cannot use need not be in a public header.
+    """
+    yield _gone("methods that no program can call are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
+def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
+    """Exports that no public header declared were removed.
+
+    The old release's headers are known. They do not mention these functions and variables, and no inline function of
+    theirs uses one. Only programs that declared one themselves, or looked it up by name (``dlsym``), used it. They fail
+    to start, or at the look-up.
+
+    Fix: nothing, unless such consumers are known; hide what no header declares.
+    """
+    yield _gone("exports that no public header declared are gone", symbols.old.symbols, context)
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="symbol",
+    element="library",
+    action="added",
+    aliases=("undocumented_export_ratio_increased",),
+)
+def symbol_undeclared_added(symbols: Added[OmittedExports], context: Context) -> Iterator[Note]:
+    """Exports that no public header declares were added.
+
+    The new release's headers are known, and no program that includes them can use these functions and variables. They
+    are exported because nothing hides them, and look like a promise to everybody who reads the export table.
+
+    Fix: declare them in a public header, or hide them (``-fvisibility=hidden``, a version script).
+    """
+    yield _come("exports that no public header declares", symbols.new.symbols, context)
+
+
+@rule(
+    Impact.COMPATIBLE,
+    evidence="layout",
+    element="library",
+    action="added",
+    aliases=("rtti_for_internal_type",),
+)
+def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterator[Note]:
+    """Members of classes defined only in source files are exported now.
+
+    No program can call them. They are exported because nothing hides them, and look like a promise to everybody who
+    reads the export table.
+
+    Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
+    """
+    yield _come("internal members that are exported now", symbols.new.symbols, context)

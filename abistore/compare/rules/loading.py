@@ -1,0 +1,157 @@
+"""What a library asks of the loader and the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.compare.diff.parts import Feature
+from abistore.compare.rule import Note, rule
+from abistore.model.deltas import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.tables import Library
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
+    """The library needs static thread-local storage.
+
+    ``dlopen`` of it fails where the small reserve of static storage is used up: "cannot allocate memory in static TLS
+    block".
+
+    Fix: build without ``-ftls-model=initial-exec``.
+    """
+    if feature.new.name == "STATIC_TLS":
+        yield Note("static thread-local storage is needed", None, feature.new.name)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """The library no longer needs static thread-local storage.
+
+    ``dlopen`` can load it at any time.
+
+    Fix: nothing.
+    """
+    if feature.old.name == "STATIC_TLS":
+        yield Note("static thread-local storage is no longer needed", feature.old.name)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
+    """The library uses packed relative relocations (DT_RELR).
+
+    Loaders that do not know them (glibc before 2.36) refuse the library, or leave its pointers unrelocated.
+
+    Fix: link with ``-Wl,-z,nopack-relative-relocs`` while older systems are supported.
+    """
+    if feature.new.name == "DT_RELR":
+        yield Note("packed relative relocations are used", None, feature.new.name)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """The library no longer uses packed relative relocations (DT_RELR).
+
+    Older loaders can read it too.
+
+    Fix: nothing.
+    """
+    if feature.old.name == "DT_RELR":
+        yield Note("packed relative relocations are no longer used", feature.old.name)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
+    """The classic hash table of symbols is gone (DT_HASH).
+
+    Loaders and tools that know no other (some games and their protection, old systems) find no symbol of the library.
+
+    Fix: link with ``-Wl,--hash-style=both``.
+    """
+    if feature.old.name == "DT_HASH":
+        yield Note("the classic hash table is gone", feature.old.name)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def interpreter_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The loader that a file names to be run by is another one (PT_INTERP).
+
+    Where that loader is not installed, or is of another C library, the file does not run.
+
+    Fix: link with the old ``-Wl,--dynamic-linker``.
+    """
+    old, new = map(_interpreter, (library.old, library.new))
+    if old and new and old != new:
+        yield Note("another loader is asked for", old, new)
+
+
+def _interpreter(library: Library) -> str | None:
+    return next((each.removeprefix(INTERPRETER) for each in library.features if each.startswith(INTERPRETER)), None)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The library binds its own symbols first, or no longer does (``-Bsymbolic``).
+
+    A program or a preloaded library may define a symbol of the library anew. The library's own calls no longer reach
+    that definition, or now do.
+
+    Fix: tell those who interpose symbols of the library.
+    """
+    old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
+    if old != new:
+        words = {True: "symbolic", False: None}
+        yield Note("the library's own calls are bound differently", words[old], words[new])
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The flags for the loader changed (``-z nodelete`` and the like).
+
+    They decide whether the library can be opened or unloaded at run time, and in which order it is initialised.
+
+    Fix: keep the ``-Wl,-z,...`` options of the old release.
+    """
+    old, new = (
+        tuple(each for each in side.features if each.startswith("DF_1_")) for side in (library.old, library.new)
+    )
+    if old != new:
+        yield Note("flags for the loader differ", " ".join(old) or None, " ".join(new) or None)
+
+
+INTERPRETER = "PT_INTERP "
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def x86_isa_baseline_raised(feature: Added[Feature]) -> Iterator[Note]:
+    """The library needs a newer processor (x86-64-v2 and up).
+
+    The loader refuses it on processors below the level that it declares.
+
+    Fix: build with the old ``-march``, and choose faster code at run time.
+    """
+    if feature.new.name.startswith("x86-64-v"):
+        yield Note("a newer processor is needed", None, feature.new.name)

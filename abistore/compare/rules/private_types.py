@@ -1,0 +1,109 @@
+"""Types that changed inside, where programs do not see that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from abistore.compare.classify.export_batches import abridged
+from abistore.compare.classify.renamed_mentions import with_old_names
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import DependencyType, NamedShape, PrivateData, PrivateType, UnreachedType
+from abistore.compare.rule import Note, rule
+from abistore.compare.rules.types import facts, title
+from abistore.compare.types.vtables import plainly, spelled
+from abistore.model.cpp_names.declarators import declare
+from abistore.model.cpp_names.spelling import declaration
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+from abistore.model.shapes import Alias, AnyShape
+from abistore.model.words.counting import counted
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
+    """A type defined in a private header or a source file changed.
+
+    Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
+    name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
+    pointers at most, and that no code of the public headers uses. An inline function of a public header that looks
+    inside would have to know it, and so would another library of the same project.
+
+    Fix: nothing, if no public header lets programs look inside.
+    """
+    yield from _redefined("a private definition changed", type, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
+    """Private numbers or pointers of a class changed places or types, within the same bytes.
+
+    Programs have objects of the same size, copy them as before and cannot name these members. The class has no friends,
+    and no inline function of the public headers uses them.
+
+    Fix: nothing; programs that read the bytes of an object by themselves have to be told.
+    """
+    old, new = type.old.shape, type.new.shape
+    yield Note("private members changed", _members(old, new), _members(new, old))
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
+    """A class of another library changed, which this one was built with.
+
+    The library has the linker find members of the class in a library that it needs, and exports none. Exported
+    functions take or return pointers to it, and no class of this library embeds it or derives from it. Whether programs
+    break is decided by the library that defines the class: they go wrong with one release of it or the other.
+
+    Fix: compare the releases of the library that defines it, and name the ones that this release works with.
+    """
+    yield from _redefined("a class of another library changed", type, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
+    """A public class that no export uses changed.
+
+    No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code
+    compiled in, and the library never meets their objects. Two modules of one program that were built against different
+    releases may hand such objects to each other, and disagree.
+
+    Fix: nothing, if such objects do not leave the module that makes them.
+    """
+    yield from _redefined("the definition changed", type, context)
+
+
+def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note]:
+    """The note of a definition that is another one, beyond the names that its types have."""
+    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
+    if before != after:
+        old, new = _outline(type.old), _outline(type.new)
+        if old == new:
+            old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
+        yield Note(what, old, new)
+
+
+def _members(shape: AnyShape, other: AnyShape) -> str:
+    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
+    own = _lacking(shape, other)
+    return abridged(own) or ("none of these" if _lacking(other, shape) else facts(shape, other))
+
+
+def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
+    """The fields and virtual functions of ``shape`` that ``other`` lacks or has differently."""
+    fields, methods = getattr(other, "fields", ()), [plainly(each) for each in getattr(other, "virtuals", ())]
+    return [
+        *(
+            f"{declare(each.type, each.name)} at {each.offset // 8}"
+            for each in getattr(shape, "fields", ())
+            if each not in fields
+        ),
+        *(spelled(each) for each in getattr(shape, "virtuals", ()) if plainly(each) not in methods),
+    ]
+
+
+def _outline(type: NamedShape) -> str:
+    if isinstance(type.shape, Alias):
+        return declaration(type.name, type.shape)
+    size = getattr(type.shape, "size", None)
+    return title(type.name, type.shape) + ("" if size is None else f" of {counted(size, 'byte')}")
