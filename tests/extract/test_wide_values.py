@@ -8,7 +8,7 @@ import pytest
 
 from abistore.extract.capture import read
 from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.walk.written.wide_values import exact
+from abistore.extract.headers.walk.written.numbers.wide_values import exact
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import FACETS, Name
 from abistore.model.shapes import Enum, Enumerator, Primitive

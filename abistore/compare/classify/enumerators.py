@@ -108,12 +108,17 @@ class EnumeratorValues:
         """Whether ``value`` is made of flags of this enumeration, all of which it names; 0 is made of none."""
         if value < 0 or not self.by_value or re.search(FLAGS, last_component(self._name)) is None:
             return False
-        return min(self.by_value) >= 0 and value & ~self._single_bits == 0
+        return min(self.by_value) >= 0 and value & ~self.single_bits == 0
 
     @cached_property
-    def _single_bits(self) -> int:
+    def single_bits(self) -> int:
         """The sum of the enumerators that are one bit."""
         return reduce(or_, (value for value in self.by_value if value.bit_count() == 1), 0)
+
+    def keeps_flags(self, value: int, new: EnumeratorValues) -> bool:
+        """Whether the flags of which ``value`` is made all have their names and numbers in ``new`` too."""
+        flags = [each for bit, named in self.by_value.items() if bit.bit_count() == 1 and bit & value for each in named]
+        return all(new.by_name.get(each.name) == each.value for each in flags)
 
     def _is_counted(self, end: Enumerator) -> bool:
         """Whether ``end`` follows values that run from 0 or 1 without a gap, which are no errors, results or states."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from abistore.compare.classify.constants.bits import keeps_bits
 from abistore.compare.classify.constants.living_on import is_constant_now
+from abistore.compare.classify.enumerations.flag_unions import keeps_union
+from abistore.compare.classify.enumerations.narrowed_enums import only_handed_over
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
     is_bound,
@@ -14,7 +16,6 @@ from abistore.compare.classify.enumerators import (
     is_reserved,
 )
 from abistore.compare.classify.export_batches import abridged
-from abistore.compare.classify.narrowed_enums import only_handed_over
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import UnusedEnum
 from abistore.compare.rule import Note, rule
@@ -96,8 +97,7 @@ def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bo
     """Whether ``value`` is no flag itself, and is made of flags that all keep their names and values."""
     if value.bit_count() == 1 or not (old.means_flags(value) and new.means_flags(value)):
         return False
-    flags = [each for bit, named in old.by_value.items() if bit.bit_count() == 1 and bit & value for each in named]
-    return all(new.by_name.get(each.name) == each.value for each in flags)
+    return old.keeps_flags(value, new)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
@@ -210,8 +210,27 @@ def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> It
 
     Fix: give it its old value explicitly.
     """
-    if each.old.value != each.new.value and not _is_sentinel(each, context) and not _keeps_bits(each, context):
+    alike = _is_sentinel(each, context) or _keeps_bits(each, context) or _keeps_union(each, context)
+    if each.old.value != each.new.value and not alike:
         yield Note("the value differs", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_member_combination_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator that joins flags joins others now, e.g. ``DEFAULT = FAST | SAFE | CHECKED``.
+
+    The headers of both releases write it so, and each of the old flags keeps its name and number. Built programs go on
+    asking for the old flags, which mean what they did. Those that compare what they get with the whole (``==``) may
+    notice.
+
+    Fix: nothing, where the old flags do together what they did.
+    """
+    if each.old.value != each.new.value and not _is_sentinel(each, context) and _keeps_union(each, context):
+        yield Note("the flags differ", str(each.old.value), str(each.new.value))
+
+
+def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
+    return keeps_union(each, _values(each, context), (context.old, context.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")

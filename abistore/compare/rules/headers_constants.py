@@ -110,30 +110,32 @@ def _is_handed(declared: Changed[Declared] | Removed[Declared]) -> bool:
 
 
 def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    """Whether a constant is neither a number that the language knows nor a flag."""
-    return number(declared.old) is None and not _is_flag(declared, context)
+    """Whether a constant is neither a number that the language knows nor one of those that macros enumerate."""
+    return number(declared.old) is None and not _is_moved(declared, context)
 
 
-def _is_flag(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
     from abistore.compare.classify.constants.flags import is_moved_flag  # few macros change
+    from abistore.compare.classify.constants.numberings import is_moved_number
 
-    return isinstance(declared, Changed) and is_moved_flag(declared.subject.name, context)
+    name = declared.subject.name
+    return isinstance(declared, Changed) and (is_moved_flag(name, context) or is_moved_number(name, context))
 
 
 @rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
 def constant_number_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a public integer constant changed: of a ``const`` object, a flag, or an enumerator without a type.
+    """The value of a public integer constant changed: of a ``const`` object, or an enumerator without a type.
 
-    A flag is a macro of a family of single bits, which are there to be combined, and of which another was given the old
-    number or moved too. Programs have the old number compiled in, as that of any enumerator. The library takes what
-    they pass for something else, and they take what they get for something else; arrays that they sized by it have the
-    old size.
+    So are macros that enumerate: their names begin alike, and they are single bits, which are there to be combined, or
+    numbers that run without a gap. Another one of them has the old number now, had the new one, or moved too. Programs
+    have the old number compiled in, as that of any enumerator. The library takes what they pass for something else, and
+    they take what they get for something else; arrays that they sized by it have the old size.
 
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
     known = number(declared.old) is not None and not _ends(declared, context) and not _keeps_bits(declared, context)
-    if values is not None and (known or (number(declared.old) is None and _is_flag(declared, context))):
+    if values is not None and (known or (number(declared.old) is None and _is_moved(declared, context))):
         yield Note("the constant's number differs", *values)
 
 

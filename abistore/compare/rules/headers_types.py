@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.constants.living_on import moved
 from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.export_batches import abridged
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import WrittenMember
+from abistore.compare.diff.parts import DefinitionKind, WrittenMember
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
@@ -127,3 +129,21 @@ def field_default_initializer_removed(member: Removed[WrittenMember]) -> Iterato
     """
     if member.subject.name.kind == "record":
         yield Note("the member begins with no value", member.old.text, None)
+
+
+@rule(Impact.BREAKING, evidence="source", element="enums", action="removed")
+def enum_member_constant_changed(enum: Removed[Enum] | Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """An enumeration went, and what its enumerators were called has another value now.
+
+    Each is a macro, or an enumerator of another enumeration. Programs have the old numbers compiled in. The library
+    takes what they pass for something else, and they take what they get for something else.
+
+    Fix: give the names their old values.
+    """
+    old = enum.old.shape if isinstance(enum.old, DefinitionKind) else enum.old
+    stays = isinstance(enum, Changed) and isinstance(enum.new.shape, Enum)
+    found = list(moved(enum.subject.name, old, context)) if isinstance(old, Enum) and not stays else []
+    if found:
+        before = [f"{each.name} = {each.value}" for each, _ in found]
+        now = [f"{each.name} = {value}" for each, value in found]
+        yield Note("the names have other values", abridged(before), abridged(now))

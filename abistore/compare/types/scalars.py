@@ -37,6 +37,16 @@ def standard_array(name: Name, shape: Foreign) -> Array | None:
     return None
 
 
+def standard_atomic(name: Name, shape: Foreign) -> TypeRef | None:
+    """What an object of ``std::atomic`` holds and nothing else; ``None`` for every other type, and for wide ones.
+
+    Up to eight bytes all compilers keep the value alone: they change it by instructions that need no lock beside it.
+    """
+    if re.match(r"std::(__\w+::)?atomic<", name.spelling) and shape.size in (1, 2, 4, 8) and len(shape.arguments) == 1:
+        return shape.arguments[0]
+    return None
+
+
 class _Collector:
     """Gathers the scalars of one type; each method tells whether all of it has a fixed layout."""
 
@@ -49,7 +59,7 @@ class _Collector:
         if depth > DEEPEST or len(self.found) >= MOST_SCALARS:
             return False
         match type:
-            case Qualified(target):
+            case Qualified(target, qualifiers) if "atomic" not in qualifiers:
                 return self.collect(target, place, depth + 1)
             case Array(element, count, False):
                 each = self._layouts.size(element)
@@ -73,8 +83,19 @@ class _Collector:
                 return self._fields(record, place[0], depth)
             case (Foreign() as foreign,) if (array := standard_array(name, foreign)) is not None:
                 return self.collect(array, place, depth + 1)
+            case (Foreign() as foreign,) if (held := standard_atomic(name, foreign)) is not None:
+                return self._atomic(held, foreign, place)
             case _:
                 return False
+
+    def _atomic(self, held: TypeRef, atomic: Foreign, place: Place) -> bool:
+        """An atomic object of one scalar is that scalar, of which all accesses are atomic."""
+        inside = _Collector(self._snapshot, self._layouts)
+        single = inside.collect(held, (0, None), 0) and [where for where, _ in inside.found] == [(0, None)]
+        if not single or self._layouts.size(held) != atomic.size:
+            return False
+        self.found.append((place, Qualified(inside.found[0][1], ("atomic",))))
+        return True
 
     def _fields(self, record: Record, start: int, depth: int) -> bool:
         if record.sort == "union" or record.bases or record.virtuals or record.has_vptr:

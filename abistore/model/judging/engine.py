@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 96
+ENGINE: Final = 97
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7c4101672f207c34"
+CORPUS: Final = "1c69acd2feea710d"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

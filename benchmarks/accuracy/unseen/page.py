@@ -48,7 +48,9 @@ seven false alarms with headers go (`--part fresh --tool abistore+headers --answ
 Since the sixth part was judged, constant defaults are one of many values, and an enumeration with a huge last value is
 judged: it misses nothing with headers, and all pairs have an answer. Before the seventh part was judged, what programs
 compiled by the old headers may go from the exports, and an enumeration may shrink that is passed by value alone: three
-of the five false alarms of the sixth part with headers go.
+of the five false alarms of the sixth part with headers go. Since the seventh part was judged, names of an enumeration
+that went and macros that number something are enumerators that move, flags that are joined may be more, and
+`std::atomic` holds what it is made of: two of its three misses and three of its six false alarms with headers go.
 
 **What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
 compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over

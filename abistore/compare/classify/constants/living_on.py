@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.enumerators import EnumeratorValues
 from abistore.compare.context import Context
 from abistore.compare.side import enumerated
 from abistore.model.declared import Declared
@@ -27,9 +28,38 @@ def is_constant_now(each: Removed[Enumerator] | Changed[Enumerator], context: Co
     shape = context.old.shape(enum)
     if not isinstance(shape, Enum) or shape.scoped:
         return False
-    names = {Name("variable", each.old.name)}
-    names |= {name for name, _ in enumerated(enum, (Enum(shape.size, (each.old,)),))}
-    return any(_stands_for(name, each.old.value, context) for name in names)
+    return any(_stands_for(name, each.old.value, context) for name in _called(enum, shape, each.old))
+
+
+def _called(name: Name, enum: Enum, each: Enumerator) -> set[Name]:
+    """By what names a constant may take an enumerator's place: macros have no scope."""
+    return {Name("variable", each.name), *(called for called, _ in enumerated(name, (Enum(enum.size, (each,)),)))}
+
+
+def _number(name: Name, context: Context) -> int | None:
+    """What the new headers have by a name: an enumerator or another constant of an integer."""
+    if name in context.new.enumerators:
+        return context.new.enumerators[name]
+    return next(_numbers(name, context), None)
+
+
+def _numbers(name: Name, context: Context) -> Iterator[int]:
+    """The numbers that the new headers define a name as, beside enumerations."""
+    from abistore.compare.types.written_values import INTEGER  # headers alone write values
+
+    for each in context.new.variants("source", name):
+        known = _value(each, context) if isinstance(each, Declared) and "constant" in each.traits else None
+        if found := INTEGER.fullmatch(known or ""):
+            yield int(found[1])
+
+
+def moved(name: Name, enum: Enum, context: Context) -> Iterator[tuple[Enumerator, int]]:
+    """The enumerators of an enumeration that went whose names are worth another number now, and that number."""
+    values = EnumeratorValues(enum, name.spelling)
+    for each in () if enum.scoped else enum.enumerators:
+        now = {_number(called, context) for called in _called(name, enum, each)} - {None}
+        if now and each.value not in now and not values.is_sentinel(each):
+            yield each, max(value for value in now if value is not None)
 
 
 def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
@@ -39,8 +69,7 @@ def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
 
 
 def _stands_for(name: Name, value: int, context: Context) -> bool:
-    found = (each for each in context.new.variants("source", name) if isinstance(each, Declared))
-    if any("constant" in each.traits and _value(each, context) == str(value) for each in found):
+    if value in _numbers(name, context):
         return True
     beside = () if "source" in context.new.snapshot.entries else _beside(name, context)
     return any(value in (each.value for each in enum.enumerators[:1]) for enum in beside)

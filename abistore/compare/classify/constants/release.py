@@ -49,4 +49,9 @@ def accepts_former(name: Name) -> bool:
 
 
 def _words(name: Name) -> list[str]:
-    return [word.lower() for word in re.findall(_WORD, last_component(name.spelling))]
+    return words(last_component(name.spelling))
+
+
+def words(text: str) -> list[str]:
+    """The words of which a name is made, in small letters: ``SplitType``, ``split_type`` and ``SPLIT_TYPE`` are two."""
+    return [word.lower() for word in re.findall(_WORD, text)]

@@ -21,8 +21,8 @@ from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
 from abistore.extract.headers.walk.written.handing import public_macros, settle_handed
 from abistore.extract.headers.walk.written.macros import macros, settle_macros
+from abistore.extract.headers.walk.written.numbers.wide_values import TOLD, exact
 from abistore.extract.headers.walk.written.tokens import SourceText
-from abistore.extract.headers.walk.written.wide_values import TOLD, exact
 from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.passing import settle_passing
 from abistore.model.budget import fitted

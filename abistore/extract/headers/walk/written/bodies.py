@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
 from abistore.extract.headers.walk.shapes.names import Names
-from abistore.extract.headers.walk.written.handing import FARTHEST, words_with
+from abistore.extract.headers.walk.written.handing import FARTHEST, Handed, words_with
 from abistore.extract.headers.walk.written.tokens import SourceText, digest
 from abistore.model.declared import InlineBody
 from abistore.model.words.telling import forbids_use
@@ -45,7 +45,7 @@ class InlineBodies:
         self._members: dict[int, str | None] = {}
         self._symbols: dict[int, str | None] = {}
         self._called: dict[int, str | None] = {}
-        self.handed: dict[str, set[str]] = {}
+        self.handed: dict[str, set[Handed]] = {}
         """The names that stand in calls of the library's functions, each with the functions that are called with it."""
 
     def of(self, function: Cursor, children: Sequence[Cursor]) -> InlineBody | None:
@@ -96,8 +96,8 @@ class InlineBodies:
             file, begin, end = self._text.extent(call)
             first = max(0, begin - FARTHEST)
             around = self._text.between(file, first, end + FARTHEST).decode("latin-1")
-            for word in words_with(around, begin - first, end - first):
-                self.handed.setdefault(word, set()).add(function)
+            for word, handed in words_with(around, begin - first, end - first, function):
+                self.handed.setdefault(word, set()).add(handed)
 
     def _function(self, cursor: Cursor) -> str | None:
         """What a function of the library is called; ``None`` for all else."""

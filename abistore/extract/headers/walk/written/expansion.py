@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
-from abistore.extract.headers.walk.written.sizes import measured
+from abistore.extract.headers.walk.written.numbers.sizes import measured
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
 from abistore.model.declared import Meaning
 from abistore.model.values.texts import constant

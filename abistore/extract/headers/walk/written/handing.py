@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -32,38 +32,56 @@ EQUALLED: Final = re.compile(rf"(?<![-+*/%])(?<![-+*/%]\s)\b({WORD.pattern})[\s)
 COMPUTED: Final = re.compile(r"[-+*/%]\s*$")
 """What stands before a call whose result is computed with before it is compared."""
 
+JOINED: Final = (
+    re.compile(rf"({WORD.pattern})[\s)]*(?:[+*/%]|-(?!>))[\s(]*$"),
+    re.compile(rf"[\s)]*(?:[+*/%]|-(?!>))[\s(]*({WORD.pattern})"),
+)
+"""What stands before and behind a name that another one is added to, subtracted from and the like."""
+
 FARTHEST: Final = 200
 """Characters before and behind a call that are looked at."""
 
 
-def words_with(text: str, begin: int, end: int) -> frozenset[str]:
-    """The names that stand in a call, which is a piece of ``text``, or with which its result is compared."""
-    found = {match[0] for match in WORD.finditer(text, begin, end)}
-    ahead = text[max(0, begin - FARTHEST) : begin]
-    behind = None if COMPUTED.search(ahead) else EQUALS.match(text, end, end + FARTHEST)
-    before = EQUALLED.search(ahead)
-    return frozenset(found | {match[1] for match in (behind, before) if match})
+class Handed(NamedTuple):
+    """A function that is called with a name, or whose result is compared with it, and what is computed of both."""
+
+    function: str
+    beside: tuple[str, ...] = ()
+
+
+def words_with(text: str, begin: int, end: int, function: str) -> Iterator[tuple[str, Handed]]:
+    """The names that stand in a call of ``function``, a piece of ``text``, or with which its result is compared."""
+    for found in WORD.finditer(text, begin, end):
+        ahead = JOINED[0].search(text[max(begin, found.start() - FARTHEST) : found.start()])
+        behind = JOINED[1].match(text, found.end(), end)
+        yield found[0], Handed(function, tuple(match[1] for match in (ahead, behind) if match))
+    ahead_of_call = text[max(0, begin - FARTHEST) : begin]
+    result = None if COMPUTED.search(ahead_of_call) else EQUALS.match(text, end, end + FARTHEST)
+    for match in (result, EQUALLED.search(ahead_of_call)):
+        if match:
+            yield match[1], Handed(function)
 
 
 def settle_handed(
-    found: Collected, expansions: Expansions, called: Mapping[str, Iterable[str]], written: Iterable[str]
+    found: Collected, expansions: Expansions, called: Mapping[str, Iterable[Handed]], written: Iterable[str]
 ) -> None:
     """Tell of macros which functions of the library programs hand them to, by code that the headers make.
 
     ``called`` are the names that stand in calls by inline functions, with what is called; ``written`` are the public
-    macros, whatever they stand for.
+    macros, whatever they stand for. ``CURRENT - AGE`` is the difference of two, which neither tells alone.
     """
     constants = {name.spelling: name for name, declared in found.declared.items() if _has_value(name, found)}
     if not constants:
         return
     takes = _Takers(found)
-    handed: dict[str, set[str]] = {word: set(called[word]) for word in constants.keys() & called.keys()}
+    handed = {word: set(called[word]) for word in constants.keys() & called.keys()}
     for macro in written:
         if macro not in constants:
-            for word, function in _calls(expansions.written(macro, constants.keys()), constants.keys()):
-                handed.setdefault(word, set()).add(function)
-    for word, functions in handed.items():
-        if taking := tuple(sorted(filter(takes, functions))):
+            for word, call in _calls(expansions.written(macro, constants.keys()), constants.keys()):
+                handed.setdefault(word, set()).add(call)
+    for word, calls in handed.items():
+        alone = {call.function for call in calls if constants.keys().isdisjoint(call.beside)}
+        if taking := tuple(sorted(filter(takes, alone))):
             name = constants[word]
             found.declared[name] = replace(found.declared[name], handed=taking)
 
@@ -79,12 +97,12 @@ def _has_value(name: Name, found: Collected) -> bool:
     return "macro" in declared.traits and (declared.meaning is not None or constant(declared.value or "") is not None)
 
 
-def _calls(found: Collection[str], constants: Collection[str]) -> Iterator[tuple[str, str]]:
+def _calls(found: Collection[str], constants: Collection[str]) -> Iterator[tuple[str, Handed]]:
     """Constants with what is called with each in an expanded macro."""
     text = "" if frozenset(constants).isdisjoint(found) else " ".join(found)
     for match in CALLED.finditer(text):
-        for word in words_with(text, match.start(), _closed(text, match.end())).intersection(constants):
-            yield word, match[1]
+        found_in = words_with(text, match.start(), _closed(text, match.end()), match[1])
+        yield from ((word, call) for word, call in found_in if word in constants)
 
 
 def _closed(text: str, begin: int) -> int:

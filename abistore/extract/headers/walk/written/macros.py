@@ -13,6 +13,7 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.collected import Collected
 from abistore.extract.headers.walk.written.expansion import Expansions, meaning
+from abistore.extract.headers.walk.written.numbers.casts import numbers, plainly_cast
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
 from abistore.model.declared import Declared
 from abistore.model.names import Name
@@ -82,7 +83,7 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
 
     ``pointer`` is the size of a pointer in bytes.
     """
-    constants = dict(_constants(found))
+    constants, types = dict(_constants(found)), numbers(found)
     for name, declared in list(found.declared.items()):
         if "macro" not in declared.traits or declared.value is None or not words(declared.value):
             continue
@@ -92,7 +93,8 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
         if "constant" in declared.traits and not is_value(expansion.tokens):
             found.forget(name)
         else:
-            found.declared[name] = replace(declared, meaning=meaning(expansion, constants, pointer))
+            plain = expansion._replace(tokens=tuple(plainly_cast(expansion.tokens, types)))
+            found.declared[name] = replace(declared, meaning=meaning(plain, constants, pointer))
 
 
 def _constants(found: Collected) -> Iterator[tuple[str, str]]:
