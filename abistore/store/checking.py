@@ -78,10 +78,6 @@ def check(database: Database, *, quick: bool = False, progress: Progress | None 
     return tuple(found)
 
 
-def _structure(database: Database) -> Problems:
-    return database.problems()
-
-
 def _sums(database: Database) -> Problems:
     """The rows of libraries, lines, releases and baselines: each by its checksum, all by the sums over them."""
     for library in sorted({line.key.library for line in lines.every(database)}):
@@ -170,7 +166,7 @@ def _lines(database: Database) -> Iterator[Part]:
 
 _QUICK: tuple[Part, ...] = (
     ("the database's schema", structure_problems),
-    ("the database's structure", _structure),
+    ("the database's structure", Database.problems),
     ("releases and baselines", _sums),
     ("the audit", _audit),
     ("what names are called", calling.check),

@@ -40,7 +40,7 @@ class ExportTable:
     def versioned(self) -> int:
         """How many exports have a version."""
         symbols = map(self._symbols.__getitem__, self.names.values())
-        return sum([any(map(_has_version, versions)) for versions in symbols])
+        return sum([any(isinstance(each, Symbol) and bool(each.version) for each in versions) for versions in symbols])
 
     @cached_property
     def chosen_at_load_time(self) -> frozenset[Name]:
@@ -182,10 +182,6 @@ def _is_unused(shape: AnyShape) -> bool:
 
 def _is_strong(shape: AnyShape) -> bool:
     return not isinstance(shape, Symbol) or binding(shape) == "global"
-
-
-def _has_version(shape: AnyShape) -> bool:
-    return isinstance(shape, Symbol) and bool(shape.version)
 
 
 def _is_chosen_at_load_time(shape: AnyShape) -> bool:

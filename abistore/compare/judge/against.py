@@ -77,7 +77,11 @@ class JudgedAgainst:
         facets = DeclarationJudge(context).facets
         names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
         keys = self._keys(new, changed, renames)
-        touched = {*changed, *self._readers.of(keys), *self._exported_otherwise(deltas)} if self._last else names
+        touched = (
+            {*changed, *self._readers.of(keys), *_unequal(self._deltas.exports, deltas.exports)}
+            if self._last
+            else names
+        )
         self._last, self._deltas, self._renames = new, deltas, renames
         fresh = [name for name in sorted(touched) if self._renew(name, name in names)]
         self._groups.renew(self._found, fresh, keys, self._watching)
@@ -125,9 +129,6 @@ class JudgedAgainst:
         if self._by and last.files is not new.files:
             found |= {("place", name) for name in _unequal(last.files, new.files)}
         return found
-
-    def _exported_otherwise(self, deltas: LibraryDeltas) -> Iterator[Name]:
-        return _unequal(self._deltas.exports, deltas.exports)
 
     def _renew(self, name: Name, differs: bool) -> bool:
         """Judge ``name`` again, or forget it; whether what is found differs."""

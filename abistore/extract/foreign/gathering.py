@@ -70,7 +70,8 @@ class Gathered:
         """The layout facet; ``evidence`` has what is known of it beside the numbers of exports."""
         for name, sorts in self.declared.items():
             if name not in self.entries:
-                self.entries[name] = [self._only_declared(name, sort) for sort in sorted(sorts)]
+                foreign = self.is_foreign(name.spelling)
+                self.entries[name] = [Foreign(sort, None, None) if foreign else Opaque(sort) for sort in sorted(sorts)]
         if self._vptr_bytes is not None:
             place_vptrs(self.entries, self._vptr_bytes)
         place_destructors(self.entries)
@@ -81,9 +82,6 @@ class Gathered:
             evidence=_counted(self._coverage(kinds, evidence), refused + self.references.budget.refused),
             languages=tuple(sorted(set(languages))),
         )
-
-    def _only_declared(self, name: Name, sort: Sort) -> AnyShape:
-        return Foreign(sort, None, None) if self.is_foreign(name.spelling) else Opaque(sort)
 
     def _coverage(self, kinds: Mapping[str, Name], evidence: Evidence) -> Evidence:
         wanted = [symbol for symbol in kinds if is_declared(symbol)]

@@ -220,7 +220,9 @@ class TableReader:
         return self._image.word(start + number * self._image.width)
 
     def _is_function(self, word: Word) -> bool:
-        return self._image.is_code(word) if isinstance(word, int) else bool(word) and not _is_data(str(word))
+        return (
+            self._image.is_code(word) if isinstance(word, int) else bool(word) and not str(word).startswith(CLASS_DATA)
+        )
 
     def _is_typeinfo(self, word: Word) -> bool:
         return self._named(word).startswith(TYPEINFO)
@@ -235,7 +237,3 @@ class _Words(msgspec.Struct, frozen=True):
     words: tuple[Word, ...]
     size: int = 0
     most: int = 0
-
-
-def _is_data(symbol: str) -> bool:
-    return symbol.startswith(CLASS_DATA)

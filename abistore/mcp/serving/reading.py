@@ -135,13 +135,11 @@ class ReadingServer(MCPServer[Any]):
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {in_line(name, LONGEST)}", {"known": sorted(TASKS)})
         task = TASKS[name]
         given = _given(task, arguments or {})
-        messages = [PromptMessage(role="user", content=TextContent(type="text", text=self._task(task, given)))]
+        text = task.message(given, allow_write=self.bounds.allow_write)
+        messages = [PromptMessage(role="user", content=TextContent(type="text", text=text))]
         if about := await self._about(task, given):
             messages.append(PromptMessage(role="user", content=about))
         return GetPromptResult(description=task.description, messages=messages)
-
-    def _task(self, task: Task, given: Mapping[str, str]) -> str:
-        return task.message(given, allow_write=self.bounds.allow_write)
 
     async def _about(self, task: Task, given: Mapping[str, str]) -> EmbeddedResource | None:
         """What a task is about; nothing where it was not judged yet: the task says how to ask."""

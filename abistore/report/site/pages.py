@@ -171,7 +171,7 @@ def _environment() -> Environment:
     made = environment("site/templates")
     made.filters |= {
         "mark_of": mark_of,
-        "release_page": _release_page,
+        "release_page": lambda shown: release_file(shown.line, shown.version),
         "day": _day,
         "web": _web,
         "groupby_impact": _by_impact,
@@ -188,10 +188,6 @@ def _environment() -> Environment:
         "spark": spark,
     }
     return made
-
-
-def _release_page(shown: Release) -> str:
-    return release_file(shown.line, shown.version)
 
 
 def _day(shown: Release) -> str:

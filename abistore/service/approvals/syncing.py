@@ -67,7 +67,7 @@ def sync_approvals(
     who = actor or user()
     said = read_approvals(path, who)
     with using(database, write=not check) as store:
-        said = tuple(_with_target(store, one) for one in said)
+        said = tuple(msgspec.structs.replace(one, target=line_target(store, one.target) or "") for one in said)
         known = {line.library for line in store.lines()}
         for one in said:
             if one.library not in known:
@@ -75,7 +75,7 @@ def sync_approvals(
         with store.reading() if check else store.transaction():
             standing = {one.key: one for one in in_force(store.approvals())}
             said = tuple(_with_place(store, one, standing.get(one.key)) for one in said)
-            added = tuple(one for one in said if _says_else(standing.get(one.key), one))
+            added = tuple(one for one in said if one.key not in standing or standing[one.key].terms != one.terms)
             for one in added:
                 _check_end(path, one, store.scheme(one.library))
             gone = standing.keys() - {one.key for one in said}
@@ -96,10 +96,6 @@ def _check_end(path: str | Path, one: Approval, scheme: str) -> None:
         raise PolicyError(f"{path}: {one.library} {one.identity}: until: {error.message}", error.hint) from error
 
 
-def _with_target(store: Store, one: Approval) -> Approval:
-    return msgspec.structs.replace(one, target=line_target(store, one.target) or "")
-
-
 def _with_place(store: Store, one: Approval, before: Approval | None) -> Approval:
     """What an entry says with where the library stands; where it stood before as long as the rest is the same."""
     if one.stood_at:
@@ -107,10 +103,6 @@ def _with_place(store: Store, one: Approval, before: Approval | None) -> Approva
     if before is not None and msgspec.structs.replace(one, stood_at=before.stood_at).terms == before.terms:
         return msgspec.structs.replace(one, stood_at=before.stood_at)
     return msgspec.structs.replace(one, stood_at=stood_at(store, one.library, one.target, one.profile))
-
-
-def _says_else(standing: Approval | None, said: Approval) -> bool:
-    return standing is None or standing.terms != said.terms
 
 
 def _withdrawn(one: Approval, origin: str, actor: str) -> Approval:

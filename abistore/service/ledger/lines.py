@@ -56,7 +56,7 @@ def lines_at(store: Store, reference: str, target: str | None = None, profile: s
         if name != library:
             ordered |= {key: releases_of(store, key) for key in lines_of(store, name, target, profile)}
     every = tuple(sorted(ordered))
-    releases = tuple(_of_version(ordered[key], version) for key in every)
+    releases = tuple(next((each for each in ordered[key] if each.version == version), None) for key in every)
     why = tuple("" if found else _hole(ordered[key], version) for key, found in zip(every, releases, strict=True))
     return LinesAtVersion(library, version, every, releases, why)
 
@@ -67,10 +67,6 @@ def _latest(store: Store, library: str, ordered: dict[LineKey, tuple[Release, ..
         raise SnapshotNotFound(f"{library} has no releases yet, only candidates", f"`abistore list {library}`")
     scheme = store.scheme(library)
     return max(ends, key=lambda each: position(each.version, each.sequence, scheme)).version
-
-
-def _of_version(releases: Sequence[Release], version: str) -> Release | None:
-    return next((each for each in releases if each.version == version), None)
 
 
 def _hole(releases: Sequence[Release], version: str) -> str:

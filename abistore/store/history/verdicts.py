@@ -147,12 +147,8 @@ def _seen(release: Release) -> dict[Facet, str]:
 
 def _count(findings: Sequence[Finding], impact: Impact) -> int:
     """How many findings have an impact; they are in the order of reports, worst first."""
-    begin, end = (cut(findings, -impact, key=_lightness) for cut in (bisect_left, bisect_right))
+    begin, end = (cut(findings, -impact, key=lambda each: -each.impact) for cut in (bisect_left, bisect_right))
     return end - begin
-
-
-def _lightness(finding: Finding) -> int:
-    return -finding.impact
 
 
 def save(database: Database, given: Sequence[StoredVerdict], actor: str, written: WrittenFindings) -> None:

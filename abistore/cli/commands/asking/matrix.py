@@ -106,7 +106,7 @@ def _range(found: CompatibleRange) -> str:
     if again := _beyond(found):
         told.append(f"  also on         {', '.join(again)}")
     told += [f"  not judged      {each.version}: {each.reason}" for each in found.releases if each.verdict is None]
-    if partly := [each for each in found.releases if _partly(each)]:
+    if partly := [each for each in found.releases if each.partial and each.verdict is not Verdict.BREAKING]:
         versions = ", ".join(each.version for each in partly)
         told.append(f"  checked in part {versions}: one side shows less than the other")
     return "\n".join((head, *told))
@@ -121,7 +121,3 @@ def _beyond(found: CompatibleRange) -> list[str]:
 
 def _fits(each: RunsOn) -> bool:
     return each.verdict is not None and each.verdict is not Verdict.BREAKING
-
-
-def _partly(each: RunsOn) -> bool:
-    return each.partial and each.verdict is not Verdict.BREAKING

@@ -9,20 +9,17 @@ from typing import Final, Literal
 from abistore.extract.foreign.abicc.offsets import Reading, decimal_behind
 from abistore.extract.foreign.abicc.perl import Hash, Value, hash_of, in_order, number_of, text_of
 from abistore.extract.foreign.abicc.standard_templates import with_defaults
-from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, VA_LIST, Gathered, Sort, as_parameter
+from abistore.extract.foreign.dumped_types import NULLPTR, DumpedTypes
+from abistore.extract.foreign.gathering import VA_LIST, Gathered, Sort, as_parameter
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import (
-    VOID,
     Access,
     Alias,
-    AnyShape,
     Base,
     Enum,
     Enumerator,
     Field,
-    Foreign,
-    Inline,
     Record,
     TypeRef,
 )
@@ -43,24 +40,21 @@ REPEATED: Final = re.compile(r"\b\d{1,20} ?\((-?\d{1,20})\)")
 """A template argument that elfutils writes twice: ``2(2)``."""
 BOUND: Final = re.compile(r"\[(\d{0,18})\]$")
 VPTR: Final = re.compile(r"_vptr(?:[.$].*)?")
-NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 ELLIPSIS: Final = "-1"
 MOST_BYTES: Final = 1 << 59
 
 
-class AbiccTypes:
-    """The types of a dump by their identifiers, each read once. Members of named records are read later."""
+class AbiccTypes(DumpedTypes[Hash]):
+    """The types of an abi-dumper dump."""
+
+    undescribed = "type that the dump does not describe"
+    unnamed = "unknown type"
 
     def __init__(self, types: Mapping[str, Hash], gathered: Gathered, reading: Reading, *, width: int) -> None:
+        super().__init__(gathered)
         self._width = width
         self.types = types
-        self.gathered = gathered
-        self.references = gathered.references
         self._reading = reading
-        self._memo: dict[str, TypeRef] = {}
-        self._pending: list[tuple[str, Hash, Sort]] = []
-        self._seen: set[int] = set()
-        self._depth = 0
         self._readers: dict[str, Callable[[str, Hash], TypeRef]] = {
             **dict.fromkeys(SORTS, self._composite),
             **dict.fromkeys(DECLARATORS, self._pointer),
@@ -69,41 +63,31 @@ class AbiccTypes:
             "Intrinsic": self._basic,
             "Typedef": self._alias,
             "Array": self._array,
-            "FuncPtr": self._function_pointer,
+            "FuncPtr": lambda *each: self.references.pointer(self._procedure(*each)),
             "Func": self._procedure,
         }
 
     def of(self, value: object) -> TypeRef:
         """The type that a field of the dump refers to; ``void`` where it has none."""
-        identifier = value if isinstance(value, str) else ""
-        if not identifier:
-            return VOID
-        found = self._memo.get(identifier)
-        if found is None:
-            type = self.types.get(identifier)
-            if type is None:
-                found = self.references.special("type that the dump does not describe")
-            elif self._depth > MAX_DEPTH:
-                return self.references.special(TOO_DEEP)
-            else:
-                self._memo[identifier] = self.references.special("enclosing unnamed type")
-                self._depth += 1
-                found = self._readers.get(text_of(type.get("Type")), self._unknown)(identifier, type)
-                self._depth -= 1
-            self._memo[identifier] = found
-        return found
+        return self.reference(value if isinstance(value, str) else "")
 
-    def read_members(self) -> None:
-        """Read the members of every record and enumeration that was mentioned, until nothing new is."""
-        while self._pending:
-            spelling, type, sort = self._pending.pop()
-            named = self.references.named("enum" if sort == "enum" else "record", spelling)
-            shape: AnyShape
-            if self.gathered.is_foreign(spelling):
-                shape = Foreign(sort, _size(type), None)
-            else:
-                shape = self._enum(type) if sort == "enum" else self._record(type, sort)
-            self.gathered.add(named.name, shape, location_of(type))
+    def _described(self, identifier: str) -> Hash | None:
+        return self.types.get(identifier)
+
+    def _read(self, identifier: str, described: Hash) -> TypeRef:
+        return self._readers.get(text_of(described.get("Type")), self._unknown)(identifier, described)
+
+    def _sort(self, described: Hash) -> Sort:
+        return SORTS[text_of(described.get("Type"))]
+
+    def _size(self, described: Hash) -> int:
+        return min(max(number_of(described.get("Size")) or 0, 0), MOST_BYTES)
+
+    def _location(self, described: Hash) -> Location:
+        return location_of(described)
+
+    def _shape(self, described: Hash, sort: Sort) -> Record | Enum:
+        return self._enum(described) if sort == "enum" else self._record(described, sort)
 
     def signature(self, described: Hash, *, member: bool) -> tuple[tuple[TypeRef, ...], bool, TypeRef | None]:
         """The parameters, whether more may follow, and the type of ``this``."""
@@ -121,20 +105,11 @@ class AbiccTypes:
     # --- types that have a name -----------------------------------------------------------------------------------
 
     def _composite(self, _identifier: str, type: Hash) -> TypeRef:
-        sort = SORTS[text_of(type.get("Type"))]
         text = REPEATED.sub(r"\1", KEYWORD.sub("", text_of(type.get("Name")), count=1))
         if not text.strip() or UNNAMED.match(last_component(text)) or UNNAMED.match(text.rpartition("::")[2]):
-            if sort == "enum":
-                return self.references.inline(Inline(self._enum(type)))
-            return self.references.inline(Inline(self._record(type, "struct" if sort == "class" else sort)))
+            return self._unnamed(type)
         spelling = VA_LIST.get(text) or with_defaults(normal_name(text))
-        named = self.references.named("enum" if sort == "enum" else "record", spelling)
-        if "Size" not in type and not hash_of(type.get("Memb")):
-            self.gathered.declared.setdefault(named.name, set()).add(sort)
-        elif id(type) not in self._seen:
-            self._seen.add(id(type))
-            self._pending.append((spelling, type, sort))
-        return named
+        return self._define(spelling, type, declared_only="Size" not in type and not hash_of(type.get("Memb")))
 
     def _alias(self, identifier: str, type: Hash) -> TypeRef:
         spelling = normal_name(text_of(type.get("Name")))
@@ -149,12 +124,7 @@ class AbiccTypes:
     # --- types that have none -------------------------------------------------------------------------------------
 
     def _basic(self, _identifier: str, type: Hash) -> TypeRef:
-        name, size = text_of(type.get("Name")), _size(type)
-        if name == "void":
-            return VOID
-        if name in NULLPTR:
-            return self.references.primitive("std::nullptr_t", self._width)
-        return self.references.primitive(name, size) if size else self.references.special(name or "unknown type")
+        return self._built_in(text_of(type.get("Name")), self._size(type), self._width)
 
     def _pointer(self, _identifier: str, type: Hash) -> TypeRef:
         return self.references.pointer(self.of(type.get("BaseType")), DECLARATORS[text_of(type.get("Type"))])
@@ -173,9 +143,6 @@ class AbiccTypes:
         parameters, variadic, _ = self.signature(type, member=False)
         return self.references.procedure(self.of(type.get("Return")), parameters, variadic)
 
-    def _function_pointer(self, identifier: str, type: Hash) -> TypeRef:
-        return self.references.pointer(self._procedure(identifier, type))
-
     def _member_pointer(self, identifier: str, type: Hash) -> TypeRef:
         """A pointer to a member. Its size in the dump is that of a plain pointer, and is not looked at."""
         method = text_of(type.get("Type")) == "MethodPtr"
@@ -186,7 +153,7 @@ class AbiccTypes:
         name = text_of(type.get("Name"))
         if name in NULLPTR:
             return self.references.primitive("std::nullptr_t", self._width)
-        return self.references.special(name or "unknown type")
+        return self.references.special(name or self.unnamed)
 
     # --- members --------------------------------------------------------------------------------------------------
 
@@ -195,7 +162,7 @@ class AbiccTypes:
         members = in_order(type.get("Memb"))
         return Record(
             sort=sort,
-            size=_size(type),
+            size=self._size(type),
             fields=tuple(self._field(each) for each in members if not _is_vptr(each)),
             bases=tuple(self._bases(type)),
             has_vptr=any(map(_is_vptr, members)),
@@ -232,7 +199,7 @@ class AbiccTypes:
             Enumerator(text_of(each.get("name")), _enumerator(text_of(each.get("value"))))
             for each in in_order(type.get("Memb"))
         )
-        return Enum(_size(type), tuple(enumerators))
+        return Enum(self._size(type), tuple(enumerators))
 
 
 def access_of(text: str) -> Access:
@@ -254,10 +221,6 @@ def _items(described: Hash, key: str) -> list[tuple[str, Value]]:
 
 def _is_vptr(member: Hash) -> bool:
     return VPTR.fullmatch(text_of(member.get("name"))) is not None
-
-
-def _size(type: Hash) -> int:
-    return min(max(number_of(type.get("Size")) or 0, 0), MOST_BYTES)
 
 
 def _enumerator(text: str) -> int:

@@ -8,9 +8,10 @@ from typing import Final, Literal
 from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.abixml.records import read_enum, read_record
 from abistore.extract.foreign.abixml.signatures import result, signature
-from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, VA_LIST, Gathered, Sort
+from abistore.extract.foreign.dumped_types import DumpedTypes
+from abistore.extract.foreign.gathering import VA_LIST, Gathered, Sort
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.shapes import VOID, Alias, AnyShape, Foreign, Inline, TypeRef
+from abistore.model.shapes import Alias, Enum, Record, TypeRef
 from abistore.model.snapshot import Location
 
 RECORDS: Final = frozenset({"class-decl", "union-decl"})
@@ -20,12 +21,13 @@ QUALIFIERS: Final = ("const", "volatile", "restrict")
 MOST_DIMENSIONS: Final = 16
 
 
-class AbixmlTypes:
-    """The types of a document by their identifiers, each read once. Members of named records are read later."""
+class AbixmlTypes(DumpedTypes[Element]):
+    """The types of a document."""
+
+    undescribed = "type that the file does not describe"
 
     def __init__(self, root: Element, gathered: Gathered) -> None:
-        self.gathered = gathered
-        self.references = gathered.references
+        super().__init__(gathered)
         self.elements: dict[str, Element] = {}
         self._definitions: dict[str, Element] = {}
         for element in root.everything():
@@ -33,10 +35,6 @@ class AbixmlTypes:
                 self.elements.setdefault(identifier, element)
                 if element.tag in COMPOSITES and not element.says("is-declaration-only"):
                     self._definitions.setdefault(element.spelling, element)
-        self._memo: dict[str, TypeRef] = {}
-        self._pending: list[tuple[str, Element]] = []
-        self._seen: set[int] = set()
-        self._depth = 0
         self._readers: dict[str, Callable[[Element], TypeRef]] = {
             **dict.fromkeys(COMPOSITES, self._composite),
             "type-decl": self._basic,
@@ -50,75 +48,44 @@ class AbixmlTypes:
 
     def of(self, element: Element) -> TypeRef:
         """What an element's ``type-id`` refers to; ``void`` where it has none."""
-        identifier = element.get("type-id")
-        return self.reference(identifier) if identifier else VOID
+        return self.reference(element.get("type-id"))
 
-    def reference(self, identifier: str) -> TypeRef:
-        """The type of this identifier."""
-        found = self._memo.get(identifier)
-        if found is None:
-            element = self.elements.get(identifier)
-            if element is None:
-                found = self.references.special("type that the file does not describe")
-            elif self._depth > MAX_DEPTH:
-                return self.references.special(TOO_DEEP)
-            else:
-                self._memo[identifier] = self.references.special("enclosing unnamed type")
-                self._depth += 1
-                found = self._readers.get(element.tag, self._unknown)(element)
-                self._depth -= 1
-            self._memo[identifier] = found
-        return found
+    def _described(self, identifier: str) -> Element | None:
+        return self.elements.get(identifier)
+
+    def _read(self, _identifier: str, described: Element) -> TypeRef:
+        return self._readers.get(described.tag, self._unknown)(described)
+
+    def _sort(self, described: Element) -> Sort:
+        return sort_of(described)
+
+    def _size(self, described: Element) -> int:
+        return described.size
+
+    def _location(self, described: Element) -> Location:
+        return location_of(described)
+
+    def _shape(self, described: Element, sort: Sort) -> Record | Enum:
+        return read_enum(self, described) if sort == "enum" else read_record(self, described, sort)
 
     def read_members(self) -> None:
-        """Read the members of every record and enumeration that was mentioned, until nothing new is."""
+        """Read them; what was only declared is looked for among the definitions of other units."""
         while True:
-            while self._pending:
-                spelling, element = self._pending.pop()
-                self._read(spelling, element)
+            super().read_members()
             for name in [name for name in self.gathered.declared if name not in self.gathered.entries]:
                 if definition := self._definitions.get(name.spelling):
-                    self._define(name.spelling, definition)
+                    self._define(name.spelling, definition, declared_only=False)
             if not self._pending:
                 return
 
-    def _read(self, spelling: str, element: Element) -> None:
-        sort = sort_of(element)
-        named = self.references.named("enum" if sort == "enum" else "record", spelling)
-        shape: AnyShape
-        if self.gathered.is_foreign(spelling):
-            shape = Foreign(sort, element.size, None)
-        else:
-            shape = read_enum(self, element) if sort == "enum" else read_record(self, element, sort)
-        self.gathered.add(named.name, shape, location_of(element))
-
-    def _define(self, spelling: str, element: Element) -> TypeRef:
-        sort = sort_of(element)
-        named = self.references.named("enum" if sort == "enum" else "record", spelling)
-        if element.says("is-declaration-only"):
-            self.gathered.declared.setdefault(named.name, set()).add(sort)
-        elif id(element) not in self._seen:
-            self._seen.add(id(element))
-            self._pending.append((spelling, element))
-        return named
-
     def _composite(self, element: Element) -> TypeRef:
         if element.says("is-anonymous") or not element.get("name").strip():
-            sort = sort_of(element)
-            if sort == "enum":
-                return self.references.inline(Inline(read_enum(self, element)))
-            return self.references.inline(Inline(read_record(self, element, "struct" if sort == "class" else sort)))
+            return self._unnamed(element)
         spelling = VA_LIST.get(element.get("name")) or normal_name(element.spelling)
-        return self._define(spelling, element)
+        return self._define(spelling, element, declared_only=element.says("is-declaration-only"))
 
     def _basic(self, element: Element) -> TypeRef:
-        name = element.get("name")
-        if name == "void":
-            return VOID
-        size = element.size
-        if name in ("decltype(nullptr)", "nullptr_t", "std::nullptr_t"):
-            return self.references.primitive("std::nullptr_t", size)
-        return self.references.primitive(name, size) if size else self.references.special(name)
+        return self._built_in(element.get("name"), element.size, element.size)
 
     def _alias(self, element: Element) -> TypeRef:
         spelling = normal_name(element.spelling)

@@ -92,13 +92,9 @@ def _declared(lib: LibClang, cursors: list[Cursor], scope: str) -> Iterator[Plac
             yield from _declared(lib, lib.children(cursor), inner)
         elif kind in TYPES or kind in (*kinds.FUNCTIONS, kinds.VARIABLE):
             name = lib.spelling(cursor)
-            if name.isidentifier() and (kind not in kinds.RECORDS or _is_definition(lib, cursor)):
+            if name.isidentifier() and (kind not in kinds.RECORDS or lib.isCursorDefinition(cursor)):
                 sort = "type" if kind in TYPES else "value"
                 yield Placed((sort, scope + name), _extent(lib, cursor))
-
-
-def _is_definition(lib: LibClang, cursor: Cursor) -> bool:
-    return bool(lib.isCursorDefinition(cursor))
 
 
 def _extent(lib: LibClang, cursor: Cursor) -> Extent:
