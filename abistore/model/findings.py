@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import IntEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -115,6 +115,13 @@ def order(finding: Finding) -> tuple[object, ...]:
     values = (finding.old_value or "", finding.new_value or "")
     facts = (finding.facet, finding.description, finding.affected, tuple(map(order, finding.consequences)))
     return (-finding.impact, finding.name, finding.part, first_name(finding.kind), *values, *facts)
+
+
+def with_consequences(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each finding, and behind it its consequences with theirs."""
+    for finding in findings:
+        yield finding
+        yield from with_consequences(finding.consequences)
 
 
 def named_now(finding: Finding) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -11,6 +11,9 @@ import msgspec
 from abistore.model.findings import Churn, Comparison, Finding, RulingKey, Side, Verdict
 from abistore.model.names import Facet, Name
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target, Variants, hide_secrets
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Is told what is being done, and how much of it is done, from 0 to 1."""
 
 DEFAULT_CHANNEL = "release"
 """The baseline channel that is meant where none is named."""

@@ -52,5 +52,8 @@ UNNAMED_ENUM: Final = "(anonymous enum "
 EXPORTS: Final = ("function", "variable")
 """The kinds of names that libraries export."""
 
+TYPES: Final[tuple[Kind, ...]] = ("record", "enum", "alias")
+"""The kinds of names that stand for types."""
+
 SELF = Name("library", "")
 """The library itself: its one entry carries SONAME, dependencies and other facts of the whole file."""

@@ -16,6 +16,8 @@ from abistore.model.names import Name
 from abistore.model.tables import Import, Library, Symbol
 
 Access: TypeAlias = Literal["public", "protected", "private"]
+Sort: TypeAlias = Literal["struct", "class", "union", "enum"]
+"""The keyword that a type is declared with."""
 
 WIDTH: Mapping[Access, int] = {"private": 0, "protected": 1, "public": 2}
 """From how many places a member of this access can be used: the larger, the more."""
@@ -221,7 +223,7 @@ class Opaque(Shape, frozen=True, tag="O"):
     ``defined``: a class that has members or objects all the same; ``virtuals`` are the functions known of its vtable.
     """
 
-    sort: Literal["struct", "class", "union", "enum"]
+    sort: Sort
     defined: bool = False
     virtuals: tuple[VirtualMethod, ...] = ()
 
@@ -232,7 +234,7 @@ class Foreign(Shape, frozen=True, tag="X"):
     Recorded by size and alignment (bytes; ``None`` where only declared) and its template arguments.
     """
 
-    sort: Literal["struct", "class", "union", "enum"]
+    sort: Sort
     size: int | None
     alignment: int | None
     arguments: tuple[TypeRef, ...] = ()

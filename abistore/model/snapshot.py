@@ -153,6 +153,12 @@ def with_inline(evidence: Evidence, namespaces: Iterable[str]) -> Evidence:
     return msgspec.structs.replace(evidence, inline_namespaces=found) if found else evidence
 
 
+def only_described(variants: Variants) -> AnyShape | None:
+    """The one shape of a name besides what text adds to it; ``None`` where there is none or several."""
+    shapes = [shape for shape in variants if not isinstance(shape, Declared)]
+    return shapes[0] if len(shapes) == 1 else None
+
+
 def evidence_of(seen: Iterable[Evidence], facet: Facet) -> Evidence:
     """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
     return next((each for each in seen if each.facet == facet), Evidence(facet, "missing", "not-requested"))

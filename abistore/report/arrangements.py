@@ -7,11 +7,10 @@ from typing import TypeAlias
 import msgspec
 
 from abistore.model.findings import Impact
-from abistore.model.names import Kind
+from abistore.model.names import TYPES, Kind
 from abistore.report.model import ComparedDeclaration, ImpactLabel, Report, ReportedFinding
 from abistore.report.wording import location_of, shortened
 
-TYPES = frozenset({"record", "enum", "alias"})
 HEADINGS = {
     "breaking": "Breaking",
     "api_break": "Source breaks",

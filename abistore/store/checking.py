@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, bindparam, select
 
 from abistore.errors import StoreError
 from abistore.model.digest import digest, name_digest
-from abistore.model.history import LineKey
+from abistore.model.history import LineKey, Progress
 from abistore.store.consumers import stored
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
@@ -26,7 +26,6 @@ from abistore.store.snapshots.replay import line_problems
 
 Problems: TypeAlias = Iterator[str]
 Part: TypeAlias = tuple[str, Callable[[Database], Problems]]
-Progress: TypeAlias = Callable[[str, float], None]
 
 _BATCH = 5000
 
@@ -166,7 +165,7 @@ def _lines(database: Database) -> Iterator[Part]:
 
 _QUICK: tuple[Part, ...] = (
     ("the database's schema", structure_problems),
-    ("the database's structure", Database.problems),
+    ("the database's structure", lambda database: database.problems()),
     ("releases and baselines", _sums),
     ("the audit", _audit),
     ("what names are called", calling.check),

@@ -1,4 +1,4 @@
-"""Namespaces whose declarations are promised to nobody, and where these go to when they are."""
+"""Namespaces called ``experimental``: what they declare may change, and leaves them once it is stable."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def is_experimental(name: Name) -> bool:
 
 
 def graduated(name: Name) -> Name:
-    """``name`` without the namespace."""
+    """What ``name`` is called once it is stable: outside the namespace."""
     word = _MANGLED if is_mangled(name.spelling) else f"{_WORD}::"
     return Name(name.kind, name.spelling.replace(word, "", 1))

@@ -26,7 +26,7 @@ from abistore.compare.diff.parts import (
 )
 from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
-from abistore.compare.diff.unseen import TYPES, comparable, declared_only_by, read_alike
+from abistore.compare.diff.unseen import comparable, declared_only_by, read_alike
 from abistore.compare.diff.variants import closest, former_definition
 from abistore.compare.side import SideFacts
 from abistore.compare.types.private_fields import changed_private_data
@@ -35,7 +35,7 @@ from abistore.model.cpp_names.spelling import declaration
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.layout.agreement import disagreement
-from abistore.model.names import Facet, Name, is_unnamed_enum
+from abistore.model.names import TYPES, Facet, Name, is_unnamed_enum
 from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Opaque, Record
 from abistore.model.snapshot import Variants
 

@@ -17,19 +17,8 @@ from abistore.compare.context import Context
 from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.recorded.unrecorded import unrecorded_by
-from abistore.model.shapes import (
-    Alias,
-    AnyShape,
-    Base,
-    Enum,
-    Enumerator,
-    Field,
-    Function,
-    Record,
-    Variable,
-    VirtualMethod,
-)
-from abistore.model.snapshot import Variants
+from abistore.model.shapes import Alias, Base, Enum, Enumerator, Field, Function, Record, Variable, VirtualMethod
+from abistore.model.snapshot import Variants, only_described
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -54,7 +43,7 @@ def told_by_headers(
         seen = layouts[new is not None]
         known = layouts[old is not None] == () and seen != () and all(isinstance(shape, DESCRIBING) for shape in seen)
         return (_with_shapes(old, seen), _with_shapes(new, seen)) if known else (old, new)
-    first, second, before, after = (_only(each) for each in (*layouts, old, new))
+    first, second, before, after = (only_described(each) for each in (*layouts, old, new))
     if type(first) is not type(second) or type(before) is not type(after) or type(first) is not type(before):
         return old, new
     if not isinstance(first, DESCRIBING) or second is None or before is None or after is None:
@@ -67,12 +56,6 @@ def _compiled(context: Context) -> frozenset[str]:
     """What both sides' debug information, or what stands for it, tells of a compiler's work."""
     evidence = (side.snapshot.evidence_of("layout") for side in (context.old, context.new))
     return COMPILED - {fact.partition(".")[2] for each in evidence for fact in unrecorded_by(each)}
-
-
-def _only(variants: Variants) -> AnyShape | None:
-    """The one shape of a name besides what text adds to it; ``None`` where there is none or several."""
-    shapes = [shape for shape in variants if not isinstance(shape, Declared)]
-    return shapes[0] if len(shapes) == 1 else None
 
 
 def _with_shapes(variants: Variants | None, shapes: Variants) -> Variants | None:

@@ -13,10 +13,8 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, scope
 from abistore.model.findings import Finding
-from abistore.model.names import Name
+from abistore.model.names import TYPES, Name
 from abistore.model.snapshot import Variants
-
-TYPES = frozenset({"record", "enum", "alias"})
 
 
 class FindingFacts:

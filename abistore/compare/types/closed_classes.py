@@ -63,11 +63,11 @@ class ClosedClasses:
 
     def _outside(self, name: Name, type: Name) -> Variants:
         """What headers say of a part, other than what only who has access to ``type`` can use."""
-        owner = self._owner(name) if name.kind in ("function", "variable") else name
+        owner = self._owner_of(name) if name.kind in ("function", "variable") else name
         return () if owner == type or f"{owner.spelling}::".startswith(f"{type.spelling}::") else self._parts[name]
 
-    def _owner(self, name: Name) -> Name:
-        return next((owner for owner in map(_owner, self._parts[name]) if owner is not None), name)
+    def _owner_of(self, name: Name) -> Name:
+        return next((owner for owner in map(owner_of, self._parts[name]) if owner is not None), name)
 
     @cached_property
     def _is_open(self) -> bool:
@@ -101,7 +101,7 @@ class ClosedClasses:
         if record is not None and record.access == "public":
             return
         for part, shapes in self._parts.items():
-            if part == name or name in map(_owner, shapes):
+            if part == name or name in map(owner_of, shapes):
                 yield from (each for shape in shapes for each, _ in references(_without_object(shape)))
 
 
@@ -148,7 +148,8 @@ def _texts(shapes: Variants) -> Iterator[Declared]:
     return (shape for shape in shapes if isinstance(shape, Declared))
 
 
-def _owner(shape: object) -> Name | None:
+def owner_of(shape: object) -> Name | None:
+    """The class that a member is declared in."""
     if isinstance(shape, Function):
         return shape.method.owner if shape.method else None
     return shape.owner if isinstance(shape, Variable) else None

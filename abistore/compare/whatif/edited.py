@@ -13,7 +13,7 @@ from abistore.errors import InputError
 from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import CLASS_DATA
-from abistore.model.names import Facet, Name
+from abistore.model.names import TYPES, Facet, Name
 from abistore.model.shapes import AnyShape, Function, Record, Variable
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.tables import Symbol
@@ -112,7 +112,7 @@ def _main(variants: Variants | None) -> Variants | None:
 
 def _is_described(declared: Snapshot, name: Name, symbols: Mapping[Name, Variants]) -> bool:
     """Whether debug information would describe ``name``: types, and what is exported."""
-    return name.kind in ("record", "enum", "alias") or name in symbols or name in declared.entries["layout"]
+    return name.kind in TYPES or name in symbols or name in declared.entries["layout"]
 
 
 # --- symbols ------------------------------------------------------------------------------------------------------

@@ -10,14 +10,14 @@ from abistore.compare.comparison import compare
 from abistore.compare.policies.ruling import Ruling
 from abistore.compare.whatif.edited import HeaderEdit, as_declared, edited, with_declarations
 from abistore.compare.whatif.embedding import embedding_left
-from abistore.compare.whatif.proposal import Proposal, shape_of
+from abistore.compare.whatif.proposal import Proposal
 from abistore.compare.whatif.proposing import proposals
 from abistore.compare.whatif.records import Room, rooms
 from abistore.model.findings import Comparison, Verdict
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Record
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, only_described
 
 
 class OfferedWay(msgspec.Struct, frozen=True):
@@ -80,6 +80,6 @@ def _made(declared: Snapshot, proposal: Proposal, edit: HeaderEdit) -> Snapshot:
 def _rooms(declared: Snapshot, edit: HeaderEdit) -> Iterator[RecordRoom]:
     layouts = Layouts(declared)
     for name in edit.names:
-        record = shape_of(declared.variants("source", name) or edit.before.get(name, ()))
+        record = only_described(declared.variants("source", name) or edit.before.get(name, ()))
         if isinstance(record, Record) and (found := rooms(record, layouts)):
             yield RecordRoom(name, found)

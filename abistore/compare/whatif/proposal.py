@@ -20,12 +20,6 @@ class Proposal(msgspec.Struct, frozen=True):
     changes: Mapping[Name, Variants | None]
 
 
-def shape_of(variants: Variants) -> AnyShape | None:
-    """The one shape that describes a declaration; ``None`` where there is none or several."""
-    shapes = [shape for shape in variants if not isinstance(shape, Declared)]
-    return shapes[0] if len(shapes) == 1 else None
-
-
 def with_shape(variants: Variants, shape: AnyShape) -> Variants:
     """The same declaration with another shape."""
     return (*(each for each in variants if isinstance(each, Declared)), shape)

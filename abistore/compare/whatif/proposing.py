@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from abistore.compare.whatif.edited import HeaderEdit
-from abistore.compare.whatif.proposal import Proposal, shape_of, with_shape
+from abistore.compare.whatif.proposal import Proposal, with_shape
 from abistore.compare.whatif.records import appended, placed
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
 from abistore.model.shapes import Enum, Enumerator, Field, Function, Record, VirtualMethod
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Snapshot, Variants, only_described
 
 
 def proposals(declared: Snapshot, edit: HeaderEdit) -> Iterator[Proposal]:
@@ -25,7 +25,7 @@ def proposals(declared: Snapshot, edit: HeaderEdit) -> Iterator[Proposal]:
     layouts = Layouts(declared)
     for name in edit.names:
         before, after = declared.variants("source", name) or edit.before.get(name, ()), edit.after.get(name, ())
-        old, new = shape_of(before), shape_of(after)
+        old, new = only_described(before), only_described(after)
         if isinstance(old, Record) and isinstance(new, Record):
             yield from _of_record(name, (before, old), new, layouts)
         elif isinstance(old, Enum) and isinstance(new, Enum):
@@ -125,10 +125,10 @@ def _of_enum(name: Name, old: tuple[Variants, Enum], new: Enum) -> Iterator[Prop
 
 def _of_function(name: Name, before: Variants, edit: HeaderEdit) -> Iterator[Proposal]:
     """What keeps a function that an edit takes away, or gives another signature."""
-    function = shape_of(before)
+    function = only_described(before)
     assert isinstance(function, Function)
     after = edit.after.get(name, ())
-    changed = shape_of(after)
+    changed = only_described(after)
     overloads = {
         each: edit.after[each] for each in edit.names if each not in edit.before and _is_called(edit, each, function)
     }
@@ -146,7 +146,7 @@ def _of_function(name: Name, before: Variants, edit: HeaderEdit) -> Iterator[Pro
 
 def _is_called(edit: HeaderEdit, name: Name, function: Function) -> bool:
     """Whether an edit declares ``name`` as another overload of ``function``."""
-    shape = shape_of(edit.after.get(name, ()))
+    shape = only_described(edit.after.get(name, ()))
     return isinstance(shape, Function) and shape.display == function.display
 
 

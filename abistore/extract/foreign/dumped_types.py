@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, Gathered, Sort
-from abistore.model.shapes import VOID, AnyShape, Enum, Foreign, Inline, Record, TypeRef
+from abistore.extract.foreign.gathering import MAX_DEPTH, TOO_DEEP, Gathered
+from abistore.extract.types.references import NULLPTR
+from abistore.model.shapes import VOID, AnyShape, Enum, Foreign, Inline, Record, Sort, TypeRef
 from abistore.model.snapshot import Location
-
-NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 
 Described = TypeVar("Described")
 """What the dump has for a type."""

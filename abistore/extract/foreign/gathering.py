@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,11 +17,9 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import is_declared, is_mangled
 from abistore.model.names import Name, by_name
-from abistore.model.shapes import AnyShape, Foreign, Function, Opaque, Pointer, Qualified, TypeRef
+from abistore.model.shapes import AnyShape, Foreign, Function, Opaque, Pointer, Qualified, Sort, TypeRef
 from abistore.model.snapshot import Evidence, Location, Variants
 from abistore.model.words.counting import counted
-
-Sort: TypeAlias = Literal["struct", "class", "union", "enum"]
 
 MAX_DEPTH: Final = 150
 """How many types may be nested in one another without a name between them. Real code stays below 20."""

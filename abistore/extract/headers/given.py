@@ -220,9 +220,9 @@ def _check_size(headers: Sequence[GivenHeader]) -> None:
 
 
 def _check_any(options: HeaderOptions, found: dict[Path, GivenHeader], hidden: int) -> None:
-    given = ", ".join(str(each) for each in options.headers)
     if found:
         return
+    given = ", ".join(map(str, options.headers))
     if hidden:
         patterns = ", ".join(options.private)
         raise HeaderError(

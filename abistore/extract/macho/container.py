@@ -23,6 +23,7 @@ from abistore.extract.macho.constants import (
     ZERO_FILLED,
 )
 from abistore.extract.macho.universal import UniversalPart
+from abistore.extract.string_table import text_at
 
 MOST_COMMANDS = 65_536
 MOST_SECTIONS = 65_536
@@ -224,9 +225,3 @@ class MachOFile:
 
 def _short(name: bytes | int) -> str:
     return bytes(name).rstrip(b"\0").decode("utf-8", "backslashreplace") if isinstance(name, bytes) else ""
-
-
-def text_at(data: bytes, offset: int) -> str:
-    """The zero-terminated text at ``offset``; bytes that are not UTF-8 are spelled ``\\xNN``."""
-    end = data.find(b"\0", offset)
-    return data[offset : end if end >= 0 else len(data)].decode("utf-8", "backslashreplace")

@@ -10,9 +10,7 @@ from abistore.extract.pdb.leaves import number
 from abistore.extract.pdb.members import PdbMember, parts
 from abistore.extract.pdb.types import PdbTypes, is_declaration
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Base, Enum, Enumerator, Field, Foreign, Opaque, Record, VirtualMethod
-
-Sort = Literal["struct", "class", "union", "enum"]
+from abistore.model.shapes import AnyShape, Base, Enum, Enumerator, Field, Foreign, Opaque, Record, Sort, VirtualMethod
 
 _SORTS: Final[dict[int, Literal["struct", "class", "union"]]] = {
     leaf.CLASS: "class",

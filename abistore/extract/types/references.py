@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from abistore.model.budget import TypeBudget
 from abistore.model.cpp_names.normal import primitive, qualified
@@ -22,6 +22,9 @@ from abistore.model.shapes import (
 )
 
 Declarator = Literal["*", "&", "&&"]
+
+NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
+"""What compilers and tools call the type of the null pointer."""
 
 
 class References:

@@ -37,7 +37,7 @@ def identity(finding: Finding) -> bytes:
 
     Nothing else has a part in it: not the report, the order, the impact, the wording, or where the source stands.
     """
-    values = encode((_canonical(finding.old_value), _canonical(finding.new_value)))
+    values = encode((canonical(finding.old_value), canonical(finding.new_value)))
     return place(finding) + blake2b(values, digest_size=IDENTITY_SIZE - PLACE_SIZE).digest()
 
 
@@ -63,5 +63,6 @@ def is_whole(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None
 
 
-def _canonical(value: str | None) -> str | None:
+def canonical(value: str | None) -> str | None:
+    """A value however it is spaced."""
     return None if value is None else " ".join(value.split())

@@ -6,8 +6,8 @@ from typing import Final
 
 from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Enum, Record
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.shapes import Enum, Record
+from abistore.model.snapshot import Snapshot, only_described
 from abistore.model.words.counting import counted
 
 STRANGERS: Final = "headers and binary do not belong together"
@@ -41,7 +41,7 @@ def disagreement(snapshot: Snapshot, name: Name) -> tuple[str, str] | None:
     source = snapshot.variants("source", name)
     if any("dummy" in shape.traits for shape in source if isinstance(shape, Declared)):
         return None
-    header, binary = _only(source), _only(snapshot.variants("layout", name))
+    header, binary = only_described(source), only_described(snapshot.variants("layout", name))
     match header, binary:
         case Record(), Record() if header.size != binary.size:
             return f"{header.size} bytes", f"{binary.size} bytes"
@@ -62,8 +62,3 @@ def _fields(header: Record, binary: Record) -> tuple[str, str] | None:
         if other != field.offset:
             return f"{field.name} at offset {field.offset // 8}", f"{field.name} at offset {other // 8}"
     return None
-
-
-def _only(variants: Variants) -> AnyShape | None:
-    shapes = [shape for shape in variants if not isinstance(shape, Declared)]
-    return shapes[0] if len(shapes) == 1 else None

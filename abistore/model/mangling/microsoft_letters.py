@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
+
+from abistore.model.shapes import Access
 
 CONSTRUCTOR, DESTRUCTOR, CONVERSION = "0", "1", "B"
 
@@ -49,9 +51,6 @@ CONVENTIONS: Final = {
     **{"A": "__cdecl", "C": "__pascal", "E": "__thiscall", "G": "__stdcall", "I": "__fastcall", "M": "__clrcall"},
     **{"Q": "__vectorcall", "S": "__swiftcall"},
 }
-
-
-Access = Literal["public", "protected", "private"]
 
 
 ACCESSES: Final[tuple[Access, ...]] = ("private", "protected", "public")

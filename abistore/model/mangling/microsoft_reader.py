@@ -22,8 +22,8 @@ from abistore.model.mangling.microsoft_letters import (
     OPERATORS,
     POINTERS,
     QUALIFIERS,
-    Access,
 )
+from abistore.model.shapes import Access
 
 MOST: Final = 1 << 14
 """Letters of the spelled name, beyond which it is not read."""

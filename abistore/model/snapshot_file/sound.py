@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.errors import SnapshotError
 from abistore.model import shapes
-from abistore.model.names import Name
+from abistore.model.names import TYPES, Name
 from abistore.model.snapshot import Evidence, Location, Provenance
 from abistore.model.structure import held, is_struct
 
@@ -23,7 +23,6 @@ WIDEST: Final = 1 << 70
 """What numbers of a declaration stay below: 64 bits, told in bits."""
 
 QUALIFIERS: Final = frozenset({"atomic", "const", "restrict", "volatile", "&", "&&"})
-TYPES: Final = frozenset({"alias", "enum", "record"})
 
 SIGNED: Final = frozenset({(shapes.Enumerator, "value")})
 """Numbers of any sign and width."""

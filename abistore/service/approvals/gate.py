@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, FindingReview, Release
 from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
-from abistore.model.judging.identity import PLACE_SIZE
+from abistore.model.judging.identity import PLACE_SIZE, canonical
 from abistore.model.judging.kinds import first_name
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
@@ -94,14 +94,9 @@ def _same_facts(one: Approval, finding: ReportedFinding) -> bool:
     return facts is None or (
         first_name(facts.kind) == first_name(finding.kind)
         and (facts.subject, facts.symbol, facts.part) == (finding.subject, finding.symbol, finding.part)
-        and _spaced(facts.old_value) == _spaced(finding.old_value)
-        and _spaced(facts.new_value) == _spaced(finding.new_value)
+        and canonical(facts.old_value) == canonical(finding.old_value)
+        and canonical(facts.new_value) == canonical(finding.new_value)
     )
-
-
-def _spaced(value: str | None) -> str | None:
-    """A value however it is spaced, as identities have it."""
-    return None if value is None else " ".join(value.split())
 
 
 def _lapses(

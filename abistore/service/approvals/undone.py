@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
 from abistore.errors import Incomparable
-from abistore.model.findings import Finding
+from abistore.model.findings import with_consequences
 from abistore.model.history import LineKey, Release
 from abistore.model.judging.approvals import Approval, never_undone, no_later
 from abistore.model.judging.identity import identity
@@ -45,7 +45,9 @@ def undone_before(store: Store, old: Release | None) -> Callable[[Approval], boo
             comparison, _ = concluded(after, before)
         except Incomparable:
             return frozenset()
-        return frozenset(identity(each).hex() for each in _every((*comparison.findings, *comparison.suppressed)))
+        return frozenset(
+            identity(each).hex() for each in with_consequences((*comparison.findings, *comparison.suppressed))
+        )
 
     def undone(one: Approval) -> bool:
         wanted = one.identity.partition("-")[0]
@@ -78,9 +80,3 @@ def _changed(store: Store, one: Approval, line: LineKey) -> frozenset[str] | Non
         return None
     events = store.logs([one.facts.symbol], line.library).get(line, ())
     return frozenset(event.release.version for event in events) or None
-
-
-def _every(found: Sequence[Finding]) -> Iterator[Finding]:
-    for each in found:
-        yield each
-        yield from _every(each.consequences)

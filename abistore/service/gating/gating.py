@@ -10,13 +10,13 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.findings import VERDICT_OF, Impact
-from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Progress
 from abistore.report.model import Report, ReportedFinding, fails
 from abistore.service.database import Database, using
 from abistore.service.gating.merge_base import Inherited, inherited, introduced, merge_base
 from abistore.service.gating.ways import deciding, ways
 from abistore.service.ingest.gates import Gate
-from abistore.service.ingest.ingesting import Progress, ingest
+from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.judging.judging import RISK_EXIT_CODE
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from abistore.model.judging.approvals import Approval
+from abistore.model.names import TYPES
 from abistore.model.snapshot import Snapshot
 from abistore.model.words.characters import in_line
 from abistore.service.declared_exports import declared_exports
-
-TYPES = ("record", "enum", "alias")
 
 
 class Skipped(msgspec.Struct, frozen=True, order=True):

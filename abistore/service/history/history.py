@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.model.cycles import with_cycle_collection
 from abistore.model.findings import Comparison, Impact, RulingFile, RulingKey, Verdict
-from abistore.model.history import DEFAULT_CHANNEL, LineKey, Release, StoredVerdict, VerdictSummary
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Progress, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.approvals import Approval, GatePlace
 from abistore.model.judging.bump import AllowPlan, Bump, OldAndNew, bump
 from abistore.model.judging.engine import ENGINE
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
-
-Progress: TypeAlias = Callable[[str, float], None]
 
 
 def history(

@@ -21,7 +21,7 @@ from abistore.service.listing import lines_of, place_of, releases_of
 if TYPE_CHECKING:
     from abistore.compare.replacing import Replacing
     from abistore.compare.side import SideFacts
-    from abistore.service.history.history import Progress
+    from abistore.model.history import Progress
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 

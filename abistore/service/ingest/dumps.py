@@ -12,11 +12,12 @@ import msgspec
 
 from abistore.errors import AbistoreError, InputError, UsageError
 from abistore.extract.worker.bounded import read_bounded
+from abistore.model.history import Progress
 from abistore.model.labels.versions import position
 from abistore.model.recorded.unrecorded import VARIANT, unrecorded_by
 from abistore.model.snapshot import ANY_MACHINE, Snapshot, Target
 from abistore.service.database import Database, using
-from abistore.service.ingest.ingesting import Progress, ingest
+from abistore.service.ingest.ingesting import ingest
 from abistore.service.ingest.results import Ingested, IngestPlan
 from abistore.service.ingest.version_lists import read_versions
 from abistore.service.snapshots import InputFile, is_dump, written

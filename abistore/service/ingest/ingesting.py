@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.errors import AbistoreError, InputError, UsageError
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import snapshot_digest
-from abistore.model.history import DEFAULT_PROFILE, IngestOutcome, IngestRequest, Release, ReleaseFacts, TaggedRelease
+from abistore.model.history import (
+    DEFAULT_PROFILE,
+    IngestOutcome,
+    IngestRequest,
+    Progress,
+    Release,
+    ReleaseFacts,
+    TaggedRelease,
+)
 from abistore.model.labels.sonames import library_name
 from abistore.model.labels.versions import position
 from abistore.model.layout.agreement import STRANGERS, STRANGERS_HINT, strangers
@@ -40,8 +48,6 @@ from abistore.service.snapshots import (
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-
-Progress: TypeAlias = Callable[[str, float], None]
 
 NO_EXPORTS = "nothing can link to it"
 NO_BASELINE = "no first baseline (--set-baseline makes it one)"

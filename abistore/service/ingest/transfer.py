@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import InputError, UsageError
-from abistore.model.history import DEFAULT_PROFILE, Release
+from abistore.model.history import DEFAULT_PROFILE, Progress, Release
 from abistore.model.snapshot import Exported
 from abistore.service.database import Database, line_target, using
-from abistore.service.ingest.ingesting import Progress, files_of, ingest
+from abistore.service.ingest.ingesting import files_of, ingest
 from abistore.service.ingest.results import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.ingest.said import exported_said
 from abistore.service.snapshots import InputFile, is_dump, is_json, written

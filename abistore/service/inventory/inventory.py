@@ -11,7 +11,7 @@ import msgspec
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release
-from abistore.model.names import EXPORTS, Facet, Name
+from abistore.model.names import EXPORTS, TYPES, Facet, Name
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot
 from abistore.model.tables import Symbol
@@ -22,8 +22,6 @@ from abistore.service.spelled import display
 if TYPE_CHECKING:
     from abistore.store.history.lifetimes import Lifetime
     from abistore.store.store import Store
-
-TYPES = ("record", "enum", "alias")
 
 
 class InventoryItem(msgspec.Struct, frozen=True):

@@ -10,13 +10,13 @@ import msgspec
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.history import LineKey, Release
-from abistore.model.names import EXPORTS, Name
+from abistore.model.names import EXPORTS, TYPES, Name
 from abistore.model.reach import Reach
 from abistore.model.snapshot import Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import find
-from abistore.service.inventory.inventory import TYPES, released
+from abistore.service.inventory.inventory import released
 from abistore.service.listing import releases_of
 from abistore.service.spelled import declarations_near, display
 

@@ -23,7 +23,7 @@ from abistore.service.since.departed import AskedRelease, DepartureFinder, last_
 from abistore.service.since.stepping import StepJudge, steps_at_once
 
 if TYPE_CHECKING:
-    from abistore.service.history.history import Progress
+    from abistore.model.history import Progress
     from abistore.service.judging.ruling import Ruling
     from abistore.store.store import Store
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from abistore.errors import DamagedStore, Incomparable, InputError
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
-from abistore.model.findings import Comparison, Finding, Impact, Verdict
+from abistore.model.findings import Comparison, Finding, Impact, Verdict, with_consequences
 from abistore.model.history import LineKey, Release, StoredVerdict, VerdictSummary
 from abistore.model.judging.engine import ENGINE
 from abistore.model.names import FACETS, Name
@@ -47,16 +47,10 @@ class LineStep(NamedTuple):
 def broken_by(found: Comparison | None) -> dict[Name, Impact]:
     """What a comparison breaks, consequences included."""
     worst: dict[Name, Impact] = {}
-    for each in _every(found.findings) if found else ():
+    for each in with_consequences(found.findings) if found else ():
         if each.impact >= Impact.API_BREAK:
             worst[each.name] = max(each.impact, worst.get(each.name, each.impact))
     return worst
-
-
-def _every(findings: Iterable[Finding]) -> Iterator[Finding]:
-    for finding in findings:
-        yield finding
-        yield from _every(finding.consequences)
 
 
 def steps_of(releases: Sequence[Release]) -> list[LineStep]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.cycles import with_cycle_collection
+from abistore.model.history import Progress
 from abistore.report.site import pages
 from abistore.report.site.addresses import library_folder
 from abistore.service.catalogue import changes
@@ -24,7 +25,6 @@ from abistore.service.site.processes import made_of
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
 
-Progress = Callable[[str, float], None]
 SHARED = ("index.html", "search.js", *pages.ASSETS)
 KINDS = "kinds"
 

@@ -11,7 +11,7 @@ from abistore.model.cpp_names.declarators import declare
 from abistore.model.declared import Declared
 from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import is_mangled
-from abistore.model.names import Name
+from abistore.model.names import TYPES, Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Record
 from abistore.model.snapshot import Snapshot
@@ -21,7 +21,6 @@ WORD: Final = re.compile(r"[A-Za-z_]\w*")
 DEFINED: Final = re.compile(
     r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
-TYPES: Final = frozenset({"alias", "enum", "record"})
 
 
 def language_of(snapshot: Snapshot) -> Language:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from abistore.errors import BundleError, LimitExceeded
-from abistore.model.digest import digest
+from abistore.model.digest import digest, encode
 from abistore.store.bundles.records import FORMAT, AnyRecord, Ending, Opening
 
 MAGIC: Final = b"\x1f\x8b"
@@ -22,7 +22,6 @@ MOST_TEXT: Final = 2 << 30
 LONGEST_LINE: Final = 64 << 20
 _PIECE: Final = 1 << 20
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
 _decode: Callable[[bytes], AnyRecord] = msgspec.json.Decoder(AnyRecord).decode
 
 
@@ -32,10 +31,10 @@ def write(records: Iterable[AnyRecord]) -> bytes:
     chain, lines = b"", 0
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
         for record in records:
-            line = _encode(record)
+            line = encode(record)
             file.write(line + b"\n")
             chain, lines = digest(chain + line), lines + 1
-        file.write(_encode(Ending(lines, chain.hex())) + b"\n")
+        file.write(encode(Ending(lines, chain.hex())) + b"\n")
     return packed.getvalue()
 
 

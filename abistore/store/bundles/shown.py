@@ -21,6 +21,7 @@ from abistore.store.database.failures import damaged
 from abistore.store.database.tables import OPEN
 from abistore.store.releases import cards, lines
 from abistore.store.snapshots.locations import PackedLocations, columns
+from abistore.store.snapshots.read import NAMES, PLACES
 from abistore.store.snapshots.replay import line_problems
 
 _CARD, _ENTRY, _NAME, _SHAPE = tables.snapshot.c, tables.entry.c, tables.name.c, tables.shape.c
@@ -34,11 +35,9 @@ _CARDS = (
     .where(_CARD.line_id == bindparam("line"))
     .order_by(_CARD.id)
 )
-_PLACES = select(tables.location.c.body).where(tables.location.c.snapshot_id == bindparam("identifier"))
 _ENTRIES = select(_ENTRY.facet, _ENTRY.name_id, _ENTRY.shape_id, _ENTRY.first_seq, _ENTRY.last_seq).where(
     _ENTRY.line_id == bindparam("line")
 )
-_NAMES = select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest).where(_NAME.id.in_(AMONG))
 _SHAPES = select(_SHAPE.id, _SHAPE.digest, _SHAPE.body).where(_SHAPE.id.in_(AMONG))
 _STRUCTS = {
     "target": Target,
@@ -95,7 +94,7 @@ class ShownLines:
     def _places(self, row: Row) -> PackedLocations | None:
         if row[2] is None:
             return None
-        found = self._database.rows(_PLACES, {"identifier": row[0]})
+        found = self._database.rows(PLACES, {"identifier": row[0]})
         if not found:
             raise damaged(self._database.where, f"the locations of {row[3]}")
         return columns(found[0][0])
@@ -104,7 +103,7 @@ class ShownLines:
         wanted = {row[1] for line in self.lines for row in line.entries}
         packed = (places for line in self.lines for _, places in line.snapshots.values() if places)
         wanted.update(name for places in packed for name in accumulate(places.steps))
-        rows = sorted((row[1], row[2], row[0], bytes(row[3])) for row in self._database.within(_NAMES, sorted(wanted)))
+        rows = sorted((row[1], row[2], row[0], bytes(row[3])) for row in self._database.within(NAMES, sorted(wanted)))
         if len(rows) != len(wanted) or any(name_digest(kind, spelling) != key for kind, spelling, _, key in rows):
             raise damaged(self._database.where, "a name")
         return [NameRecord(row[0], row[1]) for row in rows], {row[2]: number for number, row in enumerate(rows)}

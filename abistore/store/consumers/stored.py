@@ -26,6 +26,7 @@ from abistore.store.database.failures import damaged
 from abistore.store.history.sealed import sealed_rows
 from abistore.store.releases.lines import OF_LINE
 from abistore.store.snapshots.memory import RowMemory, checked_name
+from abistore.store.snapshots.read import NAMES
 
 _CONSUMER, _ROOT, _TYPE = tables.consumer.c, tables.root.c, tables.consumer_type.c
 _NAME, _SHAPE = tables.name.c, tables.shape.c
@@ -48,7 +49,6 @@ _TYPES = (
     .select_from(tables.consumer.outerjoin(tables.consumer_type))
     .order_by(_CONSUMER.id, _TYPE.name_id, _TYPE.shape_id)
 )
-_NAMES = select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest).where(_NAME.id.in_(AMONG))
 _SHAPES = select(_SHAPE.id, _SHAPE.body, _SHAPE.digest).where(_SHAPE.id.in_(AMONG))
 _EVER = (
     select(_NAME.kind, _NAME.spelling)
@@ -120,7 +120,7 @@ def types(database: Database, memory: RowMemory) -> Mapping[ConsumerKey, Mapping
 def _names(database: Database, identifiers: Sequence[int]) -> dict[int, tuple[Name, int]]:
     return {
         identifier: (checked_name(database, kind, spelling, key), seals.key(key))
-        for identifier, kind, spelling, key in database.within(_NAMES, identifiers)
+        for identifier, kind, spelling, key in database.within(NAMES, identifiers)
     }
 
 

@@ -11,8 +11,8 @@ import msgspec
 from sqlalchemy import bindparam, case, func, select, update
 
 from abistore.errors import StoreError
-from abistore.model.digest import digest
-from abistore.model.findings import Finding, named_now
+from abistore.model.digest import digest, encode
+from abistore.model.findings import Finding, named_now, with_consequences
 from abistore.model.judging.identity import IDENTITY_SIZE, identity
 from abistore.model.names import Name
 from abistore.model.snapshot import Location
@@ -23,7 +23,6 @@ from abistore.store.database.on_conflict import insert_new
 from abistore.store.database.seals import checksum
 from abistore.store.history.common_words import COMMON_WORDS
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(Finding).decode
 _decode_steps = msgspec.json.Decoder(list[int]).decode
 
@@ -124,7 +123,7 @@ def write(database: Database, findings: Sequence[Finding], found: FindingRows, v
     nested: set[tuple[bytes, int]] = set()
     for place, key in found.keys.items():
         rows[place] = added[key]
-        nested.update((identity(each), added[key]) for each in _every(findings[place].consequences))
+        nested.update((identity(each), added[key]) for each in with_consequences(findings[place].consequences))
     told = [{"identity": called, "finding_id": row} for called, row in sorted(nested)]
     database.many(_NEW_CONSEQUENCE, told)
     return rows
@@ -172,7 +171,9 @@ def bring(database: Database, brought: Mapping[bytes, bytes], verdict: int) -> t
     ]
     database.many(_NEW, rows)
     added = _ids(database, list(new))
-    nested = {(identity(each), added[key]) for key, found in read_.items() for each in _every(found.consequences)}
+    nested = {
+        (identity(each), added[key]) for key, found in read_.items() for each in with_consequences(found.consequences)
+    }
     database.many(_NEW_CONSEQUENCE, [{"identity": called, "finding_id": row} for called, row in sorted(nested)])
     return before | added, len(new)
 
@@ -204,7 +205,7 @@ def problems(database: Database) -> Iterator[str]:
                 database.go_on(error)
                 yield error.message
                 continue
-            nested = {(identity(each), row) for each in _every(finding.consequences)}
+            nested = {(identity(each), row) for each in with_consequences(finding.consequences)}
             if not nested <= told:
                 yield f"finding {row}: what says where a consequence is told is missing"
             told -= nested
@@ -244,7 +245,7 @@ def _range(beginning: str) -> tuple[bytes, bytes]:
 
 def pack(identifiers: Iterable[int]) -> bytes:
     """Row ids as bytes: sorted, by their differences."""
-    return zlib.compress(_encode([after - before for before, after in pairwise([0, *sorted(identifiers)])]))
+    return zlib.compress(encode([after - before for before, after in pairwise([0, *sorted(identifiers)])]))
 
 
 def unpack(body: bytes) -> list[int]:
@@ -275,7 +276,7 @@ def bare(finding: Finding) -> Finding:
 
 
 def _row(finding: Finding) -> tuple[bytes, bytes]:
-    body = _encode(bare(finding))
+    body = encode(bare(finding))
     return identity(finding) + digest(body)[: KEY_SIZE - IDENTITY_SIZE], body
 
 
@@ -300,9 +301,3 @@ def _deflated(body: bytes) -> bytes:
 
 def _ids(database: Database, keys: Sequence[bytes]) -> dict[bytes, int]:
     return {bytes(key): row for key, row in database.within(_BY_KEY, keys)}
-
-
-def _every(findings: Iterable[Finding]) -> Iterator[Finding]:
-    for finding in findings:
-        yield finding
-        yield from _every(finding.consequences)

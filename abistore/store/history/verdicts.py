@@ -14,6 +14,7 @@ from msgspec import structs
 from sqlalchemy import Text, and_, bindparam, insert, select, update
 
 from abistore.errors import StoreError
+from abistore.model.digest import encode
 from abistore.model.findings import (
     Churn,
     Comparison,
@@ -96,7 +97,6 @@ class _Remarks(msgspec.Struct, frozen=True, omit_defaults=True):
     suppression_files: tuple[RulingFile, ...] = ()
 
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
 _decode_remarks = msgspec.json.Decoder(_Remarks).decode
 _decode_evidence = msgspec.json.Decoder(SeenFacets).decode
 
@@ -171,7 +171,7 @@ def _save(database: Database, given: StoredVerdict, actor: str, written: Written
     if last and says_as_much and parts_of(database, last[0]) == _packed(comparison, found.rows):
         return
     verdict = _insert(database, sides, told)
-    origin = _encode(told.evidence).decode(), told.asker
+    origin = encode(told.evidence).decode(), told.asker
     rows = findings.write(database, every, found, verdict)
     parts = _packed(comparison, rows)
     database.many(_INSERT_PART, [{"verdict_id": verdict, "part": part, "body": body} for part, body in parts.items()])
@@ -298,7 +298,7 @@ def _packed(comparison: Comparison, rows: Sequence[int]) -> dict[str, bytes]:
         if own := list(islice(left, len(getattr(comparison, part)))):
             parts[part] = findings.pack(own)
     remarks = _Remarks(*(getattr(comparison, name) for name in _Remarks.__struct_fields__))
-    return parts | ({"remarks": zlib.compress(_encode(remarks))} if remarks != _Remarks() else {})
+    return parts | ({"remarks": zlib.compress(encode(remarks))} if remarks != _Remarks() else {})
 
 
 def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
@@ -341,7 +341,7 @@ def _read_remarks(body: bytes) -> _Remarks:
 
 def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) -> int:
     summary = dict(zip(SUMMARY, _values(told), strict=True))
-    origin = {"evidence": _encode(told.evidence).decode(), "asker": told.asker}
+    origin = {"evidence": encode(told.evidence).decode(), "asker": told.asker}
     sealed = {"parts": 0, "checksum": 0}
     return database.insert(_INSERT, {"old_id": sides[0], "new_id": sides[1], **summary, **origin, **sealed})
 

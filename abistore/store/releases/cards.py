@@ -50,7 +50,6 @@ _BY_ID = _WITH_LINE.where(SNAPSHOT.id == bindparam("identifier"))
 _INSERT = insert_into(tables.snapshot)
 _UPDATE = update(tables.snapshot).where(SNAPSHOT.id == bindparam("identifier"))
 
-encode = msgspec.json.Encoder(order="deterministic").encode
 _target = msgspec.json.Decoder(Target).decode
 _provenance = msgspec.json.Decoder(Provenance).decode
 _evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode

@@ -8,9 +8,8 @@ from abistore.model.history import LineKey
 from abistore.store.database import tables
 from abistore.store.database.database import Database
 from abistore.store.database.on_conflict import insert_new
-from abistore.store.releases.lines import OF_LIBRARY, OF_LINE, labels, new_library
+from abistore.store.releases.lines import NEW_LIBRARY, OF_LIBRARY, OF_LINE, labels, new_library
 
-_NEW_LIBRARY = insert_new(tables.library)
 _NEW_LINE = insert_new(tables.line).from_select(
     ["library_id", "target", "profile", "releases", "candidates", "moves", "checksum"],
     select(
@@ -27,7 +26,7 @@ _HELD = (
 
 def hold(database: Database, key: LineKey) -> int:
     """The line's id, created where it is new; other writers of the line wait until the transaction ends."""
-    database.run(_NEW_LIBRARY, new_library(key.library))
+    database.run(NEW_LIBRARY, new_library(key.library))
     database.run(_NEW_LINE, labels(key))
     identifier = hold_stored(database, key)
     assert identifier is not None

@@ -41,7 +41,7 @@ _HELD_BY_LABELS = (
     .with_for_update(of=tables.line)
 )
 _HELD_LIBRARY = select(*_SEALED_LIBRARY).where(_LIBRARY.id == bindparam("identifier")).with_for_update()
-_NEW_LIBRARY = insert_new(tables.library)
+NEW_LIBRARY = insert_new(tables.library)
 _AMEND_LINE = update(tables.line).where(_LINE.id == bindparam("line"))
 _AMEND_LIBRARY = update(tables.library).where(_LIBRARY.id == bindparam("identifier"))
 _COUNT_LIBRARY = update(tables.root).values(libraries=tables.root.c.libraries + bindparam("difference"))
@@ -175,7 +175,7 @@ def set_scheme(database: Database, library: str, scheme: str) -> None:
 
 def declare(database: Database, library: str, scheme: str) -> None:
     """Write a library that is ordered by ``scheme`` and has no line yet, unless it is there."""
-    database.run(_NEW_LIBRARY, {**new_library(library), "scheme": scheme, "checksum": checksum(library, scheme, 0)})
+    database.run(NEW_LIBRARY, {**new_library(library), "scheme": scheme, "checksum": checksum(library, scheme, 0)})
 
 
 def set_own_scheme(database: Database, key: LineKey, scheme: str | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from abistore.model.digest import encode
 from abistore.model.history import Release, TaggedRelease
 from abistore.model.snapshot import ReleaseTag
 from abistore.store.database.audit import record
@@ -39,7 +40,7 @@ def take(database: Database, release: Release, name: str, actor: str = "") -> Ta
 def column(tags: Iterable[ReleaseTag]) -> str | None:
     """The tags as the row of a release holds them, sorted; ``None`` where there are none."""
     found = _sorted(tags)
-    return cards.encode(found).decode() if found else None
+    return encode(found).decode() if found else None
 
 
 def _sorted(tags: Iterable[ReleaseTag]) -> tuple[ReleaseTag, ...]:

@@ -34,8 +34,8 @@ _ENTRIES = select(
     *(_ENTRY.facet, _ENTRY.name_id, _ENTRY.shape_id, _ENTRY.first_seq, _ENTRY.last_seq),
     *(_NAME.kind, _NAME.spelling, _SHAPE.body),
 ).select_from(tables.entry.join(tables.name).join(tables.shape))
-_PLACES = select(tables.location.c.body).where(tables.location.c.snapshot_id == bindparam("identifier"))
-_NAMES = select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest).where(_NAME.id.in_(AMONG))
+PLACES = select(tables.location.c.body).where(tables.location.c.snapshot_id == bindparam("identifier"))
+NAMES = select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest).where(_NAME.id.in_(AMONG))
 _MOST_SPANS = 100
 """How many conditions one statement joins; databases limit the depth of an expression."""
 
@@ -184,7 +184,7 @@ def places_body(database: Database, release: Release, columns: Mapping[str, Any]
     """
     if columns["snapshot.places"] is None:
         return None
-    rows = database.rows(_PLACES, {"identifier": columns["snapshot.id"]})
+    rows = database.rows(PLACES, {"identifier": columns["snapshot.id"]})
     if not rows or seals.of_bytes(rows[0][0]) != columns["snapshot.places"]:
         raise damaged(database.where, f"{release.reference}: its locations")
     return bytes(rows[0][0])
@@ -193,7 +193,7 @@ def places_body(database: Database, release: Release, columns: Mapping[str, Any]
 def names_of(database: Database, release: Release, identifiers: Iterable[int], memory: RowMemory) -> Mapping[int, Name]:
     """The names of located declarations by their ids. Raises :class:`StoreError` where one is damaged or missing."""
     wanted = set(identifiers)
-    for identifier, kind, spelling, key in database.within(_NAMES, sorted(wanted - memory.names.keys())):
+    for identifier, kind, spelling, key in database.within(NAMES, sorted(wanted - memory.names.keys())):
         checked_name(database, kind, spelling, key)
         memory.name(identifier, kind, spelling)
     if not wanted <= memory.names.keys():

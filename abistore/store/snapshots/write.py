@@ -9,7 +9,7 @@ from typing import NoReturn
 from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select
 
 from abistore.errors import UsageError, VersionTaken
-from abistore.model.digest import snapshot_digest
+from abistore.model.digest import encode, snapshot_digest
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels.naming import check_name
 from abistore.model.labels.steps import AUTO
@@ -214,10 +214,10 @@ def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> 
         "soname": snapshot.facts.name if snapshot.facts else None,
         "exports": snapshot.exports,
         "declarations": cards.declarations(snapshot),
-        "facets": cards.encode(content.counts).decode(),
-        "target": cards.encode(snapshot.target).decode(),
-        "provenance": cards.encode(snapshot.provenance).decode(),
-        "evidence": cards.encode(snapshot.evidence).decode(),
+        "facets": encode(content.counts).decode(),
+        "target": encode(snapshot.target).decode(),
+        "provenance": encode(snapshot.provenance).decode(),
+        "evidence": encode(snapshot.evidence).decode(),
         "revision": request.revision,
         "url": request.url,
         "ingested": now(),

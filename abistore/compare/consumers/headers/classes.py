@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Final
 
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.headers.texts import needs_no_body, owner_of
+from abistore.compare.consumers.headers.texts import needs_no_body
 from abistore.compare.consumers.headers.types import PublicTypes
-from abistore.compare.types.closed_classes import ClosedClasses, outermost
+from abistore.compare.types.closed_classes import ClosedClasses, outermost, owner_of
 from abistore.model.declared import COPIED, Declared
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name

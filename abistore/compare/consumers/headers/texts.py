@@ -10,10 +10,11 @@ import msgspec
 
 from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.reuse.carrying import Summaries, take_on
+from abistore.compare.types.closed_classes import owner_of
 from abistore.model.declared import COPIED, Declared
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Record, Variable
+from abistore.model.shapes import Function, Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Variants
 from abistore.model.words.telling import forbids_use
 from abistore.model.words.wildcards import matcher
@@ -144,13 +145,6 @@ class HeaderTexts:
         for name, shapes in self._source.items() if self._unread else ():
             fields = (field.name for shape in shapes if isinstance(shape, Record) for field in shape.fields)
             yield from (f"{name.spelling}::{each}" for each in fields if forbids_use(each) and self._is_unread(each))
-
-
-def owner_of(shape: object) -> Name | None:
-    """The class that a member is declared in."""
-    if isinstance(shape, Function):
-        return shape.method.owner if shape.method else None
-    return shape.owner if isinstance(shape, Variable) else None
 
 
 def needs_no_body(shape: object) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Batch, DeclaredMove, DeclaredRenaming, NamespaceMove, Renaming
-from abistore.compare.diff.unseen import TYPES, comparable
+from abistore.compare.diff.unseen import comparable
 from abistore.model.deltas import Changed, Subject
 from abistore.model.mangling.symbols import primary
-from abistore.model.names import EXPORTS, SELF, Facet, Name
+from abistore.model.names import EXPORTS, SELF, TYPES, Facet, Name
 
 if TYPE_CHECKING:
     from abistore.compare.scopes.moves import Move

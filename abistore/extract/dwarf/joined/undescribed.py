@@ -21,7 +21,8 @@ from abistore.model.references import embedded
 from abistore.model.shapes import Alias, AnyShape, Function, Named, Opaque, Record, Variable, VirtualMethod
 
 if TYPE_CHECKING:
-    from abistore.extract.dwarf.shapes.types import Sort, TypeReferences
+    from abistore.extract.dwarf.shapes.types import TypeReferences
+    from abistore.model.shapes import Sort
 
 
 class ShownMembers:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 SOURCE_NAME: Final = pattern(r"[1-9][0-9]{0,3}")
 ANONYMOUS_NAMESPACE: Final = "(anonymous namespace)"
+C: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
+"""DW_LANG_C89, C, C99, C11, C17 and C23."""
+
 CPP: Final = frozenset({0x04, 0x19, 0x1A, 0x21, 0x2A, 0x2B, 0x3A})
 """DW_LANG_C_plus_plus, and its standards of 2003, 2011, 2014, 2017, 2020 and 2023."""
 ARGUMENT_LISTS: Final = {"typedef __va_list_tag __va_list_tag": "__va_list_tag", "std::__va_list": "__va_list"}

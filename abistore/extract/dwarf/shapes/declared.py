@@ -11,6 +11,7 @@ from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes.faults import MALFORMED
 from abistore.extract.dwarf.entries.peek import parameter_types, symbol_at
 from abistore.extract.dwarf.entries.walk import Die
+from abistore.extract.dwarf.names.spellings import C
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Record
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.units import Unit
     from abistore.extract.dwarf.shapes.types import TypeReferences
 
-C: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
-"""DW_LANG_C89, C, C99, C11, C17 and C23."""
 
 FOLLOWED: Final = frozenset({dw.TAG_POINTER_TYPE, dw.TAG_CONST_TYPE, dw.TAG_VOLATILE_TYPE, dw.TAG_TYPEDEF})
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.entries.lines import source_file
+from abistore.extract.dwarf.names.spellings import C
 from abistore.extract.dwarf.shapes.records import ACCESS, PURE, vtable_slot
 from abistore.extract.dwarf.shapes.signatures import NOTHING, Signature, read_signature
 from abistore.model.cpp_names.qualified import last_component
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.entries.walk import Die
     from abistore.extract.dwarf.shapes.types import TypeReferences
 
-C_LANGUAGES: Final = frozenset({0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E})
-"""DW_LANG_C89, C, C99, C11, C17 and C23: where a function may be declared without a prototype."""
 
 ASSEMBLY: Final = 0x8001
 """DW_LANG_Mips_Assembler, which all assemblers use."""
@@ -220,7 +219,7 @@ def read_function(declarations: DeclaringEntries) -> Function:
     """The shape of an exported function."""
     types, attributes = declarations.types, declarations.attributes
     signature = _signature(declarations)
-    prototyped = dw.AT_PROTOTYPED in attributes or declarations.dies[0][0].language not in C_LANGUAGES
+    prototyped = dw.AT_PROTOTYPED in attributes or declarations.dies[0][0].language not in C
     convention = attributes.get(dw.AT_CALLING_CONVENTION, 0x01)
     return Function(
         display=declarations.display(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from abistore.errors import LimitExceeded
 from abistore.extract.dwarf.bytes import codes as dw
@@ -17,17 +17,15 @@ from abistore.extract.dwarf.shapes.copies import DefinitionCopies
 from abistore.extract.dwarf.shapes.records import default_access
 from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.extract.types.foreign import is_foreign
-from abistore.extract.types.references import Declarator, References
+from abistore.extract.types.references import NULLPTR, Declarator, References
 from abistore.model.names import Name
-from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, TypeRef
+from abistore.model.shapes import VOID, Access, AnyShape, Array, Named, Procedure, Qualified, Sort, TypeRef
 from abistore.model.snapshot import Location
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.abbreviations import Abbreviation
     from abistore.extract.dwarf.entries.info import DebugInfo
     from abistore.extract.dwarf.entries.units import Unit
-
-Sort: TypeAlias = Literal["struct", "class", "union", "enum"]
 
 SORTS: Final[dict[int, Sort]] = {
     dw.TAG_STRUCTURE_TYPE: "struct",
@@ -54,7 +52,6 @@ REFERENCES: Final = {dw.AT_REFERENCE: "&", dw.AT_RVALUE_REFERENCE: "&&"}
 TRANSPARENT: Final = frozenset({*QUALIFIERS, dw.TAG_TYPEDEF})
 SIGNED: Final = frozenset({0x05, 0x06, 0x0D})
 """DW_ATE_signed, DW_ATE_signed_char and DW_ATE_signed_fixed."""
-NULLPTR: Final = frozenset({"decltype(nullptr)", "nullptr_t", "std::nullptr_t"})
 ALL_ONES: Final = frozenset({(1 << 32) - 1, (1 << 64) - 1})
 SUBRANGES: Final = frozenset({dw.TAG_SUBRANGE_TYPE})
 MAX_DEPTH: Final = 150

@@ -9,20 +9,12 @@ from typing import Final, Literal
 from abistore.extract.foreign.abicc.offsets import Reading, decimal_behind
 from abistore.extract.foreign.abicc.perl import Hash, Value, hash_of, in_order, number_of, text_of
 from abistore.extract.foreign.abicc.standard_templates import with_defaults
-from abistore.extract.foreign.dumped_types import NULLPTR, DumpedTypes
-from abistore.extract.foreign.gathering import VA_LIST, Gathered, Sort, as_parameter
+from abistore.extract.foreign.dumped_types import DumpedTypes
+from abistore.extract.foreign.gathering import VA_LIST, Gathered, as_parameter
+from abistore.extract.types.references import NULLPTR
 from abistore.model.cpp_names.normal import normal_name
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.shapes import (
-    Access,
-    Alias,
-    Base,
-    Enum,
-    Enumerator,
-    Field,
-    Record,
-    TypeRef,
-)
+from abistore.model.shapes import Access, Alias, Base, Enum, Enumerator, Field, Record, Sort, TypeRef
 from abistore.model.snapshot import Location
 
 SORTS: Final[Mapping[str, Sort]] = {"Class": "class", "Struct": "struct", "Union": "union", "Enum": "enum"}

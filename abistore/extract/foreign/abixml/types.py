@@ -9,9 +9,9 @@ from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.abixml.records import read_enum, read_record
 from abistore.extract.foreign.abixml.signatures import result, signature
 from abistore.extract.foreign.dumped_types import DumpedTypes
-from abistore.extract.foreign.gathering import VA_LIST, Gathered, Sort
+from abistore.extract.foreign.gathering import VA_LIST, Gathered
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.shapes import Alias, Enum, Record, TypeRef
+from abistore.model.shapes import Alias, Enum, Record, Sort, TypeRef
 from abistore.model.snapshot import Location
 
 RECORDS: Final = frozenset({"class-decl", "union-decl"})

@@ -64,15 +64,15 @@ class Templates:
         """A type that depends on template parameters, which are numbered: ``const #0&``."""
         lib = self._lib
         found = lib.type_name(lib.getCanonicalType(type))
-        spelled = by_position(in_own_words(found, lib.type_name(type), values) if values else found)
-        return Special(WORD.sub(lambda word: values.get(word[0], word[0]), spelled) if values else spelled)
+        text = by_position(in_own_words(found, lib.type_name(type), values) if values else found)
+        return Special(WORD.sub(lambda word: values.get(word[0], word[0]), text) if values else text)
 
     def signature(self, function: Cursor, parameters: Sequence[TypeRef], template: Sequence[Argument]) -> str:
         """The name of a function template, or of a function of a class template: it has no mangled one."""
         listed = ", ".join(each.spelling if isinstance(each, Special) else str(each) for each in parameters)
-        kinds_of = ", ".join(introduced(each.name) for each in template)
+        parameters_of = ", ".join(introduced(each.name) for each in template)
         name = self._names.of(function)
-        return f"{name}{f'<{kinds_of}>' if template else ''}({listed})"
+        return f"{name}{f'<{parameters_of}>' if template else ''}({listed})"
 
 
 def introduced(parameter: str) -> str:
