@@ -103,24 +103,30 @@ class PostgreSQL(Database):
 
     def problems(self) -> Iterator[str]:
         """What the database says about itself, and whether its indexes say what its tables do."""
-        for index, table, condition, columns in self.command(_INDEXES):
-            where = f" WHERE {condition}" if condition else ""
-            # in the index's own order, so that there is one plan when all others are off
-            rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}".replace(":", "\\:")
-            hashed = r"hashtextextended(said\:\:text, 0)\:\:numeric"
-            statement = f"SELECT count(*), coalesce(sum({hashed}), 0) FROM ({rows}) AS said"
-            through, without = (self._under(off, statement) for off in (_THROUGH_INDEXES, _WITHOUT_INDEXES))
-            if through != without:
+        indexes = self.command(_INDEXES)
+        statements = [_sum(*of) for _, *of in indexes]
+        through, without = (self._under(off, statements) for off in (_THROUGH_INDEXES, _WITHOUT_INDEXES))
+        for (index, table, *_), by_index, by_table in zip(indexes, through, without, strict=True):
+            if by_index != by_table:
                 yield f"index {index}: it does not say what its table {table} does"
 
-    def _under(self, off: tuple[str, ...], statement: str) -> Row:
-        """The one row of a statement, planned without what is ``off``, which an error ends with the transaction."""
+    def _under(self, off: tuple[str, ...], statements: Sequence[str]) -> list[Row]:
+        """The one row of each statement, planned without what is ``off``, which an error ends with the transaction."""
         for setting in off:
             self.command(f"SET LOCAL {setting} = off")
-        row = tuple(self.command(statement)[0])
+        rows: list[Row] = [tuple(self.command(statement)[0]) for statement in statements]
         for setting in off:
             self.command(f"SET LOCAL {setting} TO DEFAULT")
-        return row
+        return rows
+
+
+def _sum(table: str, condition: str | None, columns: str) -> str:
+    """The statement for how many rows an index has, and a sum over them."""
+    where = f" WHERE {condition}" if condition else ""
+    # in the index's own order, so that there is one plan when all others are off
+    rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}".replace(":", "\\:")
+    hashed = r"hashtextextended(said\:\:text, 0)\:\:numeric"
+    return f"SELECT count(*), coalesce(sum({hashed}), 0) FROM ({rows}) AS said"
 
 
 def connect(url: URL, *, write: bool, busy_seconds: float) -> PostgreSQL:
