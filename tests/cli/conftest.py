@@ -6,7 +6,6 @@ import ctypes
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from abistore.cli.main import run
 from tests.build import build_library
+from tests.warm import starting
 
 OLD = """
 struct point { int x, y; };
@@ -95,12 +95,13 @@ def process(database: Path) -> Call:
     """Calls the command line in a process of its own, with the test's own database."""
 
     def call(*words: str | Path, unprivileged: bool = False, **environment: str) -> Done:
+        told = {**os.environ, "ABISTORE_DB": str(database), **environment}
         done = subprocess.run(
             preexec_fn=obey_permissions if unprivileged else None,
-            args=[sys.executable, "-m", "abistore", *map(str, words)],
+            args=[*(starting.REAL if unprivileged else starting.abistore(told)), *map(str, words)],
             capture_output=True,
             text=True,
-            env={**os.environ, "ABISTORE_DB": str(database), **environment},
+            env=told,
             timeout=120,
         )
         return Done(done.returncode, done.stdout, done.stderr)

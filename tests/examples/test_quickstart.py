@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from zipfile import ZipFile
 import pytest
 
 from tests.build import build_library
+from tests.warm.starting import abistore
 
 PROJECT = Path(__file__).parents[2]
 FIRST = "docs/quickstart.md"
@@ -100,8 +101,8 @@ def workshop(tmp_path: Path) -> Path:
 def run(workshop: Path, command: str) -> subprocess.CompletedProcess[str]:
     if named := re.search(r"ingest build/libfoo\.so --version (\S+)", command):
         shutil.copy(release(named[1]), workshop / "build")
-    environment = {**os.environ, "ABISTORE_DB": str(workshop / "abi.db"), "PYTHON": sys.executable, "COLUMNS": "100"}
-    script = f'abistore() {{ "$PYTHON" -m abistore "$@"; }}\nexec 2>&1\n{command}'
+    environment = {**os.environ, "ABISTORE_DB": str(workshop / "abi.db"), "COLUMNS": "100"}
+    script = f'abistore() {{ {shlex.join(abistore())} "$@"; }}\nexec 2>&1\n{command}'
     return subprocess.run(["bash", "-c", script], cwd=workshop, env=environment, capture_output=True, text=True)
 
 
