@@ -112,9 +112,9 @@ def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
     )
 
 
-def _window(ctx: click.Context, parameter: click.Parameter, value: str | None) -> DeprecationWindow | None:
+def _window(ctx: click.Context, parameter: click.Parameter, value: str | None) -> DeprecationWindow | str | None:
     if value is None or ctx.resilient_parsing:
-        return None
+        return value
     from abistore.model.labels.windows import window
 
     return window(value)

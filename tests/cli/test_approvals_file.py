@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.build import build_library
 from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.fast
@@ -123,3 +124,36 @@ def test_a_file_that_is_wrong_changes_nothing_and_says_why(judged: Call, tmp_pat
     done = judged("approvals", "sync", path)
     assert (done.code in {64, 67}, said in done.err) == (True, True), done.err
     assert judged("db", "audit").out == before
+
+
+def test_what_was_approved_by_hand_is_the_files_from_now_on_and_that_is_told(judged: Call, file: Path) -> None:
+    """A file that was just exported was told as if the database said nothing of it."""
+    entries = file.read_text().count("finding:")
+    done = judged("approvals", "sync", file, "--check")
+    assert (done.out.count("would be approved"), "by hand" in done.out) == (entries, False)
+    for one in judged("verdict", "libcase@2.0", "--json").json["changes"]:
+        if one["impact"] == "breaking":
+            judged("approve", one["id"], "--library", "libcase", *WHY)
+    done = judged("approvals", "sync", file, "--check")
+    assert (done.code, done.out.count("it was approved so by hand")) == (69, entries)
+    assert judged("approvals", "sync", file).code == judged("approvals", "sync", file, "--check").code == 0
+
+
+def test_a_withdrawal_says_which_file_would_undo_it_and_the_file_says_that_it_does(judged: Call, file: Path) -> None:
+    """The next job of a pipeline opened the gate again, and nothing told it."""
+    judged("approvals", "sync", file)
+    identity = judged("approvals", "list", "--json").json["approvals"][0]["approval"]["identity"]
+    done = judged("approvals", "withdraw", identity, "--reason", "a plugin copies it", "--actor", "ben")
+    assert "take it out of approvals.yaml too, or the next `abistore approvals sync` approves it again" in done.out
+    done = judged("approvals", "sync", file)
+    assert "it was withdrawn by ben" in done.out
+    assert "a plugin copies it" in done.out
+
+
+def test_the_ledger_calls_functions_as_programmers_do(abistore: Call) -> None:
+    for version, text in (("1.0", "namespace geo { void gone(int) {} void kept() {} }"), ("2.0", "void geo() {}")):
+        built = build_library(text, language="c++", name="libcase.so")
+        assert abistore("ingest", built, "--version", version).code == 0
+    (first, *_) = abistore("verdict", "libcase@2.0", "--json").json["changes"]
+    assert abistore("approve", first["id"], "--reason", "nobody calls it").code == 0
+    assert "func_removed: geo::" in abistore("approvals", "list").out

@@ -95,6 +95,14 @@ def test_every_setting_says_where_it_came_from(abistore: Call, tmp_path: Path, m
     assert "fail_on" in abistore("config", "show", "--config", file).out
 
 
+def test_a_window_is_shown_as_the_file_has_it(abistore: Call, tmp_path: Path) -> None:
+    """It was shown as a setting of the file without a value."""
+    file = tmp_path / "abistore.toml"
+    file.write_text('deprecation = "2 minor"\n')
+    done = abistore("config", "show", "--config", file, "--json", "gate")
+    assert next(one for one in done.json["settings"] if one["key"] == "deprecation")["value"] == "2 minor"
+
+
 def test_a_database_with_a_password_is_shown_without_it(abistore: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ABISTORE_DB", "mysql://me:hidden1@host/abi")
     done = abistore("config", "show", "verdict")

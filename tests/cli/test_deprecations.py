@@ -158,3 +158,13 @@ def test_the_projects_file_gives_the_window_to_ledger_and_history(history: Call,
     assert "went too early" in history("ledger", "libfoo", "--config", file).out
     assert "not allowed" in history("history", "libfoo", "--config", file).out
     assert "not allowed" not in history("history", "libfoo").out
+
+
+def test_a_constructor_is_listed_once_whatever_symbols_it_has(abistore: Call, tmp_path: Path) -> None:
+    header, text = tmp_path / "api.hpp", "struct Box { Box(int); int held; };\n"
+    built = build_library(text + "Box::Box(int a) : held(a) {}\nvoid kept() {}\n", language="c++")
+    for version, said in (("1.0.0", text), ("2.0.0", "struct Box { int held; };\n")):
+        header.write_text(f"{said}void kept();\n")
+        words = ("--library", "libfoo", "--version", version, "--header", header)
+        assert abistore("ingest", built, *words).code == 0
+    assert [each[0] for each in states(abistore)] == ["Box::Box(int)"]

@@ -141,3 +141,11 @@ def test_a_review_of_what_is_no_identity_is_refused_and_told(stored: Call) -> No
     for words in (("libcase@1.1",), ("norm", "--library", "libcase"), ("x" * 20, "--library", "libcase")):
         done = stored("review", "set", *words)
         assert (done.code, f"no stored comparison has a finding {words[0]}" in done.err) == (67, True)
+
+
+def test_a_finding_of_two_rulings_is_shown_once(stored: Call, tmp_path: Path) -> None:
+    identity = stored("verdict", "libcase@2.0", "--json").json["changes"][0]["id"]
+    known = tmp_path / "known.yaml"
+    known.write_text("suppressions: [{symbol: other, reason: x}]\n")
+    assert stored("verdict", "libcase@2.0", "--suppress", known).code == 4
+    assert stored("explain", identity).out.count("libcase 1.1 -> libcase 2.0") == 1

@@ -55,3 +55,11 @@ def test_records_of_each_other_cost_no_more_than_seconds(
     (seen,) = (each for each in done.json["snapshot"]["evidence"] if each["facet"] == "source")
     if partial is not None:
         assert (seen["state"], seen["reason"]) == (("partial", "type-too-large") if partial else ("full", ""))
+
+
+def test_a_header_that_leaves_something_open_is_told(abistore: Call, old: Path, tmp_path: Path) -> None:
+    """The error was placed in the text that includes all headers, and named no cause."""
+    header = tmp_path / "open.h"
+    header.write_text("struct point { int x;\n")
+    done = abistore("show", old, "--header", header)
+    assert "where the headers end: expected '}'" in done.out + done.err

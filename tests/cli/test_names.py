@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -176,29 +177,62 @@ def test_so_it_is_in_python(old: Path, added: Path, database: Path, what: str) -
             by_interface(what, name, added, database)
 
 
+UNSAYABLE = {"library": ".hidden", "version": "-x", "profile": "all", "channel": "-x"}
+"""Names that a store may have in which no command could say them: an older one, or one that somebody forged."""
+
+
+@pytest.fixture
+def unsayable(abistore: Call, old: Path, added: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """A store that has one name of a kind that no command could say, and a release beside it; not said: where it is."""
+
+    def made(what: str) -> Path:
+        said, there = {**of("libcase"), what: UNSAYABLE[what]}, tmp_path / "there.db"
+        with pytest.MonkeyPatch.context() as patch:
+            for module in ("model.labels.naming", "store.snapshots.write", "store.releases.baselines"):
+                patch.setattr(f"abistore.{module}.check_name", lambda *_: None)
+            words = [f"--{key}={said[key]}" for key in ("library", "version", "profile")]
+            done = abistore("ingest", old, *words, "--db", there)
+            assert done.code == 0, done.err
+            chosen = (f"--channel={said['channel']}", f"--profile={said['profile']}", "--db", there)
+            assert abistore("baseline", "set", f"{said['library']}@{said['version']}", *chosen).code == 0
+        good = ("--library=libgood", "--version=1.0", "--set-baseline")
+        assert abistore("ingest", added, *good, "--db", there).code == 0
+        return there
+
+    return made
+
+
 @pytest.mark.parametrize("what", REFUSED)
 @pytest.mark.usefixtures("either_database")
-def test_so_it_is_in_a_bundle(
-    abistore: Call, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+def test_so_it_is_in_a_bundle_and_the_rest_comes_in(
+    abistore: Call, tmp_path: Path, unsayable: Callable[[str], Path], what: str
 ) -> None:
-    """A store that somebody forged has what no command would have stored."""
-    names = {"library": ".hidden", "version": "-x", "profile": "all", "channel": "-x"}
-    said = {**of("libcase"), what: names[what]}
-    there, bundle = tmp_path / "there.db", tmp_path / "all.bundle"
-    with monkeypatch.context() as patch:
-        for module in (
-            "abistore.model.labels.naming",
-            "abistore.store.snapshots.write",
-            "abistore.store.releases.baselines",
-        ):
-            patch.setattr(f"{module}.check_name", lambda *_: None)
-        words = [f"--{key}={said[key]}" for key in ("library", "version", "profile")]
-        done = abistore("ingest", old, *words, "--db", there)
-        assert done.code == 0, done.err
-        chosen = (f"--channel={said['channel']}", f"--profile={said['profile']}", "--db", there)
-        assert abistore("baseline", "set", f"{said['library']}@{said['version']}", *chosen).code == 0
-        assert abistore("export", "--bundle", "-o", bundle, "--db", there).code == 0
-    for command in (("import", bundle), ("db", "merge", there)):
+    """It was refused whole, and nothing said which release it was."""
+    there, bundle = unsayable(what), tmp_path / "all.bundle"
+    assert abistore("export", "--bundle", "-o", bundle, "--db", there).code == 0
+    for command in (("import", bundle, "--dry-run"), ("import", bundle), ("db", "merge", there)):
         done = abistore(*command)
-        assert (done.code, f"not a {what}" in done.err) == (65, True), done
-    assert abistore("list", "--json").json["lines"] == []
+        named = "baseline -x of libcase" if what == "channel" else "digest "
+        assert (done.code, f"not a {what}" in done.out, f"left out: {named}" in done.out or named in done.out) == (
+            65,
+            True,
+            True,
+        ), done
+    lines = [line["line"]["library"] for line in abistore("list", "--json").json["lines"]]
+    assert lines == (["libcase", "libgood"] if what == "channel" else ["libgood"])
+    assert [each["channel"] for each in abistore("baseline", "list", "--json").json["baselines"]] == ["release"]
+    assert abistore("db", "check").code == 0
+
+
+@pytest.mark.usefixtures("either_database")
+def test_a_release_that_was_taken_back_for_its_name_keeps_nothing_out(
+    abistore: Call, unsayable: Callable[[str], Path]
+) -> None:
+    there = unsayable("version")
+    told = abistore("db", "merge", there, "--json").json
+    assert told["exit_code"] == 65
+    (refused,) = (one for one in told["merged"][0]["releases"] if one["status"] == "refused")
+    assert abistore("baseline", "set", "libcase", "--channel=main", "--clear", "--db", there).code == 0
+    assert abistore("db", "forget", refused["digest"][:12], "--reason=its name", "--db", there).code == 0
+    done = abistore("db", "merge", there)
+    assert (done.code, "note: left out, as it was replaced or taken back there: libcase" in done.out) == (0, True), done

@@ -170,3 +170,9 @@ def test_settings_of_a_project_let_no_break_pass_unsaid(
 def test_the_hint_for_a_channel_that_is_not_set_sets_that_one(based: Call, new: Path) -> None:
     done = based("ingest", new, "--version", "2.0", "--against", "baseline:nightly")
     assert (done.code, "baseline set libcase@VERSION --channel nightly" in done.err) == (67, True)
+
+
+def test_a_verdict_of_a_release_against_itself_says_so(based: Call) -> None:
+    """`verdict --against baseline` of the release at which the baseline stands is no check of it."""
+    said = "1.0 is the release that it is judged against"
+    assert said in " ".join(based("verdict", "libcase@1.0", "--against", "baseline").out.split())

@@ -301,6 +301,12 @@ def test_a_gate_leaves_the_comparison_as_it_was(modern: Agent) -> None:
     assert json.loads(content)["exit_code"] == 4
 
 
+def test_a_gate_says_that_a_release_was_compared_with_itself(agent: Agent) -> None:
+    """A baseline that stands at the latest release lets it pass by default."""
+    told = agent("abi_gate", library="libgeo", version="1.1", against="1.1")
+    assert "1.1 is the release that it is judged against: no other one was compared" in told["reasons"]
+
+
 def test_a_gate_is_about_one_thing(modern: Agent) -> None:
     for arguments in ({}, {"library": "libgeo", "comparison_id": "123456"}):
         assert modern.refused("abi_gate", **arguments)["error"] == "give comparison_id or library"

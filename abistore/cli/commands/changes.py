@@ -119,7 +119,7 @@ def _explain_finding(settings: SharedSettings, identity: str) -> None:
         ]
         if found.more:
             blocks.append(f"{counted(found.more, 'older finding')} of this identity or place: not shown")
-        return "\n\n".join((*blocks, *(part for kind in kinds for part in _explained(kind, False))))
+        return "\n\n".join((*dict.fromkeys(blocks), *(part for kind in kinds for part in _explained(kind, False))))
 
     answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)
 

@@ -273,6 +273,8 @@ class HeaderParser:
             )
             by_whom = f"is included by {header} and " if header not in ("", shown) else ""
             said = f"{shown}:{error.line}: {error.message}" if quoted else f"{shown} {by_whom}cannot be parsed"
+            if error.file in UMBRELLA.values():  # a header leaves something open, and the text that includes all ends
+                said = f"where the headers end: {error.message}"
             own = self.public(error.file) is not None
             used = dict(used_as_attributes(error.text)) if own and quoted else {}
             if used and known is None:

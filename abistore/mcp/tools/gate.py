@@ -35,6 +35,10 @@ NEXT = {True: ("abi_findings", "abi_pr_summary"), False: ("abi_pr_summary",)}
 """What follows a gate, by whether it fails."""
 
 
+NOTES = 2
+"""How many remarks a gate's answer has: that nothing else was compared, or that a release was withdrawn."""
+
+
 class GateAnswer(Answer, frozen=True, kw_only=True):
     """What a gate would say; ``rule_source`` is what the findings were judged by."""
 
@@ -160,6 +164,7 @@ def _reasons(report: Report) -> tuple[str, ...]:
         found.append(f"{brief(report.error)}; {brief(report.hint)}")
     if passing(report):
         found.append(brief(passing(report)))
+    found += [brief(note) for note in report.notes[:NOTES]]
     if report.suppressed_count:
         found.append(f"{report.suppressed_count} findings are suppressed and do not count")
     return tuple(found)

@@ -66,7 +66,9 @@ def abi_list(
         items = _releases(store, library) if library else _lines(store)
     shown = [item for item in items if (item.version or item.library).startswith(prefix or "")]
     page = call.page(shown, budget=BUDGET)
-    what = counted(len(shown), "release") + f" of {library}" if library else counted(len(shown), "line")
+    kept = sum(item.candidate for item in shown)
+    and_kept = f" and {counted(kept, 'candidate')}" if kept else ""
+    what = f"{counted(len(shown) - kept, 'release')}{and_kept} of {library}" if library else counted(len(shown), "line")
     return Stored(
         headline=f"{what} stored",
         items=page.items,

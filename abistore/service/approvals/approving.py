@@ -57,7 +57,7 @@ class ApprovedBreak(msgspec.Struct, frozen=True):
     """What holds of a finding now; ``changed`` where something else did before.
 
     ``remark`` says why it lets nothing through yet: it is over for the release that has the finding, or is for a
-    channel that has no baseline.
+    channel that has no baseline. Of a withdrawal it says what brings the approval back.
     """
 
     approval: Approval
@@ -167,7 +167,17 @@ def withdraw(
         changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor}
         changes |= dict.fromkeys(("until", "ticket", "origin"), "")
         now = datetime.now(UTC)
-        return _written(store, [msgspec.structs.replace(each, **changes, approved=now) for each in found])
+        said = [msgspec.structs.replace(each, **changes, approved=now) for each in found]
+        done = zip(_written(store, said), found, strict=True)
+        return tuple(msgspec.structs.replace(one, remark=_said_by_file(before)) for one, before in done)
+
+
+def _said_by_file(one: Approval) -> str:
+    """What brings an approval back that is withdrawn: the reviewed file that it came from."""
+    word, _, file = one.origin.partition(" ")
+    return (
+        f"take it out of {file} too, or the next `abistore approvals sync` approves it again" if word == "file" else ""
+    )
 
 
 def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | None, ...]) -> list[Approval]:

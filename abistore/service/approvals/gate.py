@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, FindingReview, Release
-from abistore.model.judging.approvals import Approval, GatePlace, in_words, state_at, values
+from abistore.model.judging.approvals import Approval, GatePlace, in_words, no_later, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE, canonical
 from abistore.model.judging.kinds import first_name
 from abistore.model.words.counting import counted
@@ -105,7 +105,7 @@ def _lapses(
     """Why a finding about which something was approved is not."""
     for one in meant:
         if state_at(one, at) == "expired":
-            yield f"no longer approved: {in_words(one)}, which is over"
+            yield _ended(one, at)
     for one in meant:
         if state_at(one, at) == "elsewhere":
             profile = f", in profile {DEFAULT_PROFILE}" if one.profile == DEFAULT_PROFILE != at.profile else ""
@@ -120,6 +120,16 @@ def _lapses(
             is_now = values(finding.old_value, finding.new_value)
             now = f"it is `{is_now}` now" if is_now else "its facts are others now"
             yield f"approved on {one.approved:%Y-%m-%d}{was} by {one.approver}; {now}: approve again"
+
+
+def _ended(one: Approval, at: GatePlace) -> str:
+    """Why an approval does not hold any more, or is not known to: of a file without a version, say."""
+    until, _, last = one.until.partition(":")
+    if until == "version" and at.version is None:
+        return f"not approved here: {in_words(one)}, and nothing says which version this is"
+    if until == "version" and not no_later(last, at.version or "", at.scheme):
+        return f"not approved here: {in_words(one)}, and the scheme {at.scheme} cannot order {at.version} before that"
+    return f"no longer approved: {in_words(one)}, which is over"
 
 
 def _unused(

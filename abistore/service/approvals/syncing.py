@@ -29,12 +29,15 @@ class ExportedLedger(msgspec.Struct, frozen=True):
 class SyncedLedger(msgspec.Struct, frozen=True):
     """How a file differs from the ledger: approvals that are ``added`` or replaced, and those that are ``withdrawn``.
 
-    ``done`` tells that it was written; else it is only looked at.
+    ``done`` tells that it was written; else it is only looked at. Of what is added, ``held`` was approved on the same
+    terms by hand, and ``reopened`` are withdrawals by hand that the file overrules.
     """
 
     added: tuple[Approval, ...]
     withdrawn: tuple[Approval, ...]
     done: bool
+    held: tuple[Approval, ...] = ()
+    reopened: tuple[Approval, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -73,7 +76,9 @@ def sync_approvals(
             if one.library not in known:
                 raise SnapshotNotFound(f"{path}: no library {one.library} is stored", "ingest a release of it first")
         with store.reading() if check else store.transaction():
-            standing = {one.key: one for one in in_force(store.approvals())}
+            told = store.approvals()
+            standing = {one.key: one for one in in_force(told)}
+            last = {one.key: one for one in told}
             said = tuple(_with_place(store, one, standing.get(one.key)) for one in said)
             added = tuple(one for one in said if one.key not in standing or standing[one.key].terms != one.terms)
             for one in added:
@@ -85,7 +90,13 @@ def sync_approvals(
             )
             if not check and (added or withdrawn):
                 store.approve((*added, *withdrawn))
-    return SyncedLedger(added, withdrawn, not check)
+    held = tuple(
+        one
+        for one in added
+        if one.key in standing and msgspec.structs.replace(standing[one.key], origin=origin).terms == one.terms
+    )
+    reopened = tuple(last[one.key] for one in added if one.key in last and last[one.key].withdrawn)
+    return SyncedLedger(added, withdrawn, not check, held, reopened)
 
 
 def _check_end(path: str | Path, one: Approval, scheme: str) -> None:

@@ -71,24 +71,23 @@ def moment(release: Release) -> tuple[str, date]:
 def _items(
     releases: Sequence[Release], found: DeclaredLives, rule: DeprecationWindow | None, scheme: str
 ) -> tuple[Deprecation, ...]:
-    items = []
+    items: dict[tuple[str, DeclaredLife], Deprecation] = {}
     for name, life in sorted(found.lives.items()):
         since = _moment(releases, life.since) if life.since is not None else None
         at = life.removed if life.removed is not None else len(releases) - 1
         is_due = since is not None and (rule is None or is_open(rule, since, _moment(releases, at), scheme))
-        items.append(
-            Deprecation(
-                name,
-                life.display,
-                _state(life, ruled=rule is not None, is_due=is_due),
-                since.label if since else "",
-                f"{since.day:%Y-%m-%d}" if since else "",
-                life.since is not None and life.since == found.read[0],
-                releases[life.removed].version if life.removed is not None else "",
-                opens(rule, since, scheme) if rule and since else "",
-            )
+        told = Deprecation(
+            name,
+            life.display,
+            _state(life, ruled=rule is not None, is_due=is_due),
+            since.label if since else "",
+            f"{since.day:%Y-%m-%d}" if since else "",
+            life.since is not None and life.since == found.read[0],
+            releases[life.removed].version if life.removed is not None else "",
+            opens(rule, since, scheme) if rule and since else "",
         )
-    return tuple(items)
+        items.setdefault((name.kind, life), told)  # one constructor has several symbols
+    return tuple(items.values())
 
 
 def _state(life: DeclaredLife, *, ruled: bool, is_due: bool) -> DeprecationState:

@@ -24,7 +24,7 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import concluded, gated, report
-from abistore.service.judging.predecessors import passed_over
+from abistore.service.judging.predecessors import beside_itself, passed_over
 
 if TYPE_CHECKING:
     from abistore.model.labels.windows import DeprecationWindow
@@ -76,6 +76,8 @@ def verdict(
             plan = msgspec.structs.replace(plan, early=early)
         if against in {None, "prev"}:
             judgement = _noted(judgement, passed_over(store, other, release.version))
+        if other == release:
+            judgement = _noted(judgement, (beside_itself(release),))
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
     return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))

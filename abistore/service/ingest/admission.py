@@ -26,7 +26,7 @@ from abistore.service.judging.counterparts import Counterpart, counterpart_of, n
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
 from abistore.service.judging.places import said_of
-from abistore.service.judging.predecessors import passed_over
+from abistore.service.judging.predecessors import beside_itself, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -226,7 +226,7 @@ class Admission:
             if self.gate.against == "prev":
                 said = (*said, *passed_over(self.store, old, self.arrival.request.version))
             if old == standing.release:
-                said = (*said, f"{old.version} is the release that it is judged against: no other one was compared")
+                said = (*said, beside_itself(old))
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 

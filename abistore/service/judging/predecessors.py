@@ -57,6 +57,11 @@ def passed_over(store: Store, old: Release, version: str) -> tuple[str, ...]:
     return (f"compared with {old.version}: {', '.join(between)} {were} withdrawn",)
 
 
+def beside_itself(release: Release) -> str:
+    """The remark where a release is judged against itself, in which nothing can be found."""
+    return f"{release.version} is the release that it is judged against: no other one was compared"
+
+
 def before(store: Store, release: Release) -> list[Release]:
     """The releases before one, in release order; before a candidate those that its version would follow."""
     ordered = releases_of(store, release.line)

@@ -13,6 +13,7 @@ from abistore.limits import limits_for
 from abistore.model.findings import Impact
 from abistore.model.words.characters import in_line, json_text
 from abistore.model.words.counting import counted
+from abistore.report.build_paths import with_short_paths
 from abistore.report.model import Report, ReportedFinding, every
 from abistore.report.wording import location_of
 
@@ -77,6 +78,7 @@ def suggest(report: Report, *, least: Impact = Impact.API_BREAK) -> Suggestion:
     Each is for one declaration; consequences for other declarations have their own. A person must write the reasons.
     """
     by_declaration: dict[tuple[str, str], list[ReportedFinding]] = {}
+    report = with_short_paths(report)  # the file is for a repository
     for finding in every(report.changes):
         if Impact[finding.impact.upper()] >= least:
             by_declaration.setdefault((finding.subject, finding.symbol), []).append(finding)

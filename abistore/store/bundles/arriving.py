@@ -13,6 +13,7 @@ from abistore.model.history import IngestRequest, LineKey, Release
 from abistore.model.labels.versions import check_version
 from abistore.model.stores.merging import Came, MergedRelease, Side
 from abistore.store.bundles.contents import Contents, LineStates
+from abistore.store.bundles.leaving_out import LeftOut
 from abistore.store.bundles.records import SnapshotRecord
 from abistore.store.database import tables
 from abistore.store.database.audit import stamp
@@ -52,8 +53,8 @@ class _Here:
 class Arriving:
     """The snapshots of a bundle on their way into a store."""
 
-    def __init__(self, database: Database, found: Contents, prefer: Side | None) -> None:
-        self._database, self._found, self._prefer = database, found, prefer
+    def __init__(self, database: Database, found: Contents, prefer: Side | None, left: LeftOut) -> None:
+        self._database, self._found, self._prefer, self._left = database, found, prefer, left
         self._states = LineStates(found)
         self._here: dict[int, list[_Here]] = {}
         self._theirs: dict[int, list[tuple[_Identity, SnapshotRecord]]] = defaultdict(list)
@@ -66,13 +67,17 @@ class Arriving:
         self.taken_back: set[tuple[LineKey, str]] = set()
         """The labels under which a release stands there, that was taken back here and stays so."""
         self.conflicts: list[str] = []
-        self.notes: list[str] = []
+        self.notes: list[str] = list(left.notes)
         self.earlier = 0
         self.changed = False
 
     def bring(self) -> None:
         """Write what is not here, in the order in which it came there."""
         for number, card in enumerate(self._found.snapshots):
+            if why := self._left.snapshots.get(number):
+                if not card.superseded:
+                    self._tell(card, "refused", why)
+                continue
             if card.line not in self._here:
                 self._here[card.line] = self._stored(card)
             self._bring(number, card)

@@ -14,7 +14,6 @@ from abistore.errors import BundleError, SnapshotError, UsageError
 from abistore.model.budget import TypeBudget
 from abistore.model.digest import encode, sort_variants
 from abistore.model.history import LineKey
-from abistore.model.labels.naming import check_name
 from abistore.model.labels.versions import check_version
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
@@ -148,7 +147,8 @@ def _check(found: Contents) -> None:
             raise ValueError(f"a {what} comes twice")
     if {key.library for key in keys} - set(libraries):
         raise ValueError("the library of a line is missing")
-    _check_names(found)
+    if any(not 0 <= move.line < len(keys) for move in found.moves):
+        raise ValueError("the line of a baseline's move is missing")
     for card in found.snapshots:
         if _place(card.line, found.lines).target != str(card.target) or not 1 <= card.sequence <= HIGHEST:
             raise ValueError(f"{card.version} has another target than its line, or an impossible number")
@@ -162,18 +162,6 @@ def _check(found: Contents) -> None:
             entry.last or HIGHEST
         ):
             raise ValueError(f"an entry of {name} is none")
-
-
-def _check_names(found: Contents) -> None:
-    """Raise :class:`UsageError` for a name that no command could say."""
-    for library in found.libraries:
-        check_name("library", library.name)
-    for line in found.lines:
-        check_name("profile", line.profile)
-    for card in found.snapshots:
-        check_name("version", card.version)
-    for move in found.moves:
-        check_name("channel", move.channel)
 
 
 def _place(number: int, values: Sequence[Value]) -> Value:

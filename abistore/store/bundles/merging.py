@@ -16,6 +16,7 @@ from abistore.model.stores.merging import Merged, Side
 from abistore.store.bundles import channels, ledgers
 from abistore.store.bundles.arriving import Arriving
 from abistore.store.bundles.contents import Contents
+from abistore.store.bundles.leaving_out import leave_out
 from abistore.store.bundles.records import ConsumerRecord
 from abistore.store.consumers import stored, writing
 from abistore.store.database import audit
@@ -73,8 +74,9 @@ def merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
 
 def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
     conflicts: list[str] = []
+    left = leave_out(found)
     orders = _orders_before(database, found)
-    arriving = Arriving(database, found, wish.prefer)
+    arriving = Arriving(database, found, wish.prefer, left)
     arriving.bring()
     conflicts += arriving.conflicts
     conflicts += _bring_orders(database, found, wish, orders)
@@ -96,6 +98,7 @@ def _merge(database: Database, found: Contents, wish: MergeWish) -> Merged:
         audit_records=audit.take_over(database, [(one.origin, _told(one)) for one in found.audit]),
         conflicts=tuple(conflicts),
         notes=tuple(arriving.notes),
+        left_out=tuple(left.told),
     )
     changed = arriving.changed or any(
         (

@@ -10,7 +10,7 @@ import click
 
 from abistore.cli.options.shared import SharedSettings, file_words, store_command
 from abistore.cli.output import answer
-from abistore.errors import VersionTaken
+from abistore.errors import BundleError, VersionTaken
 
 if TYPE_CHECKING:
     from abistore.model.stores.merging import Merged, Side
@@ -63,16 +63,33 @@ def merge_command(settings: SharedSettings, /, *, other: str, prefer: Side | Non
 
 
 def show_merged(settings: SharedSettings, done: Sequence[Merged]) -> int:
-    """Tell what was brought in; the exit code is that of a refusal where a dry run met a conflict."""
-    answer(settings, {"merged": done}, lambda: "\n".join(line for one in done for line in _lines(one)))
-    return VersionTaken.exit_code if any(one.conflicts and one.dry_run for one in done) else 0
+    """Tell what was brought in; the exit code is that of what was not: a conflict of a dry run, or a name."""
+    code = max(map(_code, done), default=0)
+    document = {"exit_code": code, "merged": done}
+    answer(settings, document, lambda: "\n".join(line for one in done for line in _lines(one)))
+    return code
+
+
+def _code(done: Merged) -> int:
+    if done.conflicts and done.dry_run:
+        return VersionTaken.exit_code
+    return BundleError.exit_code if done.left_out else 0
 
 
 def _lines(done: Merged) -> Iterator[str]:
-    if not done.changed and not done.conflicts:
+    if done.changed or done.conflicts:
+        yield f"{done.source}: {'would bring' if done.dry_run else 'brought'}"
+        yield from _brought(done)
+    else:
         yield f"{done.source}: nothing that is not here"
-        return
-    yield f"{done.source}: {'would bring' if done.dry_run else 'brought'}"
+    for conflict in done.conflicts:
+        yield f"conflict: {conflict}"
+    for note in done.notes:
+        yield f"note: {note}"
+    yield from _refused(done)
+
+
+def _brought(done: Merged) -> Iterator[str]:
     statuses = Counter(one.status for one in done.releases)
     for status in ("added", "replaced", "kept", "known"):
         if statuses[status]:
@@ -83,7 +100,14 @@ def _lines(done: Merged) -> Iterator[str]:
     for count, what in COUNTS.items():
         if number := getattr(done, count):
             yield f"  {number:>7,}  {what}"
-    for conflict in done.conflicts:
-        yield f"conflict: {conflict}"
-    for note in done.notes:
-        yield f"note: {note}"
+
+
+def _refused(done: Merged) -> Iterator[str]:
+    """What was left out, and how to have it: only where it came from can it be called otherwise."""
+    for each in done.left_out:
+        yield f"left out: {each}"
+    if done.left_out:
+        yield (
+            "hint: where it came from, ingest its file under another name, or move the baseline to another channel; "
+            "then take it out there by its digest: abistore db forget DIGEST --reason WHY"
+        )

@@ -167,10 +167,13 @@ def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> in
 
 
 def _differences(done: SyncedLedger) -> Iterator[str]:
+    undone = {one.key: "it was approved so by hand, and is the file's from now on" for one in done.held}
+    undone |= {one.key: f"it was withdrawn {in_words(one)}: {one.reason}" for one in done.reopened}
     for what, found in (("approved", done.added), ("withdrawn", done.withdrawn)):
         for one in found:
             head = what if done.done else f"would be {what}"
-            yield f"{head}  {one.library} {one.identity}  {in_words(one)}: {one.reason}"
+            again = f"; {undone[one.key]}" if one in done.added and one.key in undone else ""
+            yield f"{head}  {one.library} {one.identity}  {in_words(one)}: {one.reason}{again}"
     if not done.differs:
         yield "the database says what the file says"
 
@@ -184,8 +187,12 @@ def _line(done: ApprovedBreak) -> str:
 
 
 def _row(entry: LedgerEntry) -> tuple[str, ...]:
+    from abistore.model.names import Name
+    from abistore.service.spelled import display
+
     one, facts = entry.approval, entry.approval.facts
-    what = ": ".join(filter(None, (facts.kind, facts.symbol, facts.part))) if facts else ""
+    called = display(Name(facts.subject, facts.symbol), ()) if facts else ""
+    what = ": ".join(filter(None, (facts.kind, called, facts.part))) if facts else ""
     by = f"{one.approved:%Y-%m-%d} by {one.approver}" + (f" ({one.ticket})" if one.ticket else "")
     until = one.until.partition(":")[2]
     origin = f" [from {one.origin}]" if one.origin else ""
