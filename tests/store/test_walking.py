@@ -109,3 +109,21 @@ def test_memory_does_not_grow_with_the_number_of_releases(tmp_path: Path) -> Non
             return current
 
     assert held(60) < held(15) * 1.2
+
+
+def test_the_lives_of_some_names_are_those_that_the_whole_line_tells_and_read_no_more(tmp_path: Path) -> None:
+    """A timeline that was judged before read every entry of the line for a handful of names."""
+    with Store.open(tmp_path / "abi.db", write=True) as store:
+        for number in range(1, 9):
+            store.ingest(made(number, 400, joined=False), IngestRequest(f"1.{number}"))
+        releases = list(store.releases("growing"))
+        whole, some = store.walk(), store.walk()
+        names = sorted(whole.step(releases[-1]).snapshot.entries["layout"])[:5]
+        alike = some.lifetimes_of(names, releases).alike(names, 0)
+        assert alike == whole.lifetimes(releases).alike(names, 0)
+        assert len(alike) == 5
+        read = [
+            sum(1 for _ in each._spans.rows())
+            for each in (some.lifetimes_of(names, releases), whole.lifetimes(releases))
+        ]
+        assert read[0] < read[1] / 10

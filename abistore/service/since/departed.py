@@ -122,8 +122,8 @@ class DepartureFinder:
     def _runs(self, among: Sequence[Release], step: LineStep, names: Collection[Name]) -> Iterator[Departed]:
         """The releases up to a step that have declarations as they were, unless the last one has them so again."""
         last, gone = among[step.before], among[step.after]
-        self._walk.meet(names)
-        alike = self._walk.lifetimes(self._releases).alike(names, self._places[last.sequence]) if names else {}
+        lives = self._walk.lifetimes_of(names, self._releases) if names else None
+        alike = lives.alike(names, self._places[last.sequence]) if lives else {}
         for name in names:
             first, same = step.before, alike.get(name, 0) if name != SELF else 0
             if same >> self._places[among[-1].sequence] & 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from abistore.model.names import FACETS, Facet
 from abistore.store.database import tables
-from abistore.store.database.database import Database
+from abistore.store.database.database import AMONG, Database
 from abistore.store.database.failures import damaged
 
 Held: TypeAlias = tuple[int, int, int]
@@ -25,10 +25,12 @@ _AT_ONCE = 10_000
 class EntrySpans:
     """The entries of a line in columns, some 30 bytes each: a long history has hundreds of thousands.
 
-    With ``facet``, those of one facet alone.
+    With ``facet``, those of one facet alone; with ``names``, those of these rows of names.
     """
 
-    def __init__(self, database: Database, line: int, facet: Facet | None = None) -> None:
+    def __init__(
+        self, database: Database, line: int, facet: Facet | None = None, names: Collection[int] | None = None
+    ) -> None:
         self._facet, self._name, self._shape = array("b"), array("q"), array("q")
         self._first, self._last = array("i"), array("i")
         columns = self._facet, self._name, self._shape, self._first, self._last
@@ -38,13 +40,18 @@ class EntrySpans:
         if facet is not None:
             statement = statement.where(entry.facet == FACETS.index(facet))
         try:
-            rows = database.each(statement)
+            if names is None:
+                rows = database.each(statement)
+            else:
+                rows = iter(database.within(statement.where(entry.name_id.in_(AMONG)), sorted(names)))
             while some := tuple(islice(rows, _AT_ONCE)):
                 for column, values in zip(columns, zip(*some, strict=True), strict=True):
                     column.extend(values)
         except (OverflowError, TypeError) as error:  # a flipped byte
             raise damaged(database.where, "an entry is out of range") from error
-        self._ends = array("I", sorted(range(len(self._last)), key=self._last.__getitem__))
+        # of a part of the line nobody asks for the steps from release to release
+        every = range(len(self._last)) if facet is None and names is None else range(0)
+        self._ends = array("I", sorted(every, key=self._last.__getitem__))
         self._lasts = array("i", (self._last[row] for row in self._ends))
 
     def rows(self) -> Iterator[tuple[int, int, int, int, int]]:

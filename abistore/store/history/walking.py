@@ -84,6 +84,16 @@ class LineWalk:
             self._spans = EntrySpans(self._database, line)
         return Lifetimes(self._spans, self._memory.names, releases)
 
+    def lifetimes_of(self, names: Collection[Name], releases: Sequence[Release]) -> Lifetimes:
+        """The same of some names, whether the walk has met them or not; the entries of others are not read."""
+        self.meet(names)
+        if self._spans is not None:
+            return self.lifetimes(releases)
+        line, _ = cards.columns_of(self._database, releases[0])
+        meant = frozenset(names)
+        rows = [row for row, name in self._memory.names.items() if name in meant]
+        return Lifetimes(EntrySpans(self._database, line, names=rows), self._memory.names, releases)
+
     def lifetimes_in(self, facet: Facet, releases: Sequence[Release]) -> Lifetimes:
         """The same of one facet alone; the entries of others, of which a line has many more, are not read."""
         line, _ = cards.columns_of(self._database, releases[0])
