@@ -10,8 +10,10 @@ import msgspec
 
 from abistore.model.judging.approvals import Approval, GatePlace, state_at
 from abistore.model.judging.identity import PLACE_SIZE
+from abistore.model.names import Name
 from abistore.service.approvals.approving import facts_of, in_force
 from abistore.service.database import Database, using
+from abistore.service.spelled import display
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -32,6 +34,12 @@ class LedgerEntry(msgspec.Struct, frozen=True):
     approval: Approval
     state: LedgerState
     found_in: str = ""
+
+    @property
+    def called(self) -> str:
+        """What was approved, as a programmer calls it."""
+        facts = self.approval.facts
+        return display(Name(facts.subject, facts.symbol), ()) if facts else ""
 
 
 def approvals(

@@ -187,12 +187,8 @@ def _line(done: ApprovedBreak) -> str:
 
 
 def _row(entry: LedgerEntry) -> tuple[str, ...]:
-    from abistore.model.names import Name
-    from abistore.service.spelled import display
-
     one, facts = entry.approval, entry.approval.facts
-    called = display(Name(facts.subject, facts.symbol), ()) if facts else ""
-    what = ": ".join(filter(None, (facts.kind, called, facts.part))) if facts else ""
+    what = ": ".join(filter(None, (facts.kind, entry.called, facts.part))) if facts else ""
     by = f"{one.approved:%Y-%m-%d} by {one.approver}" + (f" ({one.ticket})" if one.ticket else "")
     until = one.until.partition(":")[2]
     origin = f" [from {one.origin}]" if one.origin else ""
