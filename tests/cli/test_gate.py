@@ -74,6 +74,30 @@ def test_what_stood_before_fails_unless_only_the_change_counts(gating: Gating, a
     assert gating(worse, "--merge-base", REVISION, "--introduced-only").code == 4
 
 
+@pytest.mark.usefixtures("either_database")
+def test_digits_that_begin_several_revisions_are_no_merge_base(gating: Gating, abistore: Call, old: Path) -> None:
+    """The build that was stored last told what stood before, whoever stored it and of whatever revision."""
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    other = build_library(WITHOUT_GONE)
+    for version, revision, built in (("1.1~1", REVISION, old), ("1.1~2", REVISION[:12] + "0" * 28, other)):
+        assert abistore("ingest", built, "--version", version, "--revision", revision).code == 0
+    done = gating(other, "--merge-base", REVISION[:12], "--introduced-only")
+    assert (done.code, f"several revisions begin with {REVISION[:12]}" in done.out + done.err) == (4, True)
+    assert gating(other, "--merge-base", REVISION, "--introduced-only").code == 4
+    assert gating(other, "--merge-base", REVISION[:12] + "0" * 28, "--introduced-only").code == 0
+
+
+def test_a_first_build_for_a_target_says_which_targets_have_a_baseline(
+    gating: Gating, new: Path, tmp_path: Path
+) -> None:
+    """One byte of its header makes a file one for another system, which nothing was stored for."""
+    patched = tmp_path / "other" / new.name
+    patched.parent.mkdir()
+    patched.write_bytes(new.read_bytes()[:7] + b"\x09" + new.read_bytes()[8:])
+    done = gating(patched, "--bootstrap")
+    assert (done.code, "(target elf-x86_64-64-little has one)" in done.out) == (0, True)
+
+
 def test_an_unknown_merge_base_is_told_and_lets_nothing_pass(gating: Gating, new: Path) -> None:
     done = gating(new, "--merge-base", REVISION, "--introduced-only")
     assert done.code == 4

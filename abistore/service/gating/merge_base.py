@@ -27,7 +27,8 @@ class Inherited(NamedTuple):
 def merge_base(store: Store, report: Report, profile: str | None, named: str) -> Release:
     """The stored build of a revision, or of a version, in the line that a report is about; candidates count too.
 
-    Of several builds of one revision the last one is meant. Raises :class:`SnapshotNotFound`.
+    Of several builds of one revision the last one is meant. Raises :class:`SnapshotNotFound`, where several revisions
+    begin so, too: a build of another one would tell what stood before.
     """
     side = report.new
     kept = (*store.releases(side.library, side.target, profile), *store.candidates(side.library, side.target, profile))
@@ -37,7 +38,14 @@ def merge_base(store: Store, report: Report, profile: str | None, named: str) ->
             f"{side.library}: no build of the merge base {named} is stored",
             "ingest each build of the main branch with --revision, or leave out --merge-base",
         )
-    return max(found, key=lambda each: each.sequence)
+    exact = [each for each in found if named in (each.version, each.revision)]
+    several = sorted({each.revision or each.version for each in found})
+    if not exact and len(several) > 1:
+        raise SnapshotNotFound(
+            f"{side.library}: builds of several revisions begin with {named}: {', '.join(several[:3])}",
+            "give --merge-base with all digits",
+        )
+    return max(exact or found, key=lambda each: each.sequence)
 
 
 def inherited(store: Store, base: Release, report: Report, profile: str | None, by: Ruling | None) -> Inherited:

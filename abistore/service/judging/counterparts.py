@@ -81,12 +81,20 @@ def namesake(store: Store, line: LineKey, soname: str | None) -> Release | None:
 
 
 def _beside(store: Store, line: LineKey) -> str:
-    """The libraries and other profiles that have baselines: what got another name begins a line, judged beside none."""
+    """The libraries, profiles and targets that have baselines: what is called otherwise is judged beside none of them.
+
+    One byte of a file makes another target of it.
+    """
     others = sorted({move.line.library for move in _of_other_libraries(store, line)})
     others += sorted(
         f"profile {move.line.profile}"
         for move in store.baselines(line.library)
         if move.line != line and replace(move.line, profile=line.profile) == line
+    )
+    others += sorted(
+        f"target {move.line.target}"
+        for move in store.baselines(line.library)
+        if move.line != line and replace(move.line, target=line.target) == line
     )
     more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
     return f" ({', '.join(others[:_LISTED])}{more} {'have' if len(others) > 1 else 'has'} one)" if others else ""
