@@ -110,6 +110,26 @@ def test_headers_that_change_while_they_are_read_are_an_error_that_names_one(
     assert [each["version"] for each in based("list", "libcase", "--json").json["releases"]] == ["1.0"]
 
 
+def test_a_file_that_comes_into_a_searched_folder_before_one_that_was_read_is_an_error_that_names_it(
+    based: Call, library: Path, include: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is searched first decides what a name includes; what came behind it, or is called otherwise, does not."""
+    first, last = tmp_path / "first", tmp_path / "last"
+    for folder, text in ((first, ""), (last, "#define WIDTH 4\n")):
+        folder.mkdir()
+        if text:
+            (folder / "width.h").write_text(text)
+    api = include / "api.h"
+    api.write_text(f"#include <width.h>\n{api.read_text()}")
+    words = ("--version", "1.1", "--header", include, "--include-dir", first, "--include-dir", last, "--dry-run")
+    after_parsing(monkeypatch, lambda: (first / "other.h").write_text("int other(void);\n"))
+    assert based("ingest", library, *words).code == 0
+    after_parsing(monkeypatch, lambda: (first / "width.h").write_text("#define WIDTH 8\n"))
+    done = based("ingest", library, *words)
+    assert (done.code, "width.h: came while the headers were read" in done.err) == (65, True), done
+    assert based("ingest", library, *words).code == 0
+
+
 @pytest.mark.parametrize("side", ["--old-header", "--new-header"])
 def test_so_they_are_on_each_side_of_a_comparison(
     abistore: Call, library: Path, include: Path, monkeypatch: pytest.MonkeyPatch, side: str

@@ -163,7 +163,7 @@ def in_words(condition: Condition) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, tuple):
-        return " or ".join(map(str, value))
+        return " or ".join(map(str, value)) or "none"
     return in_words(value) if isinstance(value, Condition) else str(value)
 
 

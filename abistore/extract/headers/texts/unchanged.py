@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,9 @@ from abistore.extract.headers.standard.record import StandardRecord
 MOST_TEXT: Final = 1 << 20
 """How much of a header is looked at to tell its language."""
 
+CLOCK: Final = 20_000_000
+"""Nanoseconds by which the times of files may stand behind the clock: kernels stamp them by ticks."""
+
 HINT: Final = "read them again once their build or installation has ended"
 
 
@@ -28,6 +32,7 @@ class ReadTexts:
         """Headers of the C++ library that were parsed before, and gone on from."""
         self._texts: dict[str, bytes] = {}
         self._differing: dict[str, None] = {}
+        self._began = time.time_ns() - CLOCK
 
     def beginning(self, path: Path) -> str:
         """The beginning of a header. Raises :class:`HeaderError`."""
@@ -55,17 +60,31 @@ class ReadTexts:
             self._differing[path] = None
 
     def check(self, folders: Iterable[Path]) -> None:
-        """Raise :class:`HeaderError` where a file had two texts, or has another one now.
+        """Raise :class:`HeaderError` where a file had two texts, or has another one now, or one came in its place.
 
-        Messages name it from the one of ``folders`` that it is below.
+        ``folders`` are searched for headers, in this order. Messages name a file from the one that it is below.
         """
+        folders = tuple(folders)
         changed = next(iter(self._differing), None) or next(
             (path for path, text in self._texts.items() if not _agree(text, _now(path, len(text)))), None
         )
         if changed is not None:
             raise HeaderError(f"{_called(changed, folders)}: was changed while the headers were read", HINT)
+        if came := self._came(folders):
+            raise HeaderError(f"{_called(came, folders)}: came while the headers were read", HINT)
         if self.standard is not None and not self.standard.is_current():
             raise HeaderError("the headers of the C++ library were changed while the headers were read", HINT)
+
+    def _came(self, folders: Sequence[Path]) -> str | None:
+        """A file that came since, and that an earlier folder would have given in place of one that was read."""
+        searched = [Path(os.path.realpath(folder)) for folder in folders]
+        for real in map(Path, map(os.path.realpath, self._texts if len(searched) > 1 else ())):
+            for number, folder in enumerate(searched):
+                name = real.relative_to(folder) if real.is_relative_to(folder) else None
+                for other in (before / name for before in searched[:number] if name):
+                    if str(other) not in self._texts and _changed(other) >= self._began:
+                        return str(other)
+        return None
 
 
 def check_listed(before: GivenHeaders, after: GivenHeaders) -> None:
@@ -93,6 +112,14 @@ def _now(path: str, expected: int) -> bytes | None:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return file.read(max(expected, MOST_TEXT) + 1)
     return None
+
+
+def _changed(path: Path) -> int:
+    """When a file came or was changed, in nanoseconds; 0 where there is none."""
+    try:
+        return path.stat().st_ctime_ns
+    except (OSError, ValueError):
+        return 0
 
 
 def _called(path: str, folders: Iterable[Path]) -> str:
