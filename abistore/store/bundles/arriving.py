@@ -13,7 +13,7 @@ from abistore.model.history import IngestRequest, LineKey, Release
 from abistore.model.labels.versions import check_version
 from abistore.model.stores.merging import Came, MergedRelease, Side
 from abistore.store.bundles.contents import Contents, LineStates
-from abistore.store.bundles.leaving_out import LeftOut
+from abistore.store.bundles.leaving_out import Unsayable
 from abistore.store.bundles.records import SnapshotRecord
 from abistore.store.database import tables
 from abistore.store.database.audit import stamp
@@ -53,7 +53,7 @@ class _Here:
 class Arriving:
     """The snapshots of a bundle on their way into a store."""
 
-    def __init__(self, database: Database, found: Contents, prefer: Side | None, left: LeftOut) -> None:
+    def __init__(self, database: Database, found: Contents, prefer: Side | None, left: Unsayable) -> None:
         self._database, self._found, self._prefer, self._left = database, found, prefer, left
         self._states = LineStates(found)
         self._here: dict[int, list[_Here]] = {}

@@ -11,7 +11,7 @@ from abistore.store.bundles.records import MoveRecord
 
 
 @dataclass(slots=True)
-class LeftOut:
+class Unsayable:
     """``snapshots`` are left out by their numbers, with the reason of each.
 
     ``told`` says of what stands there why it is left out; ``notes`` name what was replaced or taken back there.
@@ -22,12 +22,12 @@ class LeftOut:
     notes: list[str] = field(default_factory=list)
 
 
-def leave_out(found: Contents) -> LeftOut:
+def leave_out(found: Contents) -> Unsayable:
     """Take out of the contents what cannot be said, and what stands at it; snapshots keep their numbers.
 
     Stores of before such names were refused have them, and so has what somebody forged.
     """
-    left = LeftOut()
+    left = Unsayable()
     libraries = {one.name: why for one in found.libraries if (why := _fault("library", one.name))}
     of_lines = [libraries.get(line.library) or _fault("profile", line.profile) for line in found.lines]
     for number, card in enumerate(found.snapshots):
@@ -45,7 +45,7 @@ def leave_out(found: Contents) -> LeftOut:
     return left
 
 
-def _sayable(found: Contents, of_lines: list[str], left: LeftOut) -> list[MoveRecord]:
+def _sayable(found: Contents, of_lines: list[str], left: Unsayable) -> list[MoveRecord]:
     """The moves of channels that can be said, and that do not stand at what is left out."""
     refused = {(found.snapshots[number].line, found.snapshots[number].version) for number in left.snapshots}
     emptied = {line for line, _ in refused} - {
