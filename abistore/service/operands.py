@@ -253,14 +253,17 @@ class Operands:
     def _meant(self, text: str, beside: str) -> str:
         """The hint for an operand that names nothing; it may be a version of the library on the other side."""
         library, at, _ = beside.partition("@")
-        if at:
-            try:
-                self.release(f"{library}@{text}")
-                return f"did you mean {library}@{text}?"
-            except SnapshotNotFound:
-                pass
+        if at and self._is_stored(f"{library}@{text}"):
+            return f"did you mean {library}@{text}?"
         release = f"LIBRARY@{text}" if text[:1].isdigit() else f"{text}@latest"
         return f"name a file, a stored release ({release}) or six digits of a digest; see `abistore list`"
+
+    def _is_stored(self, text: str) -> bool:
+        try:
+            self.release(text)
+        except SnapshotNotFound:
+            return False
+        return True
 
 
 def _stored_with_its_own(text: str | Path) -> UsageError:
