@@ -90,9 +90,10 @@ def empty_postgres(copied_postgres: Callable[[str], str]) -> Callable[[], str]:
 
 
 @pytest.fixture
-def postgres_url(empty_postgres: Callable[[], str]) -> str:
-    """The URL of an empty database."""
-    return empty_postgres()
+def postgres_url(empty_postgres: Callable[[], str]) -> Iterator[str]:
+    """The URL of an empty database, which is dropped after the test."""
+    with postgres.dropped(empty_postgres()) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -104,9 +105,10 @@ def new_store(empty_postgres: Callable[[], str]) -> str:
 
 
 @pytest.fixture
-def postgres_store(copied_postgres: Callable[[str], str], new_store: str) -> str:
-    """The URL of a store without a release."""
-    return copied_postgres(new_store)
+def postgres_store(copied_postgres: Callable[[str], str], new_store: str) -> Iterator[str]:
+    """The URL of a store without a release, which is dropped after the test."""
+    with postgres.dropped(copied_postgres(new_store)) as url:
+        yield url
 
 
 @cache

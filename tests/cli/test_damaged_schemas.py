@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -26,6 +26,7 @@ from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
 from tests.statements import Statement, recorded
+from tests.store.postgres import dropped
 
 BUG = 70
 FRESHER = NEW.replace("fresh", "fresher")
@@ -116,11 +117,15 @@ def readers(sound: Path, few_kinds: None, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., str]:
+def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Makes a copy of the sound store on which statements have been run; its address."""
     if request.param == "sqlite":
-        return lambda *statements: _on_sqlite(request.getfixturevalue("sound"), tmp_path / "copy.db", statements)
-    return lambda *statements: _on_postgresql(request.getfixturevalue("server"), statements)
+        yield lambda *statements: _on_sqlite(request.getfixturevalue("sound"), tmp_path / "copy.db", statements)
+        return
+    with ExitStack() as made:
+        yield lambda *statements: made.enter_context(
+            dropped(_on_postgresql(request.getfixturevalue("server"), statements))
+        )
 
 
 def _on_sqlite(sound: Path, path: Path, statements: tuple[str, ...]) -> str:

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+from sqlalchemy import make_url
+
 SETTINGS = (
     *("max_connections=40", "autovacuum=off", "fsync=off", "full_page_writes=off", "wal_level=minimal"),
     "max_wal_senders=0",  # which the level of the log asks for
@@ -54,3 +57,19 @@ def server() -> Iterator[str]:
             run("pg_ctl", "-D", data, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+@contextmanager
+def dropped(url: str) -> Iterator[str]:
+    """Give a database for a while: hundreds of them, of 8 MB each, would be written to the disk in the end."""
+    try:
+        yield url
+    finally:
+        drop(url)
+
+
+def drop(url: str) -> None:
+    """Drop a database, whoever is connected to it."""
+    name = make_url(url).database
+    with psycopg.connect(url.replace(f"/{name}?", "/postgres?"), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())

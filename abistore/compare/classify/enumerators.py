@@ -155,6 +155,17 @@ class EnumeratorValues:
         shared = f"{found['shared'].lower()}_" if found else ""
         return bool(shared) and all(name.startswith(shared) for name in others) and self._is_counted(each)
 
+    def _is_last(self, each: Enumerator) -> bool:
+        """Whether no other enumerator but ends is larger than ``each``, or none but those that join flags.
+
+        Then it is the last flag by another name: ``FORMAT_MAX = FORMAT_C`` beside ``FORMAT_ANY = 7``.
+        """
+        if self._largest is None or self._largest <= each.value:
+            return True
+        larger = [value for value in self.by_value if value > each.value]
+        joined = all(value.bit_count() > 1 and value & ~self.single_bits == 0 for value in larger)
+        return each.value.bit_count() == 1 and len(self.by_value[each.value]) > 1 and joined
+
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
@@ -165,8 +176,7 @@ class EnumeratorValues:
         if each.name in self._ends_of_errors:
             return True
         if is_bound(each.name):
-            last = self._largest is None or self._largest <= each.value
-            return last and self._is_certain(each)
+            return self._is_last(each) and self._is_certain(each)
         if self._is_number_of_all(each):
             return True
         return re.search(MASK, each.name) is not None and each.value == self._all_bits

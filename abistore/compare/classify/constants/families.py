@@ -39,6 +39,11 @@ def prefixes(spelling: str) -> list[str]:
     return [spelling[: found.end()] for found in re.finditer("(?<=[^_])_", spelling)][::-1]
 
 
+def names_others(name: Name, side: SideFacts) -> bool:
+    """Whether a macro stands for others, as ``SET_BOTH (SET_A | SET_B)`` does: it moves with these."""
+    return any(isinstance(each, Declared) and each.meaning is not None for each in side.variants("source", name))
+
+
 def _old(context: Context) -> Macros:
     return _macros(context.old)
 

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from abistore.compare.classify.constants.families import family, macros, prefixes
+from abistore.compare.classify.constants.families import family, macros, names_others, prefixes
 from abistore.compare.context import Context
 from abistore.model.names import Name
 
@@ -17,13 +17,15 @@ FEWEST: Final = 3
 def is_moved_flag(name: Name, context: Context) -> bool:
     """Whether a macro is one bit of a family that was given out anew: programs ask for another flag by the old number.
 
-    So it is where a further macro of the family has that number now, or moved too.
+    So it is where a further macro of the family has that number now, or moved too. What is written as several of them
+    (``(SET_A | SET_B)``) follows from these.
     """
     old, new = macros(context)
-    if name not in old or name not in new:
+    if name not in old or name not in new or names_others(name, context.old):
         return False
     for prefix in prefixes(name.spelling):
-        if _are_flags(set(family(prefix, old).values())):
+        written = family(prefix, old).items()
+        if _are_flags({value for each, value in written if not names_others(each, context.old)}):
             others = [each for each in family(prefix, new) if each != name]
             return any(new[each] == old[name] or new[each] != old.get(each, new[each]) for each in others)
     return False

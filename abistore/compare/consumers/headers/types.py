@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal, TypeAlias
+from itertools import chain
+from typing import Final, Literal, TypeAlias
 
 from abistore.compare.consumers.headers.texts import HeaderTexts
-from abistore.model.cpp_names.qualified import outside, scope
+from abistore.model.cpp_names.qualified import outside, scope, without_arguments
 from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.references import references
-from abistore.model.shapes import Alias, Enum, Foreign, Named, Opaque, Record, VirtualMethod
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 
 Definition: TypeAlias = Literal["public", "included", "hidden", "unmentioned"]
 """Where consumers find the definition of a type: in a public header, in one that a public header includes, or nowhere.
 
 Headers that mention a ``hidden`` type only declare it, or give it a dummy definition.
 """
+
+
+BODY: Final = frozenset({"constexpr", "defined", "inline"})
+"""What is said of functions whose bodies programs see."""
 
 
 class PublicTypes(HeaderTexts):
@@ -76,9 +81,23 @@ class PublicTypes(HeaderTexts):
 
     @cached_property
     def _mentioned(self) -> frozenset[Name]:
-        """What the declarations of the headers name."""
-        shapes = ((name, shape) for name, variants in self._source.items() for shape in variants)
+        """What the declarations of the headers name, and instances of those that they leave to the library."""
+        declared = ((name, shape) for name, variants in self._source.items() for shape in variants)
+        shapes = chain(declared, self._left_to_library())
         return frozenset(each for name, shape in shapes for each, _ in references(shape, name))
+
+    def _left_to_library(self) -> Iterator[tuple[Name, AnyShape]]:
+        """The exports that are instances of templates which headers only declare: programs are linked to these."""
+        templates = {
+            self.texts[name].template
+            for name, shapes in self._source.items()
+            if name.kind == "function" and any(map(_is_only_declared, shapes))
+        }
+        for name, shapes in self._layout.items() if templates else ():
+            if name.kind == "function" and name in self._symbols:
+                for shape in shapes:
+                    if isinstance(shape, Function) and "<" in shape.display and _template(shape.display) in templates:
+                        yield name, shape
 
     @cached_property
     def _defined(self) -> frozenset[str]:
@@ -109,6 +128,16 @@ class PublicTypes(HeaderTexts):
     def _compiled_elsewhere(self) -> frozenset[str]:
         """The names of public functions that headers declare and leave to a source file."""
         return frozenset(text.display for text in self.texts.values() if text.display)
+
+
+def _is_only_declared(shape: AnyShape) -> bool:
+    """Whether it is what a header says of a template that it does not define."""
+    return isinstance(shape, Declared) and "template" in shape.traits and BODY.isdisjoint(shape.traits)
+
+
+def _template(qualified: str) -> str:
+    """What an instance is of, without arguments: ``Box::put`` of ``Box<int>::put``."""
+    return without_arguments(qualified).replace("<...>", "")
 
 
 def templates_in(qualified: str) -> Iterator[str]:
