@@ -12,6 +12,7 @@ from abistore.model.declared import Argument, Declared
 
 _NAMED: Final = r"(?s)(?P<introduced>.*[^\s.]|.*\.\.\.)\s+(?P<name>[A-Za-z_]\w*)"
 _TOKENS: Final = r"(?s)&&|\|\||."
+_ANGLES: Final = r"\s*([<>])\s*"
 _NO_NAMES: Final = frozenset(
     {
         *("auto", "bool", "char", "class", "const", "double", "float", "int", "long", "short", "signed", "size_t"),
@@ -39,10 +40,10 @@ def template_parameters(declared: Declared) -> tuple[TemplateParameter, ...]:
 
 
 def conjuncts(declared: Declared) -> frozenset[str]:
-    """What a constraint asks for, each by itself: ``Sortable<#0>`` and ``sizeof(#0) < 9``; nothing without one."""
+    """What a constraint asks for, each by itself: ``Sortable<#0>`` and ``sizeof(#0)<9``; nothing without one."""
     if declared.requires is None:
         return frozenset()
-    text = _by_position(declared.requires, [_split(each)[1] for each in declared.template])
+    text = _by_position(re.sub(_ANGLES, r"\1", declared.requires), [_split(each)[1] for each in declared.template])
     parts, depth = [""], 0
     for token in re.findall(_TOKENS, text):
         depth += (token in "([{") - (token in ")]}")

@@ -39,12 +39,17 @@ class Templates:
 
     def requires(self, template: Cursor, children: Sequence[Cursor]) -> str | None:
         """The constraints: those behind the parameters, and those behind a function."""
-        text = self._text.of(template)
-        if REQUIRES.search(text) is None:
+        file, begin, end = self._text.extent(template)
+        if REQUIRES.search(self._text.between(file, begin, end)) is None:
             return None
-        found = [each for each in children if kinds.is_expression(each.kind)]
+        found = [each for each in children if kinds.is_expression(each.kind) and self._is_required(each, file, begin)]
         written = [spelled(self._text.of(each)) for each in found]
         return " && ".join(each for each in written if each) or None
+
+    def _is_required(self, expression: Cursor, file: int | None, begin: int) -> bool:
+        """Whether ``requires`` stands before an expression; constructors have others, with which members begin."""
+        own, place, _ = self._text.extent(expression)
+        return own == file and tokens(self._text.between(file, begin, place))[-1:] == ["requires"]
 
     def condition(self, concept: Cursor) -> str | None:
         """What a concept asks for."""
