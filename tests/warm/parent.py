@@ -52,6 +52,8 @@ def _reap() -> None:
 def _watched(channel: socket.socket) -> NoReturn:
     """Start a command, pass on the signals that its caller gets, and tell the caller how it ended."""
     length, files, _, _ = socket.recv_fds(channel, 8, 4)
+    if not length:
+        os._exit(1)
     told = _exactly(channel, int.from_bytes(length, "big"))
     command = os.fork()
     if not command:
@@ -74,7 +76,10 @@ def _watched(channel: socket.socket) -> NoReturn:
 def _exactly(channel: socket.socket, size: int) -> bytes:
     data = b""
     while len(data) < size:
-        data += channel.recv(size - len(data))
+        piece = channel.recv(size - len(data))
+        if not piece:  # the caller was killed before it said all
+            os._exit(1)
+        data += piece
     return data
 
 

@@ -162,9 +162,10 @@ class EnumeratorValues:
         """
         if self._largest is None or self._largest <= each.value:
             return True
-        larger = [value for value in self.by_value if value > each.value]
-        joined = all(value.bit_count() > 1 and value & ~self.single_bits == 0 for value in larger)
-        return each.value.bit_count() == 1 and len(self.by_value[each.value]) > 1 and joined
+        if each.value.bit_count() != 1 or len(self.by_value[each.value]) == 1:
+            return False
+        larger = (value for value in self.by_value if value > each.value)
+        return all(value.bit_count() > 1 and value & ~self.single_bits == 0 for value in larger)
 
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from abistore.compare.classify.constants.families import family, macros, names_others, prefixes
+from abistore.compare.classify.constants.families import Families, Family
 from abistore.compare.context import Context
 from abistore.model.names import Name
 
@@ -20,19 +20,17 @@ def is_moved_flag(name: Name, context: Context) -> bool:
     So it is where a further macro of the family has that number now, or moved too. What is written as several of them
     (``(SET_A | SET_B)``) follows from these.
     """
-    old, new = macros(context)
-    if name not in old or name not in new or names_others(name, context.old):
-        return False
-    for prefix in prefixes(name.spelling):
-        written = family(prefix, old).items()
-        if _are_flags({value for each, value in written if not names_others(each, context.old)}):
-            others = [each for each in family(prefix, new) if each != name]
-            return any(new[each] == old[name] or new[each] != old.get(each, new[each]) for each in others)
+    for family in context.once(Families).beginning(name):
+        if name not in family.old or name not in family.new or name in family.following:
+            return False
+        if context.once(_are_flags, family):
+            return family.has_now(family.old[name], name) or family.others_moved(name)
     return False
 
 
-def _are_flags(values: set[int]) -> bool:
-    """Whether most values are single bits, and the others are made of these."""
+def _are_flags(family: Family, _: Context) -> bool:
+    """Whether most numbers that are written as such are single bits, and the others are made of these."""
+    values = {number for each, number in family.old.items() if each not in family.following}
     bits = {value for value in values if value > 0 and value & (value - 1) == 0}
     combined = values - bits - {0}
     together = reduce(or_, bits, 0)
