@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from abistore.compare.scopes.moves import Move
 
 
+class Aligned(msgspec.Struct, frozen=True):
+    """Two sides whose names can be compared, the scopes that moved between them, and the names that differ then."""
+
+    old: Snapshot
+    new: Snapshot
+    moves: tuple[Move, ...]
+    differing: Differing
+
+
 def may_move(name: Name) -> bool:
     """Whether a name is of those that moves are looked for among."""
     return may_be_nested(name.spelling) or is_versioned(name)
@@ -40,19 +49,6 @@ def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collect
     from abistore.compare.scopes.moves import moved_scopes  # few names that may move come and go
 
     return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))
-
-
-if TYPE_CHECKING:
-    from abistore.compare.scopes.moves import Move
-
-
-class Aligned(msgspec.Struct, frozen=True):
-    """Two sides whose names can be compared, the scopes that moved between them, and the names that differ then."""
-
-    old: Snapshot
-    new: Snapshot
-    moves: tuple[Move, ...]
-    differing: Differing
 
 
 def aligned(old: Snapshot, new: Snapshot, known: Differing | None = None) -> Aligned:
