@@ -51,6 +51,9 @@ class Part(StrEnum):
     EIGHTH = "eighth"
     """Of libraries chosen when the seventh part had been judged, and judged once: ``part = "eighth"``."""
 
+    NINTH = "ninth"
+    """Of libraries chosen when the eighth part had been judged, and judged once: ``part = "ninth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",

@@ -89,5 +89,11 @@ def counts(told: Sequence[tuple[bool, bool | None]]) -> str:
     kinds = (True, True), (False, True), (True, False), (False, False)
     hit, false, missed, silent = (told.count(each) for each in kinds)
     unanswered = sum(answer is None for _, answer in told)
-    precision, recall = hit / max(hit + false, 1), hit / max(sum(truth for truth, _ in told), 1)
+    precision, recall = rates(told)
     return f"{hit} | {false} | {missed} | {silent} | {unanswered} | {precision:.2f} | {recall:.2f}"
+
+
+def rates(told: Sequence[tuple[bool, bool | None]]) -> tuple[float, float]:
+    """Precision and recall of pairs of truth and answer: 0 where nothing was told, or nothing breaks."""
+    hit, false = told.count((True, True)), told.count((False, True))
+    return hit / max(hit + false, 1), hit / max(sum(truth for truth, _ in told), 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, again, ceiling, milder, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, again, ceiling, milder, overview, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, counts, key
 from examples.obtain import PROJECT
 
@@ -30,41 +30,18 @@ $ python -m benchmarks.accuracy.unseen --document    # writes this page
 **Truth** (`benchmarks/accuracy/unseen/*.csv`, with a reason for each pair) was written from headers, sources and
 clients, and committed before any comparing tool saw a pair. A pair breaks where a program that was built with the
 installed headers of the old release goes wrong with the new library.
+"""
 
-**There are eight parts.** The open one is where causes of wrong answers are looked for.
-The kept one {kept}; a digest of a pair's name decided which belong to it.
-The later one is of libraries that were chosen after that; it {later}.
-The last one is of libraries that were chosen after both; it {last}.
-The fresh one is of libraries that were chosen when all others were spent; it {fresh}.
-The sixth one is of libraries that were chosen after that; it {sixth}.
-The seventh one is of libraries that were chosen after the sixth; it {seventh}.
-The eighth one is of libraries that were chosen after the seventh; it {eighth}.
-What mended one of their answers afterwards counts in no figure here. Since the kept part was judged, a vtable of a
-class that no header declares is a risk. Since the later part was judged, functions of `std` that the C++ runtime of a
-machine is too old to demangle are told as the runtime's. Since the last part was judged, a header is read that errs in
-the bodies of functions alone: two pairs of libroaring had no answer, and neither gets a false alarm with it. Since the
-fresh part was judged, a structure may grow whose users tell by a mask which fields they know, and an ending is an end:
-seven false alarms with headers go (`--part fresh --tool abistore+headers --answers FILE` of the second command).
-Since the sixth part was judged, constant defaults are one of many values, and an enumeration with a huge last value is
-judged: it misses nothing with headers, and all pairs have an answer. Before the seventh part was judged, what programs
-compiled by the old headers may go from the exports, and an enumeration may shrink that is passed by value alone: three
-of the five false alarms of the sixth part with headers go. Since the seventh part was judged, names of an enumeration
-that went and macros that number something are enumerators that move, flags that are joined may be more, and
-`std::atomic` holds what it is made of: two of its three misses and three of its six false alarms with headers go.
-Since the eighth part was judged, an instance is public that the library makes of a template whose functions headers
-only declare, joins of flags do not hide that macros are flags, and the last flag may have another name: two of its four
-misses and one of its five false alarms with headers go.
-
-**What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a binary
-compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC over
-`abi-dumper -public-headers`, and over the headers themselves where there is no debug information; abicheck with
+COUNTING = """**What counts as a break**: abistore and abicheck `BREAKING`, abidiff bit 8 of its exit code, ABICC a
+binary compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC
+over `abi-dumper -public-headers`, and over the headers themselves where there is no debug information; abicheck with
 `-H` and Clang, as the CastXML that it asks for comes from no package index. Versions: {versions}.
-A tool that ends with an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and
-counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of tools that
-have not been asked about all of them.
+A tool that ends
+with an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and counts as not
+found where the pair breaks (recall). "(43 pairs)" marks rows of tools that have not been asked about all of them.
 
-**Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made that
-the open half led to (`before.csv`); the other rows of the open part are from 2026-11-23.
+**Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made
+that the open half led to (`before.csv`); the other rows of the open part are from 2026-11-23.
 """
 
 PARTS = {part: f"The {part} part" for part in Part}
@@ -87,7 +64,7 @@ def page(versions: str) -> str:
     found, known = answers(), binaries()
     judged = [pair for pair in pairs() if (pair.library, pair.old, pair.new) in known]
     missing = [pair for pair in pairs() if pair not in judged]
-    parts = [_introduction(judged, versions)]
+    parts = [_introduction(judged), *overview.told(judged, found), COUNTING.format(versions=versions, seconds=SECONDS)]
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
@@ -100,16 +77,10 @@ def page(versions: str) -> str:
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
-def _introduction(judged: Sequence[UnseenPair], versions: str) -> str:
+def _introduction(judged: Sequence[UnseenPair]) -> str:
     """What the page tells of the pairs that were judged; those that wait are counted nowhere."""
     libraries = {each.library for each in judged}
-    days = {
-        str(part): f"was judged once, on {JUDGED[part]}"
-        if part in JUDGED
-        else "has not been judged yet, and is counted nowhere here"
-        for part in Part
-    }
-    return INTRODUCTION.format(pairs=len(judged), libraries=len(libraries), versions=versions, seconds=SECONDS, **days)
+    return INTRODUCTION.format(pairs=len(judged), libraries=len(libraries))
 
 
 def _tables(part: Sequence[UnseenPair], known: Mapping[tuple[str, str, str], Binaries], found: Mapping[Key, Said]) -> (
