@@ -132,7 +132,7 @@ FORMER_SOURCE: dict[Name, AnyShape] = {
     Name("variable", "LIMIT"): Declared(("constant",), (), "10"),
     VARIABLE: Declared((), (), "3"),
 }
-"""What snapshot files of format 1 can say of declarations."""
+"""What databases of schema 0008 can say of declarations."""
 
 SOURCE: dict[Name, AnyShape] = {
     **FORMER_SOURCE,
@@ -281,7 +281,7 @@ def snapshot(facets: dict[str, dict[Name, AnyShape]]) -> Snapshot:
 
 
 def former() -> Snapshot:
-    """The same as snapshot files of format 1 say it: without vtables and Mach-O, and with few words of headers."""
+    """The same as databases of schema 0008 say it: without vtables and Mach-O, and with few words of headers."""
     said = snapshot(FACETS)
     symbols = {
         name: shapes

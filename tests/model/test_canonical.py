@@ -23,7 +23,6 @@ from tests.compare.test_every_fact import OLD
 from tests.model.test_codec import real
 
 PACKAGE = Path(abistore.__file__).parent
-FORMER = Path(__file__).parent / "former"
 EVERY = 12
 """Of so many cases of rules, one is in the corpus."""
 

@@ -1,12 +1,12 @@
 """Snapshots as JSON: versioned, deterministic, loss-free, and with one declaration a line.
 
 A file is one object: see :class:`abistore.model.snapshot_file.document.File`. Shapes stand in it in the canonical JSON
-that digests are of. Files of format 1 are read as well: see :mod:`abistore.model.snapshot_file.former`.
+that digests are of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Final
 
@@ -19,7 +19,7 @@ from abistore.model.digest import AT_ONCE, begun, digest, encode, sort_variants
 from abistore.model.names import FACETS, Facet, Name, by_name
 from abistore.model.shapes import Alias, Enum, Foreign, Function, Opaque, Record, Variable
 from abistore.model.snapshot import Snapshot, Variants
-from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, FORMER_VERSION, File, Header, Seen
+from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File, Header, Seen
 from abistore.model.snapshot_file.sound import Sound
 from abistore.model.tables import Import, Library, Symbol
 from abistore.model.words.characters import json_bytes
@@ -105,12 +105,12 @@ def _rows(snapshot: Snapshot) -> Iterator[tuple[Name, Seen]]:
 
 
 def from_json(data: bytes) -> Snapshot:
-    """The snapshot that :func:`to_json` wrote, or an older abistore's.
+    """The snapshot that :func:`to_json` wrote.
 
     Raises :class:`SnapshotError` for anything else: other JSON, a truncated file, a newer format.
     """
     try:
-        return _snapshot(*_file(data))
+        return _snapshot(_file(data))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise SnapshotError(f"malformed snapshot: {error}", HINT) from error
     except RecursionError as error:
@@ -120,33 +120,22 @@ def from_json(data: bytes) -> Snapshot:
         raise
 
 
-def _file(data: bytes) -> tuple[File, Mapping[Facet, int]]:
-    """The file, and how many types in each facet were too large."""
+def _file(data: bytes) -> File:
     header = msgspec.json.decode(data, type=Header)
     if header.format != FORMAT_NAME:
         raise SnapshotError("not an abistore snapshot", "snapshots are written with `abistore dump`")
-    if header.version not in (FORMER_VERSION, FORMAT_VERSION):
+    if header.version != FORMAT_VERSION:
         raise SnapshotError(
-            f"snapshot format {header.version} is not known here (this abistore reads up to {FORMAT_VERSION})",
+            f"snapshot format {header.version} is not known here (this abistore reads {FORMAT_VERSION})",
             "upgrade abistore, or write the snapshot again with this version",
         )
-    if header.version == FORMER_VERSION:
-        from abistore.model.snapshot_file import former  # few files are as old
-
-        rows = msgspec.json.decode(data, type=former.FormerFile)
-        _check_digest(rows.digest, rows.said())
-        return former.read(rows)
     file = msgspec.json.decode(data, type=File)
-    _check_digest(file.digest, file.said())
-    return file, {}
-
-
-def _check_digest(found: str | None, said: bytes) -> None:
-    if found is not None and found != digest(said).hex():
+    if file.digest is not None and file.digest != digest(file.said()).hex():
         raise SnapshotError("the snapshot was changed since it was written: its digest is of something else", CHANGED)
+    return file
 
 
-def _snapshot(file: File, refused: Mapping[Facet, int]) -> Snapshot:
+def _snapshot(file: File) -> Snapshot:
     sound = Sound()
     for seen in file.evidence:
         sound.check(seen, f"evidence of {seen.facet}")
@@ -162,7 +151,7 @@ def _snapshot(file: File, refused: Mapping[Facet, int]) -> Snapshot:
     locations = {name: said.at for name, said in file.names if said.at is not None}
     for name, place in locations.items():
         sound.check(place, f"the location of {name}")
-    told = {facet: budget.refused + refused.get(facet, 0) for facet, budget in budgets.items()}
+    told = {facet: budget.refused for facet, budget in budgets.items()}
     return Snapshot(
         library=file.library,
         version=file.release,

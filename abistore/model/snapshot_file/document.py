@@ -12,7 +12,6 @@ from abistore.model.snapshot import Evidence, Exported, Location, Provenance, Ta
 
 FORMAT_NAME: Final = "abistore-snapshot"
 FORMAT_VERSION: Final = 2
-FORMER_VERSION: Final = 1
 
 
 class Header(msgspec.Struct):
