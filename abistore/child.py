@@ -33,8 +33,10 @@ class Child:
         self.kill()
         own, other = socket.socketpair()
         with other:
+            start = _START.format(module=self._module)
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START.format(module=self._module), str(other.fileno()), json.dumps(sys.path)],
+                # -P: no json.py of the current folder, which may be anybody's checkout
+                [sys.executable, "-P", "-c", start, str(other.fileno()), json.dumps(sys.path)],
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # it may carry a protocol

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -461,3 +462,10 @@ def test_the_copy_of_a_large_process_has_its_memory_to_itself(tmp_path: Path) ->
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, cwd=ROOT
     )
     assert (done.returncode, done.stdout.strip()) == (0, "full"), done.stderr
+
+
+@pytest.mark.parametrize("said", [b"LLVM ERROR: out of memory\n", b"terminate called: std::bad_alloc\n"])
+def test_a_process_without_memory_left_is_told_as_such(said: bytes) -> None:
+    request = HeaderRequest(HeaderOptions(()), X86, False, False, None, 1, 1 << 20, 1.0)
+    assert "of memory" in str(apart._ended(-signal.SIGABRT, request, io.BytesIO(said)))
+    assert "crashed" in str(apart._ended(-signal.SIGABRT, request, io.BytesIO(b"")))

@@ -85,6 +85,19 @@ def test_a_machine_without_a_compiler_is_told_what_to_install(monkeypatch: pytes
     assert "--clang-arg -resource-dir" in error.value.hint
 
 
+@pytest.mark.parametrize("target", ["./build", "../x86_64", "/opt/x86_64", "-x86_64", "x86_64 linux"])
+def test_no_file_of_a_project_is_run_as_the_compiler_of_its_target(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    compiler = tmp_path / "build-g++"
+    compiler.write_text("#!/bin/sh\ntouch run\n")
+    compiler.chmod(0o755)
+    with pytest.raises(HeaderError, match="is no target of a compiler"):
+        toolchain.toolchain(HeaderOptions((), target=target), X86, clang.major_version())
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("target", "triple"),
     [

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from abistore.extract.debuginfod.transfer import TransferFailed, TransferLimits, download
-from abistore.extract.debuginfod.unfinished import finished, remove_unfinished
+from abistore.extract.own_folders import own_folder, remove_left
 from abistore.urls import masked
 
 LONGEST_ID = 128
@@ -19,6 +21,9 @@ _SECONDS, _MOST_SECONDS, _DAY = 90, 600, 86_400
 """How long a server may be silent, how long all servers together may take, and the most that can be asked for."""
 
 _HINT = "check DEBUGINFOD_URLS, and that there is room in the cache"
+
+_UNFINISHED = ".abistore-"
+"""How folders begin in which files are written until they are complete."""
 
 Judge = Callable[[Path], str]
 """Tells what is wrong with a file, nothing where it is the one that was asked for."""
@@ -62,7 +67,7 @@ def fetch(build_id: str, max_bytes: int, wrong: Judge) -> FetchedFile:
         size = _number("DEBUGINFOD_MAXSIZE", max_bytes, max_bytes)
     except ValueError as error:
         return FetchedFile(None, str(error), "set it to a whole number, or unset it")
-    remove_unfinished(cache)
+    remove_left(cache, _UNFINISHED)
     return _first(urls, target, TransferLimits(silent, time.monotonic() + longest, size), wrong)
 
 
@@ -72,7 +77,7 @@ def _first(urls: list[str], target: Path, limits: TransferLimits, wrong: Judge) 
     absent = True
     for url in urls:
         try:
-            with finished(target) as partial:
+            with _finished(target) as partial:
                 download(f"{url.rstrip('/')}/buildid/{target.parent.name}/debuginfo", partial, limits)
                 if why := wrong(Path(partial.name)):
                     raise TransferFailed(why)
@@ -84,6 +89,15 @@ def _first(urls: list[str], target: Path, limits: TransferLimits, wrong: Judge) 
             absent = False
             problems.append(masked(f"{url}: the cache cannot keep it ({error.strerror})", _secrets(url)))
     return FetchedFile(None, "; ".join(problems), _HINT, absent)
+
+
+@contextmanager
+def _finished(target: Path) -> Iterator[BinaryIO]:
+    """A file to write that becomes ``target`` where the block ends well, and is gone where it does not."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with own_folder(target.parent.parent, _UNFINISHED) as folder, (folder / target.name).open("wb") as partial:
+        yield partial
+        Path(partial.name).replace(target)
 
 
 def _kept(target: Path, wrong: Judge) -> bool:

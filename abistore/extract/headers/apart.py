@@ -174,7 +174,8 @@ def _is_out_of_memory(code: int, said: IO[bytes] | None) -> bool:
     if said is None or code >= 0:
         return False
     said.seek(0)
-    return b"out of memory" in said.read(1 << 16).lower() or b"bad_alloc" in said.read(1 << 16)
+    told = said.read(1 << 16)
+    return b"out of memory" in told.lower() or b"bad_alloc" in told
 
 
 # --- the other side --------------------------------------------------------------------------------------------------

@@ -42,6 +42,9 @@ _KNOWN = re.compile(
 )
 """Machines of which clang knows the ABI by their name alone."""
 
+_TRIPLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+"""No path: compilers are called after their target, and what a project's file names must not be run."""
+
 _SECONDS = 20
 """How long a compiler may take to say where its headers are."""
 
@@ -97,6 +100,8 @@ class HeaderToolchain(msgspec.Struct, frozen=True):
 def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolchain:
     """The toolchain for headers of a binary; ``major`` is libclang's version. Raises :class:`HeaderError`."""
     triple = options.target or triple_of(target)
+    if not _TRIPLE.fullmatch(triple):
+        raise HeaderError(f"{triple!r} is no target of a compiler", "name one as x86_64-linux-gnu with --clang-target")
     built_ins = _built_ins(options, triple, major)
     arguments = [f"--target={triple}", *built_ins.arguments]
     if options.sysroot:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from abistore.errors import HeaderError, LimitExceeded
 from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.own_folders import own_folder, remove_left
 from abistore.extract.packages.entries import Entry
 from abistore.extract.packages.libraries import is_binary, library_to_link
 from abistore.extract.packages.own_headers import MOST_WHOLE, HeaderProjects, words_of
@@ -28,7 +26,7 @@ MOST_BYTES, MOST_FILES = 256 << 20, 50_000
 """What headers of one package may take on disk."""
 
 _REBUILD = re.compile(r"\+b\d+$")
-_PREFIX, _LOCK = "abistore-headers-", "in-use"
+_PREFIX = "abistore-headers-"
 
 
 class DevelopmentFiles(msgspec.Struct, frozen=True):
@@ -70,26 +68,10 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
 @contextmanager
 def header_folder() -> Iterator[Path]:
     """A folder that is removed at the end. One that a killed process left behind is removed by the next call."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        _remove_left(left)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    within = Path(tempfile.gettempdir())
+    remove_left(within, _PREFIX)
+    with own_folder(within, _PREFIX) as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _remove_left(folder: Path) -> None:
-    with suppress(OSError):  # another user's, or gone meanwhile
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder)
-        finally:
-            os.close(lock)
 
 
 def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> DevelopmentFiles:

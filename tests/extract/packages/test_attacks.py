@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from abistore.errors import ExtractError, InputError, LimitExceeded
 from abistore.extract.capture import read_all
 from abistore.extract.input_file import open_input
 from abistore.extract.packages.formats import bounds
+from abistore.extract.packages.formats.tars import LONGEST_HEADER, PAX, _extension
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests import packages
@@ -228,9 +230,24 @@ def test_the_headers_that_a_killed_process_left_are_removed_by_the_next(
     from abistore.extract.packages.development import header_folder
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = packages.folder(tmp_path / "abistore-headers-left", {"in-use": b"", "0/usr/include/case.h": b"int x;"})
+    left = packages.folder(tmp_path / "abistore-headers-left", {"0/usr/include/case.h": b"int x;"})
+    (begun := tmp_path / "abistore-headers-begun").mkdir()  # another process is about to lock it
     with header_folder() as folder:
         assert not left.exists()
+        assert begun.exists()
         with header_folder() as second:
             assert folder.exists() and second != folder
-    assert not list(tmp_path.glob("abistore-headers-*"))
+    assert list(tmp_path.glob("abistore-headers-*")) == [begun]
+
+
+def test_an_extended_header_costs_what_its_bytes_cost() -> None:
+    records = b"5 a=\n" * (LONGEST_HEADER // 5)
+    before = time.process_time()
+    assert _extension(PAX, records, "case") == {"a": ""}
+    assert time.process_time() - before < 2  # it took six seconds and more
+
+
+@pytest.mark.parametrize("damaged", [b"4 a=\n", b"900 a=b\n", b"0 a=b\n", b"9" * 30 + b" a=b\n", b"-7 a=b\n", b"7"])
+def test_an_extended_header_whose_lengths_make_no_sense_is_an_error(damaged: bytes) -> None:
+    with pytest.raises(ExtractError, match="in its tar archive is damaged"):
+        _extension(PAX, b"7 a=bc\n" + damaged, "case")

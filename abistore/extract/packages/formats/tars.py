@@ -17,6 +17,9 @@ BLOCK = 512
 LONGEST_HEADER = 1 << 20
 """The most bytes of one extended header: names and numbers."""
 
+_LONGEST_LENGTH = 21
+"""Digits of a record's length, and the blank after them."""
+
 HARD_LINK, SYMBOLIC_LINK = b"1", b"2"
 LONG_NAME, LONG_LINK, PAX, PAX_FOR_ALL, SPARSE = b"L", b"K", b"x", b"g", b"S"
 
@@ -64,16 +67,16 @@ def _extension(kind: bytes, data: bytes, package: str) -> dict[str, str]:
     """What an extended header says of the member after it."""
     if kind in (LONG_NAME, LONG_LINK):
         return {"path" if kind == LONG_NAME else "linkpath": _text(data)}
-    said, rest = dict[str, str](), data
-    while rest.strip(b"\0"):
-        length, _, _ = rest.partition(b" ")
+    said, place, end = dict[str, str](), 0, len(data.rstrip(b"\0"))
+    while place < end:
+        length = data[place : place + _LONGEST_LENGTH].partition(b" ")[0]
         count = _decimal(length.decode("ascii", "replace"), package)
-        record = rest[len(length) + 1 : count]
-        if not len(length) + 1 < count <= len(rest):
+        if not len(length) + 1 < count <= len(data) - place:
             raise ExtractError(f"{package}: an extended header in its tar archive is damaged")
+        record = data[place + len(length) + 1 : place + count]
         key, _, value = record.removesuffix(b"\n").partition(b"=")
         said[_text(key)] = value.decode("utf-8", "surrogateescape")
-        rest = rest[count:]
+        place += count
     return said
 
 

@@ -1,4 +1,4 @@
-"""Files that get their name when they are complete: a killed process leaves no half file under it."""
+"""Folders that go with the process that made them: what one that was killed left behind, the next one removes."""
 
 from __future__ import annotations
 
@@ -10,36 +10,29 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
-PREFIX: Final = ".abistore-"
 _YOUNG: Final = 60
 """Seconds for which an empty folder may be one that is about to be locked."""
 
 
 @contextmanager
-def finished(target: Path) -> Iterator[BinaryIO]:
-    """A file to write that becomes ``target`` where the block ends well, and is gone where it does not.
-
-    It stands in a locked folder beside that of ``target``, so that others tell whether its writer still lives.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent.parent))
+def own_folder(within: Path, prefix: str) -> Iterator[Path]:
+    """A new folder, locked, so that others tell whether its process still lives, and removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with (folder / target.name).open("wb") as partial:
-            yield partial
-            Path(partial.name).replace(target)
+        yield folder
     finally:
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed left in ``folder``; what cannot be removed stays."""
+def remove_left(within: Path, prefix: str) -> None:
+    """Remove what processes that were killed left; what cannot be removed stays."""
     try:
-        left = sorted(folder.glob(f"{PREFIX}*"))
+        left = sorted(within.glob(f"{prefix}*"))
     except OSError:
         return
     for each in left:
@@ -50,7 +43,7 @@ def remove_unfinished(folder: Path) -> None:
 def _is_abandoned(folder: Path) -> bool:
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
+    except OSError:  # another user's, or gone meanwhile
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
