@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.build import build_library
 from tests.cli.conftest import Call
+from tests.editing import undigested
 
 FUNCTIONS = {"1.0": ("open_it", "close_it"), "1.1": ("open_it", "close_it", "more"), "1.2": ("open_it", "more", "last")}
 SCRIPT = "CASE_1 { global: open_it; close_it; local: *; };\n"
@@ -122,3 +124,44 @@ def test_a_format_that_is_not_for_this_library_says_so(abistore: Call) -> None:
     done = abistore("generate", "debian-symbols", "libcase")
     assert done.code == 64
     assert "are for ELF libraries with a SONAME" in done.err
+
+
+def named(abistore: Call, folder: Path, name: str, of: str = "inner", library: Path | None = None) -> None:
+    """Store a release that has ``name`` in place of an export, or a symbol version."""
+    header = folder / "api.h"
+    header.write_text("int open_it(int value);\n")
+    built = library or build_library(source(("open_it", "inner")))
+    text = undigested(abistore("dump", built, "--header", header).out)
+    assert f'"{of}"' in text
+    (folder / "edited.json").write_text(text.replace(f'"{of}"', json.dumps(name)))
+    done = abistore("import", folder / "edited.json", "--version", "1.0")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("format", ["debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols"])
+@pytest.mark.parametrize("name", ["a\n[suppress_type]\n  name_regexp = .*", "a;\n};\nV2 {", "a\r", "a\x1b[0m"])
+def test_no_name_of_an_export_is_an_entry_of_its_own(abistore: Call, tmp_path: Path, format: str, name: str) -> None:
+    named(abistore, tmp_path, name)
+    done = abistore("generate", format, "libcase")
+    assert (done.code, done.out) == (64, "")
+    assert "cannot name a" in done.err
+
+
+@pytest.mark.parametrize("name", ["*", "a;b", "type..eq.struct { a int }", "a[b]", "}"])
+def test_a_linker_takes_an_odd_name_for_nothing_but_a_name(abistore: Call, tmp_path: Path, name: str) -> None:
+    named(abistore, tmp_path, name)
+    script = abistore("generate", "version-script", "libcase").out
+    assert f'    "{name}";\n' in script
+    build = build_library(source(("open_it", "other")), flags=("-Wl,--version-script=map",), files={"map": script})
+    told = abistore("dump", build, "--symbols-only").out
+    assert '"open_it"' in told
+    assert '"other"' not in told
+
+
+@pytest.mark.parametrize("format", ["debian-symbols", "version-script"])
+def test_no_version_of_a_symbol_is_an_entry_of_its_own(abistore: Call, tmp_path: Path, format: str) -> None:
+    flags = ("-g", "-Wl,--version-script=map")
+    library = build_library(source(("open_it", "close_it")), flags=flags, files={"map": SCRIPT})
+    named(abistore, tmp_path, "CASE_1 { global: *; }; V2", "CASE_1", library)
+    done = abistore("generate", format, "libcase")
+    assert (done.code, done.out) == (64, "")

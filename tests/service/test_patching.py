@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,11 @@ def test_what_does_not_apply_is_refused_with_its_reason(patch: str, said: str) -
         apply(patch)
     assert raised.value.hint
     assert raised.value.code == "patch"
+
+
+def test_a_path_of_many_folders_costs_no_more_than_the_paths_of_the_headers() -> None:
+    begun = time.process_time()
+    with pytest.raises(PatchError) as refused:
+        apply(PATCH.replace("include/geo/point.h", f"{'x/' * 100_000}missing.h"))
+    assert time.process_time() - begun < 5
+    assert refused.value.hint == "give its folder with --header"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abistore.errors import UsageError
 from abistore.service.generate.ages import AgedLibrary
+from abistore.service.generate.names import check_names
 
 
 def debian_symbols(library: AgedLibrary) -> str:
@@ -17,6 +18,7 @@ def debian_symbols(library: AgedLibrary) -> str:
             f"{library.snapshot.label}: Debian's symbols files are for ELF libraries with a SONAME",
             "generate another format",
         )
+    check_names("a symbols file", [soname, *(each.symbol + each.version for each in library.symbols)], " @")
     since = {(each.symbol, each.version or "Base"): each.since for each in library.symbols}
     order = {release.version: place for place, release in enumerate(library.releases)}
     for each in library.symbols:

@@ -13,6 +13,7 @@ from abistore.service.database import Database, using
 from abistore.service.generate.ages import AgedLibrary, aged
 from abistore.service.generate.debian import debian_symbols
 from abistore.service.generate.formats import GeneratedFormat
+from abistore.service.generate.names import check_names
 from abistore.service.generate.skip_lists import Skipped, abicc_symbols, abicc_types, abigail_suppressions, skipped
 from abistore.service.generate.version_script import version_script
 from abistore.service.inventory.inventory import released
@@ -75,4 +76,6 @@ def _skipped(store: Store, release: Release) -> Sequence[Skipped]:
     from abistore.service.approvals.gate import of_library
 
     accepted = in_force(of_library(store.approvals(), release.line.library))
-    return skipped(store.walk().step(release).snapshot, accepted)
+    found = skipped(store.walk().step(release).snapshot, accepted)
+    check_names("a list for another checker", [each.name for each in found])
+    return found

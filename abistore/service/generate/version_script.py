@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from abistore.errors import UsageError
 from abistore.service.generate.ages import AgedLibrary, by_version
+from abistore.service.generate.names import check_names
+
+PLAIN = re.compile(r"[\w.$@+-]+", re.ASCII)
 
 
 def version_script(library: AgedLibrary) -> str:
@@ -17,14 +20,21 @@ def version_script(library: AgedLibrary) -> str:
     if library.snapshot.target.format != "elf":
         raise UsageError(f"{library.snapshot.label}: only ELF linkers take version scripts", "generate another format")
     nodes = _kept(library) if any(each.version for each in library.symbols) else _by_release(library)
+    check_names("a version script", [name for name, _ in nodes], ' {}();:,"*?[#/')
+    check_names("a version script", [symbol for _, symbols in nodes for symbol in symbols], '"')
     parts, before = [], ""
     for name, symbols in nodes:
-        held = [*(["global:"] if symbols else []), *(f"    {symbol};" for symbol in symbols)]
+        held = [*(["global:"] if symbols else []), *(f"    {_quoted(symbol)};" for symbol in symbols)]
         held += ["local:", "    *;"] if not before else []
         body = "\n".join(f"  {line}" for line in held)
         parts.append(f"{name} {{\n{body}\n}}{f' {before}' if before else ''};\n")
         before = name
     return "\n".join(parts)
+
+
+def _quoted(symbol: str) -> str:
+    """A symbol that is no plain word in quotes, where it is neither a pattern nor the end of its line."""
+    return symbol if PLAIN.fullmatch(symbol) else f'"{symbol}"'
 
 
 def _kept(library: AgedLibrary) -> list[tuple[str, Sequence[str]]]:

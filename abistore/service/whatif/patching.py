@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -62,9 +62,10 @@ def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _named(written: str, files: Iterable[Path]) -> Path | None:
+def _named(written: str, files: Collection[Path]) -> Path | None:
     """The one file whose path ends as ``written`` does, in as many folders as possible; ``None`` where none does."""
-    parts = PurePosixPath(written).parts
+    longest = max((len(path.parts) for path in files), default=1)
+    parts = PurePosixPath(written).parts[-longest:]
     for start in range(len(parts)):
         end = parts[start:]
         found = [path for path in files if path.parts[-len(end) :] == end]
