@@ -33,7 +33,7 @@ from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
 from abistore.report.plain import plain_schema
 from abistore.service.approvals.file import ApprovalDocument
-from abistore.service.catalogue import changes, established, explain
+from abistore.service.catalogue import changes, explain
 from abistore.service.kinds import FILE as KINDS
 from abistore.service.project.configuration import ConfigurationFile
 from docs.manual import manual
@@ -258,8 +258,9 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _names() -> Iterator[str]:
     yield from ("", "## How kinds are called", "")
-    yield "A kind that [the field has a name for](catalogue.md) keeps that name. Every other kind is called by its"
-    yield "subject, the part of it that is meant, and one of ten verbs: `enum_member_reserved_removed`."
+    yield "A kind that the field has a name for keeps that name: `abistore changes --established` lists these names and"
+    yield "what tells each. Every other kind is called by its subject, the part of it that is meant, and one of ten"
+    yield "verbs: `enum_member_reserved_removed`."
     yield from ("", "| verb | the subject |", "|---|---|", *(f"| {verb} | {what} |" for verb, what in VERBS.items()))
     yield from ("", "| subject | what it is | parts |", "|---|---|---|")
     for prefix, (what, parts) in SUBJECTS.items():
@@ -267,25 +268,6 @@ def _names() -> Iterator[str]:
     yield from ("", "Names that kinds had before work in policies, suppressions and `abistore explain`:", "")
     yield from ("| before | now |", "|---|---|")
     yield from (f"| `{before}` | [`{now}`](#{now}) |" for before, now in FORMER_NAMES.items())
-
-
-def catalogue() -> str:
-    """The table of the field's names, with the kinds that tell each."""
-    names = tuple(established())
-    lines = [
-        "# The field's catalogue",
-        "",
-        f"{len(names)} established names of kinds of change, and what tells each fact: a kind of that name, or",
-        "others of which it is an alias that policies, suppressions and `abistore explain` accept. Each case and",
-        "near-miss is run by the tests. `abistore changes --established` prints this table.",
-        "",
-        "| name | kinds | cases | near-misses |",
-        "|---|---|--:|--:|",
-    ]
-    for one in names:
-        told = ", ".join(f"[{kind}](kinds.md#{kind})" for kind in one.kinds) or f"none: {one.reason}"
-        lines.append(f"| {one.name} | {told} | {one.cases} | {one.near_misses} |")
-    return "\n".join((*lines, "", "[All kinds](kinds.md)")) + "\n"
 
 
 def kind_page(kind: str) -> str:
@@ -414,7 +396,6 @@ DOCUMENTS = {
     "suppression-schema.json": suppression_schema,
     "approvals-schema.json": approvals_schema,
     "kinds.md": kinds_page,
-    "catalogue.md": catalogue,
     "kinds-by-evidence.md": evidence_page,
     "other-dumps.md": other_dumps,
     "installed/abistore.1": partial(manual, cli),

@@ -45,10 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db": ("db", "Create, upgrade, check and back up the database."),
     "deprecations": ("asking.deprecations", "List what is deprecated, when it may go, and what went too early."),
     "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
-    "explain": (
-        "changes",
-        "Explain a kind of change or a finding: what happens, why, how to fix it.",
-    ),
+    "explain": ("changes", "Explain a kind of change or a finding: what happens, why, how to fix it."),
     "export": ("transfer", "Write a stored snapshot as JSON."),
     "evaluate": ("asking.ledger", "Judge all history by another policy, and show which verdicts move."),
     "exports": ("asking.inventory", "List the exports of a release, with since when they are there."),
@@ -62,10 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("asking.ledger", "Show the verdict about a release against every baseline."),
     "lines": ("asking.ledger", "Show all targets and profiles of a release, with one verdict."),
     "list": ("show", "List what is stored."),
-    "log": (
-        "history",
-        "Show every release in which a symbol or type appeared, changed or vanished.",
-    ),
+    "log": ("history", "Show every release in which a symbol or type appeared, changed or vanished."),
     "matrix": ("asking.matrix", "Show which release can replace which."),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
@@ -83,24 +77,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "whatif": ("verdict", "Judge an edit of headers before it is built."),
     "who-uses": ("asking.inventory", "List the exports that use a type."),
 }
-"""Every command: its module in :mod:`abistore.cli.commands`, which is imported when the command
-runs, and its line in the overview."""
-
+"""Every command: its module in :mod:`abistore.cli.commands`, imported when it runs, and its line in the overview."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Store releases": ("ingest", "import", "export", "release", "baseline", "prune", "verify"),
     "Judge": (
-        "compare",
-        "gate",
-        "verdict",
-        "history",
-        "ledger",
-        "statement",
-        "lines",
-        "evaluate",
-        "matrix",
-        "compatible-range",
-        "whatif",
+        *("compare", "gate", "verdict", "history", "ledger", "statement"),
+        *("lines", "evaluate", "matrix", "compatible-range", "whatif"),
     ),
     "Since when, until when": ("blame", "deprecations", "first-broken", "last-good", "log"),
     "Whom it hurts": ("consumers",),

@@ -7,7 +7,7 @@ history is; one of files by the server that compared them, for as long as it kee
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import product
 from typing import Literal
@@ -18,6 +18,7 @@ from abistore.interface import (
     OpenStore,
     Release,
     Report,
+    ReportedFinding,
     Side,
     Verdict,
     releases_of_digest,
@@ -30,7 +31,7 @@ from abistore.mcp.answers.answer import brief
 from abistore.mcp.answers.changes import ReviewItem
 from abistore.mcp.answers.units import encoded
 from abistore.mcp.call import Call
-from abistore.mcp.refusals import Refusal
+from abistore.mcp.refusals import Code, Refusal
 from abistore.model.judging.engine import ENGINE
 
 SHOWN = 16
@@ -96,6 +97,22 @@ def told_report(call: Call, digits: str) -> Report:
         return report
     with call.store() as store:
         return with_approvals(report, database=store)
+
+
+def findings_of(report: Report) -> tuple[ReportedFinding, ...]:
+    """Everything that a comparison found: what counts, what is suppressed, advice, and the consequences of each."""
+    top = (*report.changes, *report.suppressed, *report.advice)
+    return tuple(each for change in top for each in (change, *change.consequences))
+
+
+def one_finding(found: Iterable[ReportedFinding], digits: str) -> ReportedFinding:
+    """The one whose id begins with ``digits``. Raises :class:`Refusal` where none does, or several do."""
+    meant = {each.id: each for each in reversed(tuple(found)) if each.id.startswith(digits.lower())}
+    if len(meant) == 1:
+        return next(iter(meant.values()))
+    code: Code = "AMBIGUOUS_REF" if meant else "NOT_FOUND"
+    hint = f"give more digits: {', '.join(sorted(meant)[:3])}" if meant else "abi_findings lists them"
+    raise Refusal(code, f"{len(meant) or 'no'} findings begin with {brief(digits, 80)}", hint)
 
 
 def reviewed(call: Call, library: str) -> Mapping[str, ReviewItem]:

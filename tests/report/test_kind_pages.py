@@ -42,7 +42,7 @@ def test_a_site_has_a_page_for_each_kind(site: Path) -> None:
 
 def test_links_to_kinds_lead_somewhere(site: Path) -> None:
     anchors = set(re.findall(r'<a id="(\w+)"', (site / "kinds.md").read_text()))
-    for page in (site / "catalogue.md", site / "kinds.md", *(site / "kinds").iterdir()):
+    for page in (site / "kinds.md", *(site / "kinds").iterdir()):
         for file, anchor in LINK.findall(page.read_text().partition("## Example")[0]):
             assert not file or (page.parent / file).is_file(), f"{page.name}: {file}"
             assert not anchor or anchor in anchors, f"{page.name}: #{anchor}"

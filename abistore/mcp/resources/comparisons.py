@@ -7,8 +7,7 @@ from abistore.mcp.answers.changes import change_item
 from abistore.mcp.answers.compared import gaps, headline
 from abistore.mcp.answers.units import as_text
 from abistore.mcp.call import Call
-from abistore.mcp.handles import report_of
-from abistore.mcp.refusals import Refusal
+from abistore.mcp.handles import findings_of, one_finding, report_of
 from abistore.mcp.resources.declaration import MARKDOWN, resource
 
 
@@ -56,11 +55,8 @@ def comparison_finding(call: Call, *, comparison_id: str, finding_id: str) -> st
     """One finding of a comparison."""
     report = _report(call, comparison_id)
     cards = {card.kind: card for card in report.kinds}
-    for change in (*report.changes, *report.suppressed, *report.advice):
-        if change.id.startswith(finding_id):
-            told = {"status": "ok", "finding": change_item(change, "full", cards.get(change.kind))}
-            return as_text(told)
-    raise Refusal("NOT_FOUND", f"the comparison has no finding {finding_id[:40]}", "abi_findings lists them")
+    change = one_finding(findings_of(report), finding_id)
+    return as_text({"status": "ok", "finding": change_item(change, "full", cards.get(change.kind))})
 
 
 def _report(call: Call, comparison_id: str) -> Report:

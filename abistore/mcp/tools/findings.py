@@ -22,8 +22,7 @@ from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.answers.changes import ChangeItem, ReviewItem, change_item
 from abistore.mcp.answers.compared import Gap, gaps
 from abistore.mcp.call import Call
-from abistore.mcp.handles import SHOWN, identity_of, reviewed, told_report
-from abistore.mcp.refusals import Refusal
+from abistore.mcp.handles import SHOWN, findings_of, identity_of, one_finding, reviewed, told_report
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, Cursor, DetailLevel, Limit, described
 from abistore.model.findings import Element
@@ -157,21 +156,11 @@ def abi_finding(
     if comparison_id is None:
         return _from_store(call, finding_id, detail_level)
     report = told_report(call, comparison_id)
-    found = [change for change in _every(report) if change.id.startswith(finding_id)]
-    if not found:
-        short = identity_of(report)[:SHOWN]
-        hint = asking("abi_findings", comparison_id=short)
-        raise Refusal("NOT_FOUND", f"comparison {short} has no finding {brief(finding_id, 80)}", f"list them: {hint}")
     declared = {(one.symbol, one.subject): one for one in report.declarations}
-    change = found[0]
+    change = one_finding(findings_of(report), finding_id)
     where = f"{report.old} -> {report.new}"
     answer = _finding(change, declared.get((change.symbol, change.subject)), where, detail_level)
     return _with_review(call, answer, report.new.library)
-
-
-def _every(report: Report) -> list[ReportedFinding]:
-    top = (*report.changes, *report.suppressed, *report.advice)
-    return [each for change in top for each in (change, *change.consequences)]
 
 
 def _from_store(call: Call, finding_id: str, level: Literal["summary", "normal", "full"]) -> FindingAnswer:

@@ -149,16 +149,16 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
 
 def _early(removals: Sequence[EarlyRemoval]) -> str:
     """``old() was never deprecated, older() may go in 2.2.0 (deprecated since 1.4.0) and 3 more``."""
-    told = [
-        f"{each.display} may go in {each.removable} (deprecated since {each.since})"
-        if each.since and each.removable
-        else f"{each.display} is deprecated since {each.since}, whose label opens no window"
-        if each.since
-        else f"{each.display} was never deprecated"
-        for each in removals[:NAMED]
-    ]
     more = f" and {len(removals) - NAMED} more" if len(removals) > NAMED else ""
-    return f"{', '.join(told)}{more}"
+    return f"{', '.join(map(_too_early, removals[:NAMED]))}{more}"
+
+
+def _too_early(removal: EarlyRemoval) -> str:
+    if removal.since and removal.removable:
+        return f"{removal.display} may go in {removal.removable} (deprecated since {removal.since})"
+    if removal.since:
+        return f"{removal.display} is deprecated since {removal.since}, whose label opens no window"
+    return f"{removal.display} was never deprecated"
 
 
 def _nameless(facts: ChangeFacts) -> str:

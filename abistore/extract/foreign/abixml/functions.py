@@ -64,20 +64,17 @@ def _members(types: AbixmlTypes, root: Element) -> Iterator[_Member]:
     while pending:
         element, record = pending.pop()
         for part in reversed(element.parts):
-            if part.tag in ("function-decl", "var-decl"):
-                if part.get("elf-symbol-id"):
-                    yield _in_record(types, part, record, element)
-            else:
-                pending.append(
-                    (
-                        part,
-                        part
-                        if part.tag in RECORDS
-                        else record
-                        if part.tag.startswith("data-") or part.tag == "member-function"
-                        else None,
-                    )
-                )
+            if part.tag not in ("function-decl", "var-decl"):
+                pending.append((part, _record_of(part, record)))
+            elif part.get("elf-symbol-id"):
+                yield _in_record(types, part, record, element)
+
+
+def _record_of(part: Element, around: Element | None) -> Element | None:
+    """The class whose members stand in ``part``."""
+    if part.tag in RECORDS:
+        return part
+    return around if part.tag.startswith("data-") or part.tag == "member-function" else None
 
 
 def _in_record(types: AbixmlTypes, element: Element, record: Element | None, around: Element) -> _Member:

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, TypeAlias
 from abistore.interface import Approval, ApprovalPlan, ReportedFinding, approve, findings
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.call import Call
-from abistore.mcp.handles import report_of
+from abistore.mcp.handles import one_finding, report_of
 from abistore.mcp.questions import Question
-from abistore.mcp.refusals import Code, Refusal
+from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
 from abistore.mcp.tools.writing.withdrawing import withdrawal_question, withdrawn
@@ -98,7 +98,7 @@ def _found(call: Call, digits: list[str], comparison_id: str | None) -> tuple[st
     _check_count(digits)
     if comparison_id is not None:
         report = report_of(call, comparison_id)
-        return report.new.library, [_one(report.changes, each) for each in digits]
+        return report.new.library, [one_finding(report.changes, each) for each in digits]
     found = [_stored(call, each) for each in digits]
     names = sorted({library for library, _ in found})
     if len(names) > 1:
@@ -117,15 +117,6 @@ def _stored(call: Call, digits: str) -> tuple[str, ReportedFinding]:
         )
     (((library, _), change),) = every.items()
     return library, change
-
-
-def _one(changes: tuple[ReportedFinding, ...], digits: str) -> ReportedFinding:
-    found = [each for each in changes if each.id.startswith(digits.lower())]
-    if len(found) == 1:
-        return found[0]
-    code: Code = "AMBIGUOUS_REF" if found else "NOT_FOUND"
-    hint = f"give more digits: {', '.join(one.id for one in found[:3])}" if found else "abi_findings lists them"
-    raise Refusal(code, f"{len(found) or 'no'} findings begin with {brief(digits, 80)}", hint)
 
 
 @tool(writes=True, asks=_question)

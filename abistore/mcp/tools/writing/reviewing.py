@@ -7,8 +7,7 @@ from typing import Annotated
 from abistore.interface import ReviewPlan, review
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.call import Call
-from abistore.mcp.handles import report_of
-from abistore.mcp.refusals import Code, Refusal
+from abistore.mcp.handles import findings_of, one_finding, report_of
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
 from abistore.model.history import ReviewState
@@ -57,11 +56,4 @@ def abi_review(
 def _found(call: Call, comparison_id: str, digits: str) -> tuple[str, str]:
     """The library and the whole identity of the one finding of a comparison that begins so."""
     report = report_of(call, comparison_id)
-    top = (*report.changes, *report.suppressed, *report.advice)
-    every = dict.fromkeys(each.id for change in top for each in (change, *change.consequences))
-    found = [each for each in every if each.startswith(digits.lower())]
-    if len(found) == 1:
-        return report.new.library, found[0]
-    code: Code = "AMBIGUOUS_REF" if found else "NOT_FOUND"
-    hint = f"give more digits: {', '.join(found[:3])}" if found else "abi_findings lists them"
-    raise Refusal(code, f"{len(found) or 'no'} findings begin with {brief(digits, 80)}", hint)
+    return report.new.library, one_finding(findings_of(report), digits).id
