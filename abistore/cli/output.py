@@ -72,16 +72,15 @@ def note(settings: SharedSettings, text: str) -> None:
 
 def write_file(path: Path, *pieces: bytes) -> None:
     """Write ``pieces`` to a file, completely or not at all. Raises :class:`OutputError`."""
-    is_device = path.exists() and not path.is_file()
-    part = path if is_device else path.with_name(f"{path.name}.{os.getpid()}.part")
+    from abistore.whole_files import write_whole  # few commands write files
+
     try:
-        with part.open("wb") as file:
-            file.writelines(pieces)
-        if part != path:
-            part.replace(path)
+        if path.exists() and not path.is_file():  # a device
+            with path.open("wb") as device:
+                device.writelines(pieces)
+        else:
+            write_whole(path, pieces)
     except OSError as error:
-        if part != path:
-            part.unlink(missing_ok=True)
         raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another file with -o") from error
 
 

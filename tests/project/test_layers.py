@@ -15,6 +15,7 @@ BELOW: dict[str, set[str]] = {
     "urls": set(),
     "child": set(),
     "copying": set(),
+    "whole_files": set(),
     "errors": {"urls"},
     "limits": {"errors"},
     "confinement": {"errors"},
@@ -23,10 +24,13 @@ BELOW: dict[str, set[str]] = {
     "store": {"urls", "errors", "limits", "model"},
     "compare": {"urls", "errors", "confinement", "model"},
     "report": {"urls", "errors", "limits", "model"},
-    "service": {"urls", "child", "errors", "limits", "confinement", "model", "extract", "store", "compare", "report"},
+    "service": {
+        *("urls", "child", "whole_files", "errors", "limits", "confinement"),
+        *("model", "extract", "store", "compare", "report"),
+    },
     "interface": {"errors", "model", "report", "service"},
     "mcp": {"urls", "child", "errors", "limits", "confinement", "model", "report", "interface"},
-    "cli": {"urls", "errors", "limits", "confinement", "model", "report", "service", "mcp"},
+    "cli": {"urls", "whole_files", "errors", "limits", "confinement", "model", "report", "service", "mcp"},
 }
 """What each layer may import besides itself and the package's version."""
 

@@ -85,6 +85,20 @@ def test_a_backup_is_a_store_of_its_own(filled: Path, tmp_path: Path) -> None:
         assert backup.load(backup.resolve("liblarge@1.1")) == store.load(store.resolve("liblarge@1.1"))
 
 
+def test_a_backup_can_be_read_by_nobody_who_may_not_read_the_store(filled: Path, tmp_path: Path) -> None:
+    filled.chmod(0o600)
+    with Store.open(filled, write=False) as store:
+        assert store.backup(tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_is_written_through_no_link(filled: Path, tmp_path: Path) -> None:
+    (precious := tmp_path / "precious").write_text("kept")
+    (tmp_path / f"copy.db.{os.getpid()}.partial").symlink_to(precious)
+    with Store.open(filled, write=False) as store, pytest.raises(StoreError, match="cannot be written"):
+        store.backup(tmp_path / "copy.db")
+    assert precious.read_text() == "kept"
+
+
 def test_a_backup_overwrites_nothing(filled: Path, tmp_path: Path) -> None:
     (tmp_path / "copy.db").write_text("mine")
     with Store.open(filled, write=False) as store, pytest.raises(StoreError, match="exists"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 
 from abistore.errors import OutputError
 from abistore.report.site.addresses import OURS
+from abistore.whole_files import write_whole
 
 MANIFEST = "abistore-site.json"
 FORMAT = 1
@@ -171,14 +171,9 @@ def _same(path: Path, data: bytes) -> bool:
 
 
 def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_bytes(data)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, (data,))
 
 
 def _remove(path: Path, tally: Tally) -> None:

@@ -28,6 +28,8 @@ def copy(database: Database, destination: Path) -> None:
     remove_abandoned(database.path)
     partial = destination.with_name(f"{destination.name}.{os.getpid()}.partial")
     try:
+        # a new file, whatever link somebody put there, and for nobody who may not read the store
+        partial.touch(database.path.stat().st_mode & 0o777 | 0o600, exist_ok=False)
         _copy(database.path, partial)
         partial.rename(destination)
     except sqlite3.Error as error:
