@@ -21,6 +21,7 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
+from tests.sparing import copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
 
 ROOT = Path(__file__).parent
@@ -49,6 +50,8 @@ def pytest_configure() -> None:
     and each would compile the package anew.
     """
     os.environ["ABISTORE_HEADER_CACHE"] = "off"
+    spare_the_disk()
+    copy_in_spite_of_xdist()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -77,7 +80,7 @@ def copied_postgres(postgres_server: str) -> Callable[[str], str]:
     def make(template: str) -> str:
         name = f"store{next(numbers)}"
         with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} {postgres.COPY}".encode())
         return postgres_server.replace("/postgres?", f"/{name}?")
 
     return make

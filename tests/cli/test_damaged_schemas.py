@@ -26,7 +26,7 @@ from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
 from tests.statements import Statement, recorded
-from tests.store.postgres import dropped
+from tests.store.postgres import COPY, dropped
 
 BUG = 70
 FRESHER = NEW.replace("fresh", "fresher")
@@ -145,7 +145,7 @@ _numbers = count(1)
 def _on_postgresql(server: str, statements: tuple[str, ...]) -> str:
     name = f"damaged{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as driver:
-        driver.execute(f"CREATE DATABASE {name} TEMPLATE sound".encode())
+        driver.execute(f"CREATE DATABASE {name} TEMPLATE sound {COPY}".encode())
     url = server.replace("/postgres?", f"/{name}?")
     with psycopg.connect(url, autocommit=True) as driver:
         for statement in statements:

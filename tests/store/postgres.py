@@ -19,6 +19,9 @@ SETTINGS = (
 )
 """What spares a server work whose databases live for a test, and outlive no crash."""
 
+COPY = "STRATEGY file_copy"
+"""How a database is made of another one: by copying its files, where the log would hold all of them once more."""
+
 
 def programs() -> Path | None:
     """The folder of ``initdb`` and ``pg_ctl``, where a server is installed."""

@@ -309,3 +309,11 @@ def test_a_file_that_may_not_grow_leaves_the_store_as_it_was(path: Path, limit: 
     with Store.open(path, write=True) as store:
         assert replace(store.stats(), size=before.size) == before
         assert store.check() == ()
+
+
+def test_a_command_has_each_transaction_on_the_disk_before_it_goes_on(path: Path) -> None:
+    """Here nothing waits for the disk (`tests/sparing.py`), so another process is asked: 2 is FULL."""
+    asked = "import sys; from abistore.store.store import Store; store = Store.open(sys.argv[1], write=True)"
+    told = f"{asked}; print(store.database.command('PRAGMA synchronous')[0][0])"
+    done = subprocess.run([sys.executable, "-c", told, path], capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n"

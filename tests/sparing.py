@@ -1,0 +1,37 @@
+"""What the product does for its users, and what tests need not pay for in each of thousands of calls."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from abistore.extract.headers import apart
+from abistore.store.database import sqlite
+
+ASLEEP = 1
+"""Threads that a worker of xdist has beside its own: one that waits for messages, in Python alone."""
+
+
+def spare_the_disk() -> None:
+    """Nothing waits for the disk: a store that a test makes outlives no power failure.
+
+    Transactions are as they were, also for a process that is killed: the system keeps what it was given.
+    """
+    sqlite._PRAGMAS = (*sqlite._PRAGMAS, "synchronous = OFF")
+
+
+def copy_in_spite_of_xdist() -> None:
+    """Headers are read in a copy of this process, as a command reads them, and not in one that is started anew.
+
+    The product copies no process that has a second thread, which may hold a lock of a library in C.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        apart.may_fork = may_fork
+
+
+def may_fork() -> bool:
+    """Whether no other thread runs but that."""
+    from abistore.extract.headers.walk.clang.cursors import libclang
+
+    libclang()  # or each copy loads it
+    return len(list(Path("/proc/self/task").iterdir())) <= 1 + ASLEEP
