@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ def environment(*folders: str) -> Environment:
         differing,
         drawing,
         extent,
+        name_items,
         passing,
         prose,
         ruled_by,
@@ -103,6 +105,16 @@ def named(symbols: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
     """The first of ``symbols`` as a programmer calls them, each with its number of symbols, and how many are left."""
     told, more = distinct(symbols, NAMES_SHOWN)
     return [(name, several(count)) for name, count in told.items()], more
+
+
+@lru_cache(maxsize=256)
+def name_items(symbols: tuple[str, ...]) -> Markup:
+    """What :func:`named` gives, as items of a list. Thousands of findings affect the same exports."""
+    from markupsafe import Markup, escape
+
+    told, more = named(symbols)
+    left = f"<li>and {more} more, all in the JSON report</li>" if more else ""
+    return Markup("".join(f"<li><code>{escape(name)}</code>{count}</li>" for name, count in told) + left)
 
 
 def prose(text: str) -> Markup:

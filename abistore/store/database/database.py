@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sqlalchemy import BindParameter, Connection, Executable, Insert, bindparam, text
+from sqlalchemy import BindParameter, Connection, Executable, Insert, bindparam
 from sqlalchemy.exc import DBAPIError
 
 from abistore.errors import StoreError
@@ -24,6 +24,9 @@ CHUNK = 900
 """How many values one ``IN`` list carries: below every database's limit of parameters."""
 
 NONE: Final[Values] = {}
+
+_AS_IT_IS: Final = {"no_parameters": True}
+"""How a statement is run in which no sign stands for a value."""
 
 AMONG: Final[BindParameter[Any]] = bindparam("among", expanding=True)
 """The list of values of :meth:`Database.within`: ``column.in_(AMONG)``."""
@@ -92,7 +95,7 @@ class Database(ABC):
     def command(self, statement: str) -> Sequence[Row]:
         """The rows, if any, of a statement that no expression spells: a setting, ``VACUUM``, ``BEGIN``."""
         with self.translated():
-            result = self.connection.execute(text(statement))
+            result = self.connection.exec_driver_sql(statement, execution_options=_AS_IT_IS)
             return result.all() if result.returns_rows else ()
 
     # transactions

@@ -23,11 +23,11 @@ LOCK: Final = 0x61626973
 """The key of the advisory lock that sessions hold which create or upgrade a store."""
 
 _INDEXES = """
-SELECT index.indexrelid\\:\\:regclass\\:\\:text, of.relname, pg_get_expr(index.indpred, index.indrelid),
+SELECT index.indexrelid::regclass::text, of.relname, pg_get_expr(index.indpred, index.indrelid),
        (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(index.indkey) WITH ORDINALITY
         AS key(number, place) JOIN pg_attribute ON attrelid = index.indrelid AND attnum = key.number)
 FROM pg_index AS index JOIN pg_class AS of ON of.oid = index.indrelid
-WHERE of.relnamespace = current_schema()\\:\\:regnamespace ORDER BY 1
+WHERE of.relnamespace = current_schema()::regnamespace ORDER BY 1
 """
 _IDLE, _IN_ERROR = 0, 3
 """What the driver says of a transaction: there is none, or a statement of it failed."""
@@ -124,8 +124,8 @@ def _sum(table: str, condition: str | None, columns: str) -> str:
     """The statement for how many rows an index has, and a sum over them."""
     where = f" WHERE {condition}" if condition else ""
     # in the index's own order, so that there is one plan when all others are off
-    rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}".replace(":", "\\:")
-    hashed = r"hashtextextended(said\:\:text, 0)\:\:numeric"
+    rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}"
+    hashed = "hashtextextended(said::text, 0)::numeric"
     return f"SELECT count(*), coalesce(sum({hashed}), 0) FROM ({rows}) AS said"
 
 
