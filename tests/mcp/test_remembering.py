@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abistore.interface import IngestPlan, open_store
-from abistore.mcp.jobs import process
+from abistore.mcp.jobs import process, remembering
 from abistore.mcp.jobs.messages import Done, Request
 from abistore.mcp.jobs.remembering import Answers
 from abistore.mcp.settings import Settings
@@ -105,6 +106,19 @@ def test_a_file_is_read_each_time(asking: Asking, libraries: dict[str, Path], tm
     second = asking("abi_compare", old_input="libgeo@1.0", new_input=str(build)).answer
     assert '"verdict":"NO_CHANGE"' in first
     assert '"verdict":"BREAKING"' in second
+
+
+def test_headers_of_a_library_by_its_name_are_read_each_time(asking: Asking, tmp_path: Path) -> None:
+    for headers in ([str(tmp_path)], [f"libgeo={tmp_path}"]):
+        request = Request("abi_whatif", {"library": "libgeo", "headers": headers}, asking.settings)
+        assert remembering.question_of(request) is None
+
+
+def test_the_next_day_is_asked_anew(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in (3, 3, 4):
+        monkeypatch.setattr(remembering, "today", lambda day=day: date(2026, 6, day))
+        asking("abi_gate", library="libgeo", against="prev")
+    assert asking.worked == 2  # an approval may have ended
 
 
 def test_the_oldest_answers_go() -> None:

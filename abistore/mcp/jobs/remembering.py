@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -21,10 +22,11 @@ UNSTORED = frozenset(
 
 
 class StoreQuestion(NamedTuple):
-    """A request, and the last change of the store that it is about."""
+    """A request, the last change of the store that it is about, and the day: approvals and suppressions end."""
 
     request: bytes
     changed: tuple[AuditRecord, ...]
+    day: date | None = None
 
 
 class Answers:
@@ -57,8 +59,13 @@ def question_of(request: Request) -> StoreQuestion | None:
     if not _is_remembered(request.tool) or _names_file(request.arguments.values()):
         return None
     with suppress(AbistoreError), open_store(request.settings.database, read_only=True) as store:
-        return StoreQuestion(blake2b(encode(request)).digest(), db_audit(limit=1, database=store))
+        return StoreQuestion(blake2b(encode(request)).digest(), db_audit(limit=1, database=store), today())
     return None  # the tool says what is wrong with the store
+
+
+def today() -> date:
+    """The day by which approvals and suppressions hold."""
+    return datetime.now(UTC).date()
 
 
 def _is_remembered(name: str) -> bool:
@@ -66,8 +73,9 @@ def _is_remembered(name: str) -> bool:
 
 
 def _names_file(values: Iterable[Any]) -> bool:
+    """Whether a value is a path, or names the library whose headers are at one: ``libfoo=/include/foo``."""
     for value in values:
-        if isinstance(value, str) and value.startswith("/"):
+        if isinstance(value, str) and (value.startswith("/") or "=/" in value):
             return True
         if isinstance(value, list | Mapping) and _names_file(value.values() if isinstance(value, Mapping) else value):
             return True
