@@ -197,7 +197,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
     "needed": ("a library that this one depends on", ("library", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
-    "param": ("a parameter", ("default_value", "inner_qualifier", "pointee_qualifier", "type")),
+    "param": ("a parameter", ("array", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("inner_qualifier", "type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
@@ -232,7 +232,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "typedef": ("an alias of a type", ("", "base", "unused")),
     "union": ("a union", ("field", "storage")),
     "using": ("a using-declaration", ("declaration",)),
-    "var": ("a variable", ("initializer", "protection", "scope", "storage", "type")),
+    "var": ("a variable", ("binding", "initializer", "protection", "scope", "storage", "type")),
     "virtual_method": (
         "a virtual member function",
         (

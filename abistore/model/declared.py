@@ -38,11 +38,13 @@ COPIED: Final = frozenset({"constexpr", "inline", "template"})
 class Argument(Encoded, frozen=True):
     """One parameter as a header writes it: its name, empty without one, and its default argument.
 
+    ``length`` is of an array that it is written as (``char out[16]``), which is a pointer to callers; else 0.
     So are template parameters, of which the name is written with what introduces it (``typename T``, ``int N``).
     """
 
     name: str = ""
     default: str | None = None
+    length: int = 0
 
 
 class InlineBody(Encoded, frozen=True):

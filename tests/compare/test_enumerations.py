@@ -102,6 +102,39 @@ def test_a_size_an_end_or_a_total_is_one_of_values_that_are_counted() -> None:
     assert not enum("color", RED=0, GREEN=1, COLOR_SIZE=1 << 62).is_sentinel(Enumerator("COLOR_SIZE", 1 << 62))
 
 
+def test_a_list_may_have_no_value_in_front_of_its_values() -> None:
+    assert enum("color", COLOR_UNKNOWN=-1, RED=0, GREEN=1, COLOR_END=2).is_sentinel(Enumerator("COLOR_END", 2))
+    assert not enum("color", COLOR_UNKNOWN=-2, RED=0, GREEN=1, COLOR_END=2).is_sentinel(Enumerator("COLOR_END", 2))
+
+
+def test_a_list_may_rise_by_steps_that_leave_room_for_bits() -> None:
+    shifted = enum("color", RED=0, GREEN=4, GREEN_LIGHT=5, BLUE=9, GREY=12, COLOR_END=16)
+    assert shifted.is_sentinel(Enumerator("COLOR_END", 16))
+    tens = enum("color", RED=0, GREEN=10, BLUE=20, GREY=30, COLOR_END=40)
+    assert tens.is_sentinel(Enumerator("COLOR_END", 40))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"RED": 0, "GREEN": 4, "BLUE": 8, "COLOR_END": 12},
+        {"RED": 4, "GREEN": 8, "BLUE": 12, "GREY": 16, "COLOR_END": 20},
+        {"RED": 0, "GREEN": 4, "BLUE": 12, "GREY": 13, "COLOR_END": 16},
+        {"RED": 0, "GREEN": 4, "BLUE": 8, "GREY": 12, "COLOR_END": 17},
+        {"RED": 0, "GREEN": 1, "BLUE": 3, "GREY": 4, "PINK": 6, "COLOR_END": 8},
+    ],
+)
+def test_few_or_uneven_steps_lead_to_no_end(values: dict[str, int]) -> None:
+    assert not enum("color", **values).is_sentinel(Enumerator("COLOR_END", values["COLOR_END"]))
+
+
+@pytest.mark.parametrize("name", ["COLOR_FIRST", "kColorMin", "kFirst", "COLOR_MIN_VALUE"])
+def test_the_first_of_a_list_is_its_smallest_value_by_another_name(name: str) -> None:
+    assert enum("color", **{name: -3, "RED": -3, "GREEN": 1}).is_sentinel(Enumerator(name, -3))
+    assert not enum("color", **{name: -3, "GREEN": 1}).is_sentinel(Enumerator(name, -3))
+    assert not enum("color", **{name: 1, "RED": -3, "GREEN": 1}).is_sentinel(Enumerator(name, 1))
+
+
 @pytest.mark.parametrize("called", ["color_error", "ColorResult", "COLOR_STATUS", "io::ErrorCode", "token_t", "State"])
 def test_a_size_or_an_end_among_errors_and_results_is_one_of_them(called: str) -> None:
     assert not enum(called, OK=0, DENIED=1, BAD_SIZE=2).is_sentinel(Enumerator("BAD_SIZE", 2))

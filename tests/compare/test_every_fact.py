@@ -335,6 +335,8 @@ MEANINGLESS = {
     r"source \S+\.traits-swapped": "a set, which readers sort",
     r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",
     r"source \S+\.template\[int N\]\.name=other": "what a template parameter is called is nobody's business",
+    r"source \S+\.parameters\[.*\]\.length\+": "a pointer tells no length, nor do releases that were stored before",
+    r"source \S+\.template\[.*\]\.length\+": "parameters of templates are no arrays",
     r"source \S+\.parameters\+one": "headers list no parameters where none has a name or a default",
     r"source \S+\.expressions(-first|\+one)": "who writes no expression has the next value",
     r"source \S+\.expressions-swapped": "the order of enumerators is nobody's business",

@@ -9,6 +9,7 @@ import re
 from functools import cached_property, reduce
 from operator import or_
 
+from abistore.compare.classify.enumerations.runs import counted, runs_up_to, steps_up_to
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
 
@@ -39,6 +40,12 @@ UNCERTAIN = r"(?i)(?:^|_)(?:size|end|ending|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:S
 
 LAST_OF = r"(?i)(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
 """So may the last of something be: ``LAST_KNOWN_STATE``. It has a value of its own then."""
+
+FIRST = (
+    r"(?i)(?:^|_)(?:first|lowest|min(?:imum)?)(?:_?(?:value|item|entry|enum))?_*$"
+    r"|(?-i:(?:^k?|[a-z0-9])(?:First|Lowest|Min(?:imum)?)(?:Value|Enum)?$)"
+)
+"""How the first of a list is called that has another name too: ``COLOR_FIRST = COLOR_RED``, ``kMin = kNotset``."""
 
 PLURAL = r"(?i)(?:n_?|no_?of_?)?(?P<shared>[a-z0-9_]+?)_?(?:e?s|_n)"
 """How the number of all is called after what each is called: ``COLORS`` and ``NCOLORS`` behind ``COLOR_RED``."""
@@ -121,10 +128,9 @@ class EnumeratorValues:
         return all(new.by_name.get(each.name) == each.value for each in flags)
 
     def _is_counted(self, end: Enumerator) -> bool:
-        """Whether ``end`` follows values that run from 0 or 1 without a gap, which are no errors, results or states."""
-        others = [value for value in self.by_value if value < end.value]
-        first = min(others, default=None)
-        runs = first in (0, 1) and len(others) == end.value - first
+        """Whether ``end`` follows values in a row, which are no errors, results or states."""
+        others = counted(self.by_value, end.value)
+        runs = runs_up_to(end.value, others) or steps_up_to(end.value, others)
         answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
         return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
 
@@ -167,18 +173,24 @@ class EnumeratorValues:
         larger = (value for value in self.by_value if value > each.value)
         return all(value.bit_count() > 1 and value & ~self.single_bits == 0 for value in larger)
 
+    def _is_first(self, each: Enumerator) -> bool:
+        """Whether ``each`` is called the first, and is the smallest value by another name."""
+        named = re.search(FIRST, each.name) is not None
+        return named and each.value == min(self.by_value) and len(self.by_value[each.value]) > 1
+
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
         An end is called so and no other enumerator but ends is larger, or it is the number of the others and called
         after them; the sum of all bits is called so and is it.
         A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
+        A first one is the smallest by another name, which keeps the number that programs have.
         """
         if each.name in self._ends_of_errors:
             return True
         if is_bound(each.name):
             return self._is_last(each) and self._is_certain(each)
-        if self._is_number_of_all(each):
+        if self._is_number_of_all(each) or self._is_first(each):
             return True
         return re.search(MASK, each.name) is not None and each.value == self._all_bits
 

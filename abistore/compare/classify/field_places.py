@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from abistore.compare.classify.tail_padding import lends_tail
 from abistore.compare.context import Context
 from abistore.compare.types.extents import Extent, Extents
 from abistore.compare.types.fields import InnerField, flat_fields, plain
@@ -43,7 +44,8 @@ class FieldStorage:
         self.rooms = Extents(extent(each, after) for each in new if is_reserved(each))
         reserved = [extent(each, before) for each in old if is_reserved(each)]
         reserved += [room for each in old if (room := _room(each, before)) is not None]
-        holes = [each for each in before.holes(record.old) if not each.tail or not _lends_tail(record)]
+        is_lent = lends_tail(record.subject.name, record.old, context.old)
+        holes = [each for each in before.holes(record.old) if not (each.tail and is_lent)]
         self.removed = [(each.name, extent(each, before)) for each in old if each.name not in names]
         self.reserved = Extents(reserved)
         self.unused = Extents(
@@ -109,13 +111,3 @@ def _room(field: Field, layouts: Layouts) -> Extent | None:
     used = max((extent(each, layouts)[1] for each in union.fields if not is_reserved(each)), default=0)
     room = max((extent(each, layouts)[1] for each in union.fields if is_reserved(each)), default=0)
     return (field.offset + used, field.offset + room) if used < room else None
-
-
-def _lends_tail(record: Changed[Record]) -> bool:
-    """Whether derived classes and ``[[no_unique_address]]`` members may lie in the record's tail padding.
-
-    So it is for all but plain old data (Itanium C++ ABI, 2.2 and 2.4).
-    """
-    old = record.old
-    hidden = any(field.access != "public" for field in old.fields)
-    return bool(old.bases or old.virtuals or old.has_vptr or hidden or old.passing == "reference")

@@ -284,13 +284,19 @@ def _parameters(template: Declared, other: Declared) -> tuple[Argument, ...]:
 
 
 def _arguments(own: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """A parameter that has no name on one side was not renamed; none is listed where none has a name or a default."""
+    """A parameter that has no name on one side was not renamed; none is listed where none has a name or a default.
+
+    Releases that were stored before tell no lengths, and a pointer has none.
+    """
     if own and other and len(own) != len(other):
         return own
     pairs = zip_longest(own, other, fillvalue=Argument())
-    return tuple(
-        Argument(first.name if second.name else "", _default(first.default, second.default)) for first, second in pairs
-    )
+    return tuple(_argument(first, second) for first, second in pairs)
+
+
+def _argument(own: Argument, other: Argument) -> Argument:
+    name, length = own.name if other.name else "", own.length if other.length else 0
+    return Argument(name, _default(own.default, other.default), length)
 
 
 def _foreign(foreign: Foreign, other: Foreign) -> AnyShape:

@@ -252,10 +252,11 @@ def _keeps_bits(each: Changed[Enumerator], context: Context) -> bool:
 
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
 def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """The value of an enumerator that marks the end, the count, all bits or the release changed.
+    """The value of an enumerator that marks the end, the count, the first, all bits or the release changed.
 
-    It grows with each enumerator that is added, or with each release. Programs that size arrays by it have the old
-    size; the library must not write more elements into them.
+    It moves with each enumerator that is added, or with each release. Programs that size arrays by it have the old
+    size; the library must not write more elements into them. A first one is the smallest by another name
+    (``COLOR_FIRST = COLOR_RED``), which keeps the number that programs have.
 
     Fix: nothing, where no function fills or reads an array of that length.
     """

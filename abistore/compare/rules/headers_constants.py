@@ -162,9 +162,9 @@ def _keeps_bits(declared: Changed[Declared] | Removed[Declared], context: Contex
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
 def constant_sentinel_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a constant that marks an end, a count or all bits changed.
+    """The value of a constant that marks an end, a count, the first or all bits changed.
 
-    It grows with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
+    It moves with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
     library must not write more elements into them.
 
     Fix: nothing, where no function fills or reads an array of that length.

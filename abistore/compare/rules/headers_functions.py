@@ -11,6 +11,7 @@ from abistore.model.cpp_names.prototypes import argument
 from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.words.counting import counted
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
@@ -112,6 +113,41 @@ def param_default_value_added(parameter: Changed[Argument]) -> Iterator[Note]:
     """
     if parameter.old.default is None and parameter.new.default is not None:
         yield Note("the argument may be left out", argument(parameter.old), argument(parameter.new))
+
+
+def _lengths(parameter: Changed[Argument]) -> tuple[int, int]:
+    """The lengths of the array that callers give; the same where they have the function compiled in."""
+    assert parameter.within is not None and isinstance(parameter.within.old, Declared)
+    old, new = parameter.old.length, parameter.new.length
+    return (old, old) if "inline" in parameter.within.old.traits else (old, new)
+
+
+@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
+def param_array_narrowed(parameter: Changed[Argument]) -> Iterator[Note]:
+    """A parameter asks for a longer array than before, e.g. ``void digest(char out[32])``.
+
+    Built callers give an array of the old length. The function writes, or reads, behind its end. A pointer tells
+    nothing of that: the symbol and the call are the same. Text that is only read (``const char name[32]``) ends by a
+    mark and is left out.
+
+    Fix: keep the function and its length, and add one with a new name.
+    """
+    old, new = _lengths(parameter)
+    if 0 < old < new:
+        yield Note("the array must be longer", counted(old, "element"), counted(new, "element"))
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
+def param_array_widened(parameter: Changed[Argument]) -> Iterator[Note]:
+    """A parameter asks for a shorter array than before.
+
+    Built callers give more than the function uses. Where it fills the array in, the rest is left as it was.
+
+    Fix: say in the documentation which elements are filled in.
+    """
+    old, new = _lengths(parameter)
+    if 0 < new < old:
+        yield Note("the array may be shorter", counted(old, "element"), counted(new, "element"))
 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")

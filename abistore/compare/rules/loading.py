@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import abridged
+from abistore.compare.context import Context
 from abistore.compare.diff.parts import Feature
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.tables import Library
+from abistore.model.shapes import AnyShape
+from abistore.model.tables import Library, Symbol
+from abistore.model.words.elf_symbols import is_read_only
 
 INTERPRETER = "PT_INTERP "
 
@@ -110,18 +114,53 @@ INTERPRETER = "PT_INTERP "
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbolic_binding_mode_changed(library: Changed[Library]) -> Iterator[Note]:
+def symbolic_binding_mode_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
     """The library binds its own symbols first, or no longer does (``-Bsymbolic``).
 
     A program or a preloaded library may define a symbol of the library anew. The library's own calls no longer reach
-    that definition, or now do.
+    that definition, or now do. No data is exported that programs write.
 
     Fix: tell those who interpose symbols of the library.
     """
-    old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
-    if old != new:
+    old, new = _is_symbolic(library)
+    if old != new and not _copied_data(library, context):
         words = {True: "symbolic", False: None}
         yield Note("the library's own calls are bound differently", words[old], words[new])
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def var_binding_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """The library now goes to its own data (``-Bsymbolic``), of which programs may have copies.
+
+    A program that is linked as most are has its own copy of a variable that it uses (copy relocation), and the library
+    used to go there. Now what one of them writes, the other does not see.
+
+    Fix: link with ``-Bsymbolic-functions``, which leaves data alone, or export accessor functions only.
+    """
+    if copied := _copied_data(library, context):
+        yield Note("the library no longer uses copies that programs have", None, abridged(copied))
+
+
+def _is_symbolic(library: Changed[Library]) -> tuple[bool, bool]:
+    old, new = ("DF_SYMBOLIC" in side.features for side in (library.old, library.new))
+    return old, new
+
+
+def _copied_data(library: Changed[Library], context: Context) -> list[str]:
+    """The variables that programs can name and write, where the library begins to bind them to itself."""
+    if _is_symbolic(library) != (False, True):
+        return []
+    exports = context.old.snapshot.entries.get("symbol", {})
+    return sorted(
+        name.spelling
+        for name, shapes in exports.items()
+        if name.kind == "variable" and any(map(_is_written, shapes)) and context.old.consumers.can_name(name)
+    )
+
+
+def _is_written(shape: AnyShape) -> bool:
+    """Whether it is an object that may be written; thread-local ones are never copied."""
+    return isinstance(shape, Symbol) and shape.type == "data" and is_read_only(shape) is False
 
 
 INTERPRETER = "PT_INTERP "

@@ -8,7 +8,7 @@ from abistore.model.cpp_names.declarators import declare, listed, spell
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Method, TypeRef
+from abistore.model.shapes import Array, Function, Method, Pointer, TypeRef
 
 
 def declared_text(name: Name, shape: Declared) -> str:
@@ -43,6 +43,8 @@ def prototype(function: Function, told: Declared, *, c: bool) -> str:
 
 
 def _argument(type: TypeRef, told: Argument) -> str:
+    if told.length and isinstance(type, Pointer):
+        type = Array(type.target, told.length)
     text = declare(type, told.name) if told.name else spell(type)
     return text if told.default is None else f"{text} = {told.default}"
 

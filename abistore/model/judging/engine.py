@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 99
+ENGINE: Final = 100
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "a40ba648ee0e98a3"
+CORPUS: Final = "e077cb5e6fe12796"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -87,4 +87,9 @@ def _parameters(one: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple
     if len(one) != len(other):
         return one or other
     pairs = zip(one, other, strict=True)
-    return tuple([Argument(a.name or b.name, a.default if a.default is not None else b.default) for a, b in pairs])
+    return tuple([_both(*pair) for pair in pairs])
+
+
+def _both(one: Argument, other: Argument) -> Argument:
+    default = one.default if one.default is not None else other.default
+    return Argument(one.name or other.name, default, max(one.length, other.length))

@@ -15,6 +15,7 @@ from abistore.extract.headers.walk.written.attributes import CONSTEXPR, Attribut
 from abistore.extract.headers.walk.written.bodies import InlineBodies
 from abistore.extract.headers.walk.written.constants import LONGEST, Constants
 from abistore.extract.headers.walk.written.definitions import INTERNAL, Definitions
+from abistore.extract.headers.walk.written.lengths import length
 from abistore.extract.headers.walk.written.tokens import SourceText, after, spelled
 from abistore.model.declared import Argument, Declared, Trait
 from abistore.model.shapes import Field, Primitive, Record
@@ -82,7 +83,7 @@ class Descriptions:
         return kind in NOEXCEPT or (kind == 0 and cursor.kind == kinds.DESTRUCTOR)
 
     def _parameters(self, cursor: Cursor) -> tuple[Argument, ...]:
-        """The parameters by name and default; nothing where no parameter has either."""
+        """The parameters by name, default and length; nothing where no parameter has any."""
         lib = self._lib
         count = lib.Cursor_getNumArguments(cursor)
         if count <= 0:
@@ -92,7 +93,7 @@ class Descriptions:
         for index in range(count):
             parameter = lib.Cursor_getArgument(cursor, index)
             default = spelled(after(self.text.of(parameter), "=")) if written else ""
-            found.append(Argument(lib.spelling(parameter), default or None))
+            found.append(Argument(lib.spelling(parameter), default or None, length(lib, parameter)))
         return tuple(found) if any(each != Argument() for each in found) else ()
 
     def variable(self, cursor: Cursor) -> Declared:
