@@ -26,7 +26,8 @@ MENDED: Final[Mapping[Part, str]] = {
     Part.SEVENTH: "names of an enumeration that went and macros that number something are enumerators that move; "
     "flags that are joined may be more; `std::atomic` holds what it is made of",
     Part.EIGHTH: "an instance is public that the library makes of a template whose functions headers only declare; "
-    "joins of flags do not hide that macros are flags; the last flag may have another name",
+    "joins of flags do not hide that macros are flags; the last flag may have another name; "
+    "an end may follow numbers that rise in steps, and the first of a list moves as its end does",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
