@@ -1,6 +1,6 @@
 """What a long history costs: judging every release for the first time, showing it again, and with a baseline.
 
-``python -m benchmarks.history [--releases N ...] [--joined]`` prints a Markdown table. Needs nothing but abistore.
+``python -m benchmarks.history [--releases N ...] [--rounds N] [--joined]`` prints a Markdown table. Needs no more.
 ``--questions`` measures what the history is asked instead: since when, until when, which release can replace which.
 """
 
@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from abistore.model.history import IngestRequest
@@ -34,22 +35,30 @@ def ingested(path: Path, releases: int, declarations: int, joined: bool) -> None
             store.ingest(made(number, declarations, joined=joined), IngestRequest(f"1.{number}"))
 
 
-def line(folder: Path, releases: int, declarations: int, joined: bool) -> Sequence[str]:
-    """One line of the table."""
+def line(folder: Path, releases: int, asked: argparse.Namespace) -> Sequence[str]:
+    """One line of the table: medians of processor time, and the largest peaks."""
     database = folder / f"{releases}.db"
-    ingested(database, releases, declarations, joined)
+    ingested(database, releases, asked.declarations, asked.joined)
     stored = _megabytes(database)
-    judged, anew = folder / "judged.db", folder / "anew.db"
-    shutil.copyfile(database, judged)
-    shutil.copyfile(database, anew)
-    first, again = history(judged), history(judged)
-    measured([*command(anew), "baseline", "set", "growing@1.1"])
-    against, against_again = history(anew), history(anew)
-    costs = (text for cost in (first, again, against, against_again) for text in _told(cost))
-    found = (str(releases), f"{stored:.1f}", *costs, f"{_megabytes(anew):.1f}")
+    rounds = [judged(database, folder / "judged.db") for _ in range(asked.rounds)]
+    costs = (text for series in zip(*rounds, strict=True) for text in _told(*series))
+    found = (str(releases), f"{stored:.1f}", *costs, f"{_megabytes(folder / 'judged.db'):.1f}")
     for path in folder.glob("*.db*"):
         path.unlink()
     return found
+
+
+def judged(database: Path, copy: Path) -> tuple[Cost, ...]:
+    """What a history costs first and again, then the same with a baseline: in ``copy``, which is made anew for each."""
+    costs: list[Cost] = []
+    for baseline in (False, True):
+        for path in copy.parent.glob(f"{copy.name}*"):
+            path.unlink()
+        shutil.copyfile(database, copy)
+        if baseline:
+            measured([*command(copy), "baseline", "set", "growing@1.1"])
+        costs += history(copy), history(copy)
+    return tuple(costs)
 
 
 QUESTIONS = (
@@ -93,8 +102,8 @@ def measured(words: Sequence[str | Path]) -> Cost:
     return cost
 
 
-def _told(cost: Cost) -> tuple[str, str]:
-    return f"{cost.seconds:.2f}", f"{cost.peak / 1e6:.0f}"
+def _told(*costs: Cost) -> tuple[str, str]:
+    return f"{median(cost.seconds for cost in costs):.2f}", f"{max(cost.peak for cost in costs) / 1e6:.0f}"
 
 
 def _megabytes(database: Path) -> float:
@@ -105,6 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--releases", type=int, nargs="+", default=[50, 200, 500, 1000])
     parser.add_argument("--declarations", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=1, help="runs of each command, without --questions")
     parser.add_argument("--joined", action="store_true", help="declarations that have to do with each other")
     parser.add_argument("--questions", action="store_true", help="what questions to the longest history cost")
     asked = parser.parse_args()
@@ -113,7 +123,7 @@ def main() -> None:
     def lines() -> Iterator[Sequence[str]]:
         with TemporaryDirectory() as folder:
             for releases in asked.releases:
-                yield line(Path(folder), releases, asked.declarations, asked.joined)
+                yield line(Path(folder), releases, asked)
 
     if asked.questions:
         with TemporaryDirectory() as folder:
