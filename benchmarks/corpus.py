@@ -163,12 +163,15 @@ def _build_id(library: Path) -> str:
 
 
 def _altered(library: Path) -> Path:
-    """A copy of ``library`` in which one exported function has another name of the same length."""
-    target = library.with_name(f"{library.stem}-altered.so")
+    """A copy of ``library`` in which one exported function has another name of the same length and the same GNU hash.
+
+    By another hash the dynamic linker would not find it: the hash is 33 times that of what stands before, and a byte.
+    """
+    target = library.with_name(f"{library.stem}-renamed.so")
     if not target.exists():
         data = library.read_bytes()
         name = next(name for name in _functions(library) if data.count(b"\0" + name + b"\0"))
-        renamed = re.sub(rb"[a-z](?=[a-zA-Z_]{3})", lambda found: found[0].upper(), name, count=1)
+        renamed = re.sub(rb"[a-y][b-z](?=\w)", lambda found: bytes((found[0][0] + 1, found[0][1] - 33)), name, count=1)
         target.write_bytes(data.replace(b"\0" + name + b"\0", b"\0" + renamed + b"\0"))
     return target
 

@@ -104,6 +104,9 @@ MOST_INLINE: Final = 32
 CLASS_NOT_DESCRIBED: Final = "class-not-described"
 """Why the layout of some class is not seen where all exports are described: it is only declared."""
 
+NOT_FOUND_BY_LINKER: Final = "not-found-by-linker"
+"""The reason why symbols are seen in part: the symbol table has some that the dynamic linker does not find."""
+
 BODIES_UNREAD: Final = "bodies-unread"
 """The reason why headers are read in part of which all is read but the bodies of some functions of C."""
 

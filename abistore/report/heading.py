@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from abistore.model.findings import Comparison, Impact, RulingFile, Verdict, evidence_rank, unequal_evidence
+from abistore.model.labels.sonames import name_word
 from abistore.model.names import SELF, Facet
-from abistore.model.snapshot import Evidence, evidence_of
+from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
 from abistore.report.wording import approval, counts
@@ -65,6 +66,8 @@ def _lack(evidence: Evidence) -> str:
     if evidence.state == "partial" and evidence.expected:
         if evidence.facet == "source":
             return f"has {evidence.described} of {counted(evidence.expected, 'header')} that parse without errors"
+        if evidence.reason == NOT_FOUND_BY_LINKER:
+            return f"lets the dynamic linker find {evidence.described} of {counted(evidence.expected, 'symbol')}"
         return f"describes {evidence.described} of {counted(evidence.expected, 'export')}"
     if evidence.reason in {"", "not-requested"}:
         return UNASKED[evidence.facet] if evidence.state == "missing" else "shows less of it"
@@ -135,8 +138,9 @@ def allowance(report: Report) -> str:
 
 
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
-    """Each piece of advice with its text: what was found, and how to fix it."""
-    fixes = {card.kind: card.fix for card in report.kinds}
+    """Each piece of advice with its text: what was found, and how to fix it, in the words of the platform."""
+    word = name_word(report.new.soname or report.old.soname or "")
+    fixes = {card.kind: card.fix.replace("SONAME", word) for card in report.kinds}
     for each in report.advice:
         both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
         found = f"{each.description} ({both})" if both else each.description

@@ -77,3 +77,15 @@ def test_a_universal_file_is_one_release_of_all_its_architectures(
     assert "stored    libcase 1 (macho-aarch64-64-little)" in first
     assert run(["ingest", path, "--version", "1", "--db", database]) == 0
     assert capsys.readouterr().out.count("known  ") == 2
+
+
+def test_what_a_dylib_is_told_to_bump_is_its_install_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SONAME is ELF's word."""
+    old, new = (build_dylib(f"int f(void) {{ return 1; }} int {name}(void) {{ return 2; }}") for name in ("g", "h"))
+    database = str(tmp_path / "abi.db")
+    assert run(["ingest", str(old), "--version", "1", "--set-baseline", "--db", database]) == 0
+    capsys.readouterr()
+    assert run(["gate", str(new), "--version", "1.1", "--db", database]) == 4
+    told = " ".join(capsys.readouterr().out.split())
+    assert "bump the install name" in told
+    assert "SONAME" not in told

@@ -31,11 +31,14 @@ def split_version(name: str) -> Versioned:
 
 
 def nm_exports(files: Sequence[Path]) -> dict[Path, set[Versioned]]:
-    """Defined symbols. The absolute ones that stand for a version definition are no exports, here or there."""
+    """Defined symbols. The absolute ones that stand for a version definition are no exports, here or there.
+
+    Nor are those in sections that are not loaded (N, n), which the dynamic linker passes over.
+    """
     found: dict[Path, set[Versioned]] = {file: set() for file in files}
     for file, letter, name in nm_lines(files):
         base, version, default = split_version(name)
-        if letter not in ("U", "w", "v") and not (letter == "A" and version in (base, None)):
+        if letter not in ("U", "w", "v", "N", "n") and not (letter == "A" and version in (base, None)):
             found[file].add((base, version, default))
     return found
 

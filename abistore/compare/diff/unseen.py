@@ -62,6 +62,7 @@ def not_checked(
     for name, marks in marked:
         for mark in marks:
             unseen.setdefault(mark, []).append(name)
+    yield from observed(context, "symbol")
     yield from _unrecorded(context, "symbol")
     for facet in DECLARING:
         if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):

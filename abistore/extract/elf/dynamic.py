@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
+from typing import Final
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile
+from abistore.extract.elf.container import PT_LOAD, SHT_NOBITS, ElfFile, ElfSegment
 from abistore.extract.string_table import text_at
 
 PT_DYNAMIC, PT_INTERP = 2, 3
 LONGEST_PATH = 4096
+PAGE: Final = 4096
+"""The loader maps whole pages: of 4,096 bytes where they are smallest."""
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_RPATH = 1, 4, 5, 6, 10, 14, 15
 DT_INIT, DT_FINI, DT_SYMBOLIC, DT_TEXTREL, DT_BIND_NOW, DT_RUNPATH, DT_FLAGS = 12, 13, 16, 22, 24, 29, 30
 DT_RELR, DT_GNU_HASH, DT_VERSYM, DT_FLAGS_1 = 36, 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFB
 DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFFC, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF
 DT_AUXILIARY, DT_FILTER = 0x7FFFFFFD, 0x7FFFFFFF
+DT_MIPS_XHASH = 0x70000036
 
 DF_TEXTREL, DF_BIND_NOW = 0x4, 0x8
 DF_1_NOW, DF_1_PIE = 0x1, 0x08000000
@@ -59,9 +65,7 @@ class DynamicSection:
                 f"{elf.path}: holds debug information only",
                 "pass the library itself, and this file's folder as --debug-dir",
             )
-        for loaded in elf.segments:
-            if loaded.type == PT_LOAD:
-                elf.file.check_range(loaded.offset, loaded.file_size)
+        _check_loaded([each for each in elf.segments if each.type == PT_LOAD], elf)
         data = elf.read_at(segment.offset, segment.file_size)
         entry = struct.Struct(elf.order + ("iI" if elf.bits == 32 else "qQ"))
         values: dict[int, list[int]] = {}
@@ -112,6 +116,16 @@ class DynamicSection:
     def text_relocations(self) -> bool:
         """Whether relocations may change read-only segments."""
         return DT_TEXTREL in self.values or bool(self.flags & DF_TEXTREL)
+
+
+def _check_loaded(loaded: Sequence[ElfSegment], elf: ElfFile) -> None:
+    """Refuse segments that are not all in the file, and those that lay another part of it over a page of one before."""
+    for segment in loaded:
+        elf.file.check_range(segment.offset, segment.file_size)
+    for before, after in pairwise(sorted(loaded, key=lambda each: each.address)):
+        end = before.address + before.memory_size
+        if after.address // PAGE * PAGE < end and after.address - after.offset != before.address - before.offset:
+            raise ExtractError(f"{elf.path}: a loaded segment lies over a part of another one", "link the library anew")
 
 
 def features(dynamic: DynamicSection) -> tuple[str, ...]:

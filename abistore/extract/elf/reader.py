@@ -14,6 +14,7 @@ from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.dynamic import DF_1_PIE, DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicSection, features
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
+from abistore.extract.elf.lookup import Lookup, looked_up
 from abistore.extract.elf.machines import COPYING, target_of
 from abistore.extract.elf.symbols import DynamicSymbol, copied_imports, exported, imported, index_exports, read_rows
 from abistore.extract.elf.versions import SymbolVersions, read_versions
@@ -56,7 +57,8 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     elf = open_library(file, options.max_bytes)
     tables = read_tables(elf, programs=options.programs)
     binary = unread(elf.file, options, tables.soname, target_of(elf), reader="elf", build_id=elf.build_id)
-    readings = [symbol_facet(tables.entries, len(tables.exports.kinds))]
+    symbols = symbol_facet(tables.entries, len(tables.exports.kinds))
+    readings = [msgspec.structs.replace(symbols, evidence=tables.lookup.evidence(symbols.evidence))]
     if options.layout:
         readings.append(_layout(elf, tables, options, binary.target))
     yield identified(join(binary, readings), elf.file, options)
@@ -110,6 +112,7 @@ class SymbolTables(msgspec.Struct):
     entries: dict[Name, Variants]
     exports: Exports
     soname: str | None
+    lookup: Lookup
 
 
 def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
@@ -122,7 +125,8 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
         raise ExtractError(f"{elf.path}: is statically linked and exports nothing", "pass a shared library")
     versions = read_versions(dynamic)
     rows = list(read_rows(dynamic))
-    found = list(exported(dynamic, rows, versions))
+    lookup = looked_up(dynamic, list(exported(dynamic, rows, versions)), versions)
+    found = lookup.found
     has_classes = any(name.spelling.startswith(MANGLED) for _, name, _ in found)
     relocated = _class_tables(dynamic, rows) if has_classes or programs else None
     if relocated is not None:
@@ -140,7 +144,7 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
     entries[SELF] = (_library(dynamic, versions, file_kind, {name.spelling for name, _ in imports}),)
-    return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME))
+    return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME), lookup)
 
 
 def _class_tables(dynamic: DynamicSection, rows: Sequence[DynamicSymbol]) -> ClassTables:

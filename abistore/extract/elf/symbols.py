@@ -27,6 +27,8 @@ SHN_UNDEF, SHN_ABS = 0, 0xFFF1
 PF_X = 1
 
 NOTYPE, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 2, 6, 10, 13
+BINDING_TYPES: Final = frozenset({NOTYPE, 1, FUNCTION, 5, TLS, IFUNC, ARM_THUMB})
+"""Linkers bind to symbols of these types: not to those of sections and files."""
 
 Kind = Literal["function", "variable"]
 
@@ -141,7 +143,8 @@ def exported(
     """The rows that other files can bind to, each with its name and shape.
 
     Left out are local and hidden symbols, the absolute symbols that stand for a version definition, data that an
-    executable copied from another library (its version is a required one), and :func:`is_noise`.
+    executable copied from another library (its version is a required one), what the dynamic linker passes over
+    (:func:`_is_passed_over`), and :func:`is_noise`.
     """
     version_names = frozenset(versions.defined.values())
     executable = _executable_places(dynamic.elf)
@@ -151,7 +154,7 @@ def exported(
     known: dict[tuple[object, ...], Symbol] = {}
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
-        if row.section == SHN_UNDEF or binding is None or visibility is None:
+        if row.section == SHN_UNDEF or binding is None or visibility is None or _is_passed_over(row):
             continue
         if row.section == SHN_ABS and row.name in version_names:
             continue
@@ -172,6 +175,15 @@ def exported(
             symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
             symbol = known[key] = _stored(symbol, read_only)
         yield row, Name(kind, row.name), symbol
+
+
+def _is_passed_over(row: DynamicSymbol) -> bool:
+    """Whether the dynamic linker looks on in the next library: no place in memory, or a type that does not bind.
+
+    Compilers of Rust keep what they tell each other in a section that is not loaded, under an exported name.
+    """
+    nowhere = not row.value and row.section != SHN_ABS and row.type != TLS
+    return nowhere or row.type not in BINDING_TYPES
 
 
 def _stored(symbol: Symbol, read_only: bool | None) -> Symbol:

@@ -8,6 +8,7 @@ import msgspec
 
 from abistore.errors import ExtractError
 from abistore.extract.elf.dynamic import DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM, DynamicSection
+from abistore.extract.elf.hash_tables import elf_hash
 from abistore.extract.string_table import text_at
 
 VER_FLG_BASE = 0x1
@@ -22,31 +23,40 @@ class NeededVersion(msgspec.Struct, frozen=True):
 
 
 class SymbolVersions(msgspec.Struct, frozen=True):
-    """Version names by the index that .gnu.version uses. The base version (the file's own name) is in neither."""
+    """Version names by the index that .gnu.version uses. The base version (the file's own name) is in neither.
+
+    ``damaged`` are definitions whose hash is not that of their name: programs that need them do not start.
+    """
 
     defined: dict[int, str]
     required: dict[int, NeededVersion]
+    damaged: frozenset[int] = frozenset()
 
 
 def read_versions(dynamic: DynamicSection) -> SymbolVersions:
     """The version tables of a file (Linux Standard Base, "Symbol Versioning"). Raises :class:`ExtractError`."""
-    return SymbolVersions(_definitions(dynamic), _requirements(dynamic))
+    defined, damaged = _definitions(dynamic)
+    return SymbolVersions(defined, _requirements(dynamic), damaged)
 
 
-def _definitions(dynamic: DynamicSection) -> dict[int, str]:
+def _definitions(dynamic: DynamicSection) -> tuple[dict[int, str], frozenset[int]]:
+    """The names of the versions, and which of them have another name's hash."""
     table, count = _table(dynamic, DT_VERDEF, DT_VERDEFNUM)
     entry, auxiliary = struct.Struct(dynamic.elf.order + "HHHHIII"), struct.Struct(dynamic.elf.order + "II")
     found: dict[int, str] = {}
+    damaged: set[int] = set()
     position = 0
     for _ in range(count):
-        _version, flags, index, _count, _hash, first, step = _unpack(dynamic, entry, table, position)
+        _version, flags, index, _count, hashed, first, step = _unpack(dynamic, entry, table, position)
         name, _ = _unpack(dynamic, auxiliary, table, position + first)
         if not flags & VER_FLG_BASE:
-            found[index & 0x7FFF] = text_at(dynamic.strings, name)
+            text = found[index & 0x7FFF] = text_at(dynamic.strings, name)
+            if "\\" not in text and hashed != elf_hash(text.encode()):
+                damaged.add(index & 0x7FFF)
         if not step:
             break
         position += step
-    return found
+    return found, frozenset(damaged)
 
 
 def _requirements(dynamic: DynamicSection) -> dict[int, NeededVersion]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from abistore.model.labels.sonames import name_word
 from abistore.model.words.counting import counted
 from abistore.report.arrangements import ChangedDeclaration
 from abistore.report.document import (
@@ -92,7 +93,8 @@ def _head(report: Report, style: Style) -> Iterator[str]:
         return
     soname = old.soname if old.soname == new.soname else f"{old.soname or 'none'} -> {new.soname or 'none'}"
     before = f"{old.exports} -> " if old.exports != new.exports else ""
-    sides = f"{new.target}, SONAME {soname or 'none'}, {before}{counted(new.exports, 'export')}"
+    word = name_word(new.soname or old.soname or "")
+    sides = f"{new.target}, {word} {soname or 'none'}, {before}{counted(new.exports, 'export')}"
     for text in (sides, ruled_by(report)):
         yield from (style.paint(line, "dim") for line in wrapped(text, "  ", style))
 

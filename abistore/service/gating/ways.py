@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.bump import Bump
+from abistore.model.labels.sonames import name_word
 from abistore.model.words.counting import counted
 from abistore.report.heading import allowance, passing, verdict
 from abistore.report.model import Report, ReportedFinding, verdict_of
@@ -76,7 +77,10 @@ def ways(report: Report, failing: Sequence[ReportedFinding], profile: str) -> It
     yield f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
     bump = report.bump
     if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
-        yield " and ".join(_bumps(bump)) or "give it a label that declares the break"
+        yield (
+            " and ".join(_bumps(bump, report.new.soname or report.old.soname))
+            or "give it a label that declares the break"
+        )
     ids = " ".join(dict.fromkeys(each.id for each in failing))
     yield f"accept it: abistore approve {ids} {_where(report, profile)} --reason WHY"
 
@@ -86,9 +90,12 @@ def _where(report: Report, profile: str) -> str:
     return f"--library {report.new.library} --target {report.new.target}{said}"
 
 
-def _bumps(bump: Bump) -> Iterator[str]:
-    """What a release must be called, and whether its SONAME must be another; a label that says it already stays."""
+def _bumps(bump: Bump, name: str | None) -> Iterator[str]:
+    """What a release must be called, and whether its SONAME must be another; a label that says it already stays.
+
+    ``name`` is what the library calls itself: a SONAME, an install name, or the name of a DLL.
+    """
     if bump.suggested:
         yield f"call it {bump.suggested}"
     if bump.soname_required:
-        yield "bump the SONAME"
+        yield f"bump the {name_word(name or '')}"
