@@ -168,3 +168,16 @@ def test_a_constructor_is_listed_once_whatever_symbols_it_has(abistore: Call, tm
         words = ("--library", "libfoo", "--version", version, "--header", header)
         assert abistore("ingest", built, *words).code == 0
     assert [each[0] for each in states(abistore)] == ["Box::Box(int)"]
+
+
+def test_private_members_are_not_listed(abistore: Call, tmp_path: Path) -> None:
+    """No program uses them, so that none waits for them to go."""
+    members = "{0} void shown(); private: {0} void hidden(); {0} static int kept;"
+    bodies = "void Box::shown() {} void Box::hidden() {} int Box::kept;\n"
+    header, text = tmp_path / "api.hpp", "class Box {{ public: {} }};\n"
+    built = build_library(text.format(members.format("")) + bodies, language="c++")
+    for version, said in (("1.0.0", members.format("[[deprecated]]")), ("2.0.0", "void other();")):
+        header.write_text(text.format(said))
+        words = ("--library", "libfoo", "--version", version, "--header", header)
+        assert abistore("ingest", built, *words).code == 0
+        assert [each[0] for each in states(abistore)] == ["Box::shown()"]

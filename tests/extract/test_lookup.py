@@ -26,6 +26,7 @@ from tests.extract.unfindable import (
     another_hash,
     another_name,
     another_version_hash,
+    chains_of_one,
     changed,
     no_buckets,
     no_filter,
@@ -135,6 +136,13 @@ def test_what_the_dynamic_linker_does_not_find_is_no_export_and_is_told(
     evidence = symbols(made)
     assert (evidence.state, evidence.reason) == ("partial", NOT_FOUND_BY_LINKER)
     assert (evidence.described, evidence.expected) == (len(expected), 3)
+
+
+def test_a_chain_that_ends_early_leads_to_no_more(tmp_path: Path) -> None:
+    made = changed(chains_of_one, "gnu", tmp_path)
+    found = found_by_the_linker(made, *ALL)
+    assert 0 < len(found) < len(ALL)
+    assert exports(made) == found
 
 
 @pytest.mark.parametrize("change", [nowhere, a_section])

@@ -29,7 +29,7 @@ def deprecations(
     target: str | None = None,
     profile: str | None = None,
 ) -> tuple[LineDeprecations, ...]:
-    """What each line of a library deprecates, and what it removed.
+    """What each line of a library deprecates, and what it removed, of what programs can use: private members are not.
 
     ``within`` is the window, such as ``2 minor``: how long a declaration stays after it was deprecated. Raises
     :class:`SnapshotNotFound`, and :class:`UsageError` for what is no window.
@@ -42,7 +42,8 @@ def deprecations(
 def _of_line(store: Store, key: LineKey, rule: DeprecationWindow | None) -> LineDeprecations:
     releases = releases_of(store, key)
     found = declared_lives(store, releases)
-    items = _items(releases, found, rule, store.scheme(key.library))
+    usable = {name: life for name, life in found.lives.items() if not life.is_private}
+    items = _items(releases, found._replace(lives=usable), rule, store.scheme(key.library))
     unread = tuple(each.version for place, each in enumerate(releases) if place not in set(found.read))
     return LineDeprecations(key, releases[-1].version, str(rule) if rule else "", items, unread)
 

@@ -10,6 +10,7 @@ from abistore.model.cycles import without_cycle_collection
 from abistore.model.declared import Declared
 from abistore.model.history import Release
 from abistore.model.names import Name
+from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot, evidence_of
 from abistore.service.spelled import display
 
@@ -20,11 +21,15 @@ DEPRECATED = "deprecated"
 
 
 class DeclaredLife(NamedTuple):
-    """A public declaration: where in release order it was deprecated and removed, ``None`` if it was not."""
+    """A declaration of headers: where in release order it was deprecated and removed, ``None`` if it was not.
+
+    ``is_private``: a private member, which programs can use through inline functions of the headers only.
+    """
 
     display: str
     since: int | None = None
     removed: int | None = None
+    is_private: bool = False
 
 
 class DeclaredLives(NamedTuple):
@@ -37,7 +42,7 @@ class DeclaredLives(NamedTuple):
 def declared_lives(store: Store, releases: Sequence[Release]) -> DeclaredLives:
     """Walk the releases of a line, in release order. One whose headers were not read says nothing."""
     walk, found = store.walk(), dict[Name, DeclaredLife]()
-    read, pending, known = list[int](), set[Name](), set[Name]()
+    read, pending, known = list[int](), set[Name](), dict[Name, bool]()
     for place, release in enumerate(releases):
         with limits_for(release.declarations << 8, f"reading {release.reference}"), without_cycle_collection():
             step = walk.step(release)
@@ -55,27 +60,35 @@ def _all(snapshot: Snapshot) -> Iterable[Name]:
 
 
 def _note(
-    found: dict[Name, DeclaredLife], known: set[Name], snapshot: Snapshot, changed: tuple[int, Iterable[Name]]
+    found: dict[Name, DeclaredLife], known: dict[Name, bool], snapshot: Snapshot, changed: tuple[int, Iterable[Name]]
 ) -> None:
-    """What a release says of the declarations that differ from the one before."""
+    """What a release says of the declarations that differ from the one before; ``known`` are private or not."""
     place, names = changed
     for name in names:
         declared = next(_declared(snapshot, name), None)
         life = found.get(name)
         if declared is None:
             if name in known:
-                known.discard(name)
-                found[name] = (life or DeclaredLife(_display(snapshot, name)))._replace(removed=place)
+                was_private = known.pop(name)
+                life = life or DeclaredLife(_display(snapshot, name), is_private=was_private)
+                found[name] = life._replace(removed=place)
             continue
-        known.add(name)
+        known[name] = _is_private(snapshot, name)
         if DEPRECATED not in declared.traits:
             found.pop(name, None)
         elif life is None or life.removed is not None or life.since is None:
-            found[name] = DeclaredLife(_display(snapshot, name), since=place)
+            found[name] = DeclaredLife(_display(snapshot, name), since=place, is_private=known[name])
 
 
 def _declared(snapshot: Snapshot, name: Name) -> Iterator[Declared]:
     return (shape for shape in snapshot.variants("source", name) if isinstance(shape, Declared))
+
+
+def _is_private(snapshot: Snapshot, name: Name) -> bool:
+    """Whether a function or variable is a private member, as headers tell."""
+    shapes = snapshot.variants("source", name)
+    functions = [shape.method.access for shape in shapes if isinstance(shape, Function) and shape.method is not None]
+    return "private" in functions or any(isinstance(each, Variable) and each.access == "private" for each in shapes)
 
 
 def _display(snapshot: Snapshot, name: Name) -> str:
