@@ -24,7 +24,7 @@ TARGET = Target("elf", "x86_64", 64, "little", "sysv")
 @cache
 def read_texts(files: tuple[tuple[str, str], ...], language: Language = "c++", standard: str = "") -> FacetReading:
     """What headers declare, given by their names and texts."""
-    with tempfile.TemporaryDirectory(prefix="abistore-headers-") as folder:
+    with tempfile.TemporaryDirectory(prefix="written-headers-") as folder:
         for name, text in files:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
