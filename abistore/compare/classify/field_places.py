@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from abistore.compare.classify.tail_padding import lends_tail
 from abistore.compare.context import Context
 from abistore.compare.types.extents import Extent, Extents
 from abistore.compare.types.fields import InnerField, flat_fields, plain
@@ -44,8 +43,7 @@ class FieldStorage:
         self.rooms = Extents(extent(each, after) for each in new if is_reserved(each))
         reserved = [extent(each, before) for each in old if is_reserved(each)]
         reserved += [room for each in old if (room := _room(each, before)) is not None]
-        is_lent = lends_tail(record.subject.name, record.old, context.old)
-        holes = [each for each in before.holes(record.old) if not (each.tail and is_lent)]
+        holes = [each for each in before.holes(record.old) if not (each.tail and _is_lent(record, context))]
         self.removed = [(each.name, extent(each, before)) for each in old if each.name not in names]
         self.reserved = Extents(reserved)
         self.unused = Extents(
@@ -55,6 +53,13 @@ class FieldStorage:
                 *((each.offset, each.offset + each.length) for each in holes),
             ]
         )
+
+
+def _is_lent(record: Changed[Record], context: Context) -> bool:
+    """Whether what lay in the padding at the end of the old record may be other data."""
+    from abistore.compare.classify.tail_padding import lends_tail  # few records that grow have any
+
+    return lends_tail(record.subject.name, record.old, context.old)
 
 
 def place_of(added: Added[Field | InnerField], context: Context) -> FieldPlace:
