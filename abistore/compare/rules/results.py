@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.derived_results import points_to_derived
+from abistore.compare.classify.signatures.enumerated_results import holds_enumerators, is_virtual
 from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
@@ -39,7 +40,9 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is TypeDifference.OTHER and not _is_derived(result, context):
+    if _result(result, context) is TypeDifference.OTHER and not (
+        _is_derived(result, context) or _is_enumerated(result, context)
+    ):
         yield Note("the function returns another type", *_types(result))
 
 
@@ -58,6 +61,26 @@ def return_type_narrowed(result: Changed[Result], context: Context) -> Iterator[
 
 def _is_derived(result: Changed[Result], context: Context) -> bool:
     return points_to_derived(result.old.type, result.new.type, context)
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def return_type_widened(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a wider enumeration for an integer, which holds all its enumerators.
+
+    The result comes in the same register, of which built callers read the low part: they get the same number. They
+    would cut off one that the integer cannot hold. Example: ``uint8_t`` became ``enum state { EMPTY, FULL }``.
+
+    Fix: nothing, as long as the integer holds every value that the function returns.
+    """
+    if _result(result, context) is TypeDifference.OTHER and _is_enumerated(result, context):
+        yield Note("the result is a wider enumeration", *_types(result))
+
+
+def _is_enumerated(result: Changed[Result], context: Context) -> bool:
+    functions = () if result.within is None else (result.within.old, result.within.new)
+    if any(map(is_virtual, functions)):
+        return False
+    return holds_enumerators(result.old.type, result.new.type, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
