@@ -30,7 +30,7 @@ from abistore.model.shapes import (
     VirtualMethod,
 )
 from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
-from abistore.model.tables import Symbol
+from abistore.model.tables import Import, Symbol
 from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
 PUBLIC = Declared()
@@ -523,3 +523,51 @@ def test_programs_have_what_headers_define(
         for each in (("use", "twice"), ("use",))
     )
     assert kind in [each for each, _ in found(old, new)]
+
+
+VIEW, FIRST = record("geo::View"), "_ZN3geo5firstEv"
+
+
+def views(result: object, *view: AnyShape, state: str = "full", exports: tuple[str, ...] = (FIRST,)) -> Snapshot:
+    """A library with a function ``geo::first``, and a class that it may return."""
+    return library(
+        {function(FIRST): uses(result=result, display="geo::first"), VIEW: view}, exports=exports, state=state
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "result", "state", "callable"),
+    [
+        ((PUBLIC, Opaque("class")), Named(VIEW), "full", False),
+        ((Opaque("class"),), Named(VIEW), "full", False),
+        ((struct(INT),), Named(VIEW), "full", True),
+        ((PUBLIC, struct(INT)), Named(VIEW), "full", True),
+        ((PUBLIC, Opaque("class")), to(VIEW), "full", True),
+        ((PUBLIC, Opaque("class")), Named(VIEW), "partial", True),
+    ],
+    ids=["declared", "mentioned", "included", "defined", "a pointer", "not all headers parsed"],
+)
+def test_nobody_calls_a_function_that_returns_what_headers_only_declare(
+    view: tuple[AnyShape, ...], result: object, state: str, callable: bool
+) -> None:
+    old, new = (views(each, *view, state=state) for each in (result, LONG))
+    assert (worst(old, new) is Impact.BREAKING) is callable
+    assert SideFacts(old).consumers.cannot_call(function(FIRST)) is not callable
+
+
+def test_what_a_library_with_others_in_its_namespace_returns_may_be_theirs() -> None:
+    seen = views(Named(VIEW), PUBLIC, Opaque("class"))
+    needs = {Name("import", "_ZN3geo5otherEv"): (Import(),)}
+    entries = {**seen.entries, "symbol": {**seen.entries["symbol"], **needs}}
+    assert not SideFacts(replace(seen, entries=entries)).consumers.cannot_call(function(FIRST))
+
+
+def test_what_a_library_returns_is_known_by_what_it_exports_now() -> None:
+    """The symbols of a release differ from those of the one before, and the headers do not."""
+    weak = {function(FIRST): (Symbol("function", weak=True),), SELF: (LIBRARY,)}
+    seen = views(Named(VIEW), PUBLIC, Opaque("class"))
+    shared = replace(seen, entries={**seen.entries, "symbol": weak})
+    before = SideFacts(seen)
+    assert before.consumers.cannot_call(function(FIRST))
+    after = before.after(shared, {function(FIRST)})
+    assert not after.consumers.cannot_call(function(FIRST))

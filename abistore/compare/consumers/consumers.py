@@ -59,6 +59,13 @@ class Consumers(ABC):
         """
         return False
 
+    def cannot_call(self, export: Name) -> bool:
+        """Whether ``export`` passes by value what programs do not know, so that compilers refuse each call.
+
+        Without headers nothing tells.
+        """
+        return False
+
     @abstractmethod
     def concealment(self, export: Name) -> Concealment:
         """Why consumers cannot name ``export``.

@@ -75,6 +75,10 @@ class ToldConsumers(Consumers):
         declared = self._api.declaration(export)
         return declared is not None and not self._api.is_called(export.spelling) and self._obtained.uncalled(declared)
 
+    def cannot_call(self, export: Name) -> bool:
+        """Whether a call would pass by value a class of the library that no header defines."""
+        return self._api.is_uncallable(export, self._types)
+
     @cached_property
     def _obtained(self) -> Obtained:
         return Obtained(self._types, self._files, complete=self._api.complete)

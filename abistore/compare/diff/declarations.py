@@ -25,7 +25,7 @@ from abistore.compare.diff.parts import (
     Variant,
 )
 from abistore.compare.diff.unexported import is_unexported, unexported
-from abistore.compare.diff.unnamed import differs_in_access, unnamed, unused
+from abistore.compare.diff.unnamed import differs_in_access, uncalled, unnamed, unused
 from abistore.compare.diff.unseen import comparable, declared_only_by, read_alike
 from abistore.compare.diff.variants import closest, former_definition
 from abistore.compare.side import SideFacts
@@ -90,6 +90,8 @@ class FacetDeclarations:
             yield from unexported(name, _main(old), _main(new))
         elif _is_text(old) or _is_text(new):
             yield from _texts(name, old, new)
+        elif name.kind == "function" and context.old.consumers.cannot_call(name) and _passes_others(old, new):
+            yield uncalled(name, _main(old), _main(new))
         elif name.kind not in TYPES or context.concerns(name):
             yield from _paired(context, name, name, old, new)
         elif is_constant(context.old, name):
@@ -252,6 +254,14 @@ def _main(variants: Variants) -> AnyShape:
 def _is_text(variants: Variants | None) -> bool:
     """Whether only header text tells of a declaration: of a template, a concept, a using-declaration."""
     return variants is not None and all(isinstance(shape, Declared) for shape in variants)
+
+
+def _passes_others(old: Variants, new: Variants) -> bool:
+    """Whether a function takes or returns something else."""
+    one, other = _main(old), _main(new)
+    if not (isinstance(one, Function) and isinstance(other, Function)):
+        return False
+    return (one.result, one.parameters) != (other.result, other.parameters)
 
 
 def _text(variants: Variants) -> Declared | None:

@@ -242,6 +242,10 @@ class PrivateMemberExport(NamedShape, frozen=True):
     """A private member that no inline function is known to use."""
 
 
+class UncallableExport(NamedShape, frozen=True):
+    """A function that passes by value a class which public headers only declare."""
+
+
 class Instantiation(msgspec.Struct, frozen=True):
     """A weak symbol of a template instantiation that is gone as a whole."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from abistore.compare.consumers.consumers import Consumers
-from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
 from abistore.model.shapes import Access, AnyShape, Function, Method, Variable
@@ -39,6 +39,11 @@ def refilled(old: Symbol, new: Symbol) -> Iterator[tuple[str, str]]:
 def unused(export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
     """The delta of a private member that programs do not use."""
     return Changed(Subject(export), PrivateMemberExport(export, old), PrivateMemberExport(export, new))
+
+
+def uncalled(export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+    """The delta of a function that programs can name, and cannot call."""
+    return Changed(Subject(export), UncallableExport(export, old), UncallableExport(export, new))
 
 
 def differs_in_access(old: AnyShape, new: AnyShape) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UndeclaredExport
+from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
 from abistore.compare.diff.unnamed import refilled
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.declarators import declare
@@ -321,8 +321,26 @@ def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> It
         yield Note("the private member differs", old, new)
 
 
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def declaration_uncallable_changed(export: Changed[UncallableExport]) -> Iterator[Note]:
+    """A function that no program can call takes or returns something else.
+
+    It passes by value a class of the library that the public headers declare and do not define, as ``class View;`` and
+    ``View name() const;``: compilers refuse each call. Only a program that includes headers of the library's own
+    sources was compiled against the old declaration.
+
+    Fix: nothing, where no installed header defines the class; else keep the function, and add one with a new name.
+    """
+    old, new = _both(export)
+    if old != new:
+        yield Note("a function that programs cannot call differs", old, new)
+
+
 def _both(
-    export: Changed[InternalExport] | Changed[PrivateMemberExport] | Changed[UndeclaredExport],
+    export: Changed[InternalExport]
+    | Changed[PrivateMemberExport]
+    | Changed[UncallableExport]
+    | Changed[UndeclaredExport],
 ) -> tuple[str, str]:
     """What both sides say; of tables that differ in their words alone, the first word that does."""
     old, new = export.old.shape, export.new.shape
@@ -333,7 +351,7 @@ def _both(
     return texts
 
 
-def _declared(export: InternalExport | PrivateMemberExport | UndeclaredExport) -> str:
+def _declared(export: InternalExport | PrivateMemberExport | UncallableExport | UndeclaredExport) -> str:
     match export.shape:
         case Function():
             return signature(export.shape)

@@ -7,6 +7,7 @@ from abistore.compare.types.sameness import NUMBERS
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import Enum, Function, Inline, Named, Primitive, TypeRef
 
+
 def holds_enumerators(old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether an integer became a wider enumeration of which each enumerator, and each union of them, fits in it.
 

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 from abistore.compare.consumers.headers.classes import PublicClasses
 from abistore.compare.consumers.headers.compiled_functions import CompiledFunctions
+from abistore.compare.consumers.headers.incomplete import is_uncallable
+from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope
@@ -75,6 +77,13 @@ class PublicApi(PublicClasses):
                 if found is not None:
                     return found
         return None
+
+    def is_uncallable(self, export: Name, types: TypeSide) -> bool:
+        """Whether headers declare ``export``, and define no class that a call has to pass by value."""
+        declared = self.declaration(export)
+        if declared is None or self.is_called(export.spelling):
+            return False
+        return is_uncallable(self._source[declared], types, self.is_incomplete)
 
     def is_compiled_here(self, export: Name) -> bool:
         """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, Literal, TypeAlias
 
+from abistore.compare.consumers.headers.own_types import OwnTypes
 from abistore.compare.consumers.headers.texts import HeaderTexts
 from abistore.model.cpp_names.qualified import outside, scope, without_arguments
 from abistore.model.declared import Declared
@@ -49,6 +50,18 @@ class PublicTypes(HeaderTexts):
                 return "hidden" if "dummy" in text.traits else "public"
             return "public" if self._is_instance(type.spelling) else "included"
         return None
+
+    def is_incomplete(self, type: Name) -> bool:
+        """Whether ``type`` is a class of the library's own that headers only declare: all say no more than its name.
+
+        Programs may find what another library's class is made of in a header of that.
+        """
+        hidden = self.complete and "<" not in type.spelling and self.definition(type) == "hidden"
+        return hidden and self._own_types.has(type.spelling)
+
+    @cached_property
+    def _own_types(self) -> OwnTypes:
+        return OwnTypes(self._symbols)
 
     def _is_instance(self, qualified: str) -> bool:
         """Whether ``qualified`` is an instance of a public template, or a member of one."""
