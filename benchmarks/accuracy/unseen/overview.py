@@ -28,6 +28,8 @@ MENDED: Final[Mapping[Part, str]] = {
     Part.EIGHTH: "an instance is public that the library makes of a template whose functions headers only declare; "
     "joins of flags do not hide that macros are flags; the last flag may have another name; "
     "an end may follow numbers that rise in steps, and the first of a list moves as its end does",
+    Part.NINTH: "nobody can call what passes by value a class that headers only declare; a small integer that becomes "
+    "an enumeration of its numbers comes in the same register",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 

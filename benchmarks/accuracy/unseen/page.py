@@ -36,9 +36,9 @@ COUNTING = """**What counts as a break**: abistore and abicheck `BREAKING`, abid
 binary compatibility below 100 %. Each tool is used as its manual recommends: abidiff with `--headers-dir1/2`; ABICC
 over `abi-dumper -public-headers`, and over the headers themselves where there is no debug information; abicheck with
 `-H` and Clang, as the CastXML that it asks for comes from no package index. Versions: {versions}.
-A tool that ends
-with an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and counts as not
-found where the pair breaks (recall). "(43 pairs)" marks rows of tools that have not been asked about all of them.
+A tool that ends with an error or takes more than {seconds} s of processor time gives no answer; that is told apart, and
+counts as not found where the pair breaks (recall). "(43 pairs)" marks rows of tools that have not been asked about all
+of them.
 
 **Before** is what abistore said on 2026-11-22 before it read headers, and before any mechanism was made
 that the open half led to (`before.csv`); the other rows of the open part are from 2026-11-23.
