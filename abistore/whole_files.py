@@ -18,6 +18,5 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
             file.writelines(pieces)
             file.flush()
             draft.replace(path)
-        except BaseException:
+        finally:
             draft.unlink(missing_ok=True)
-            raise

@@ -144,6 +144,11 @@ class Function(Shape, frozen=True, tag="F"):
     calling_convention: str | None = None
     method: Method | None = None
 
+    @property
+    def is_virtual(self) -> bool:
+        """Whether it is called through a slot of a vtable, which derived classes may fill with their own."""
+        return self.method is not None and self.method.virtual != "no"
+
 
 class Variable(Shape, frozen=True, tag="V"):
     """A data object as its users were compiled against it; ``owner`` is the class of a static data member."""

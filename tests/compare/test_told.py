@@ -542,10 +542,11 @@ def views(result: object, *view: AnyShape, state: str = "full", exports: tuple[s
         ((Opaque("class"),), Named(VIEW), "full", False),
         ((struct(INT),), Named(VIEW), "full", True),
         ((PUBLIC, struct(INT)), Named(VIEW), "full", True),
+        ((Declared(traits=("dummy",)), struct(INT)), Named(VIEW), "full", True),
         ((PUBLIC, Opaque("class")), to(VIEW), "full", True),
         ((PUBLIC, Opaque("class")), Named(VIEW), "partial", True),
     ],
-    ids=["declared", "mentioned", "included", "defined", "a pointer", "not all headers parsed"],
+    ids=["declared", "mentioned", "included", "defined", "a dummy", "a pointer", "not all headers parsed"],
 )
 def test_nobody_calls_a_function_that_returns_what_headers_only_declare(
     view: tuple[AnyShape, ...], result: object, state: str, callable: bool

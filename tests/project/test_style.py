@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,25 @@ def test_a_module_begins_with_one_sentence() -> None:
 def test_a_module_is_short_and_its_name_says_what_it_holds() -> None:
     assert [path for path in SOURCES if len(path.read_text().splitlines()) > LONGEST_FILE] == []
     assert [path for path in SOURCES if path.stem in VAGUE] == []
+
+
+def bound(path: Path) -> Iterator[str]:
+    """The names that a module gives to something, outside of conditions."""
+    for node in tree_of(path).body:
+        match node:
+            case ast.FunctionDef(name) | ast.ClassDef(name) if not node.decorator_list:
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (each.id for each in targets if isinstance(each, ast.Name))
+            case ast.AnnAssign(target=ast.Name(name)):
+                yield name
+
+
+def test_a_module_names_a_thing_once() -> None:
+    counts = {path.relative_to(ROOT): Counter(bound(path)) for path in SOURCES}
+    assert {
+        path: twice for path, found in counts.items() if (twice := [one for one, n in found.items() if n > 1])
+    } == {}
 
 
 def test_functions_fit_a_screen() -> None:

@@ -90,7 +90,7 @@ class FacetDeclarations:
             yield from unexported(name, _main(old), _main(new))
         elif _is_text(old) or _is_text(new):
             yield from _texts(name, old, new)
-        elif name.kind == "function" and context.old.consumers.cannot_call(name) and _passes_others(old, new):
+        elif name.kind == "function" and _passes_others(old, new) and context.old.consumers.cannot_call(name):
             yield uncalled(name, _main(old), _main(new))
         elif name.kind not in TYPES or context.concerns(name):
             yield from _paired(context, name, name, old, new)

@@ -30,9 +30,6 @@ def static_tls_introduced(feature: Added[Feature]) -> Iterator[Note]:
         yield Note("static thread-local storage is needed", None, feature.new.name)
 
 
-INTERPRETER = "PT_INTERP "
-
-
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
     """The library no longer needs static thread-local storage.
@@ -43,9 +40,6 @@ def static_tls_removed(feature: Removed[Feature]) -> Iterator[Note]:
     """
     if feature.old.name == "STATIC_TLS":
         yield Note("static thread-local storage is no longer needed", feature.old.name)
-
-
-INTERPRETER = "PT_INTERP "
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
@@ -60,9 +54,6 @@ def dt_relr_introduced(feature: Added[Feature]) -> Iterator[Note]:
         yield Note("packed relative relocations are used", None, feature.new.name)
 
 
-INTERPRETER = "PT_INTERP "
-
-
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
 def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
     """The library no longer uses packed relative relocations (DT_RELR).
@@ -75,9 +66,6 @@ def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
         yield Note("packed relative relocations are no longer used", feature.old.name)
 
 
-INTERPRETER = "PT_INTERP "
-
-
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
 def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
     """The classic hash table of symbols is gone (DT_HASH).
@@ -88,9 +76,6 @@ def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
     """
     if feature.old.name == "DT_HASH":
         yield Note("the classic hash table is gone", feature.old.name)
-
-
-INTERPRETER = "PT_INTERP "
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -108,9 +93,6 @@ def interpreter_changed(library: Changed[Library]) -> Iterator[Note]:
 
 def _interpreter(library: Library) -> str | None:
     return next((each.removeprefix(INTERPRETER) for each in library.features if each.startswith(INTERPRETER)), None)
-
-
-INTERPRETER = "PT_INTERP "
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
@@ -163,9 +145,6 @@ def _is_written(shape: AnyShape) -> bool:
     return isinstance(shape, Symbol) and shape.type == "data" and is_read_only(shape) is False
 
 
-INTERPRETER = "PT_INTERP "
-
-
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
     """The flags for the loader changed (``-z nodelete`` and the like).
@@ -179,9 +158,6 @@ def dynamic_loading_flags_changed(library: Changed[Library]) -> Iterator[Note]:
     )
     if old != new:
         yield Note("flags for the loader differ", " ".join(old) or None, " ".join(new) or None)
-
-
-INTERPRETER = "PT_INTERP "
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.derived_results import points_to_derived
-from abistore.compare.classify.signatures.enumerated_results import holds_enumerators, is_virtual
+from abistore.compare.classify.signatures.enumerated_results import holds_enumerators
 from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
@@ -15,6 +15,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.shapes import Function
 
 
 def _result(result: Changed[Result], context: Context) -> TypeDifference:
@@ -78,7 +79,7 @@ def return_type_widened(result: Changed[Result], context: Context) -> Iterator[N
 
 def _is_enumerated(result: Changed[Result], context: Context) -> bool:
     functions = () if result.within is None else (result.within.old, result.within.new)
-    if any(map(is_virtual, functions)):
+    if any(isinstance(each, Function) and each.is_virtual for each in functions):  # the library gets what others return
         return False
     return holds_enumerators(result.old.type, result.new.type, context)
 

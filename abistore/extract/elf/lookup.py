@@ -25,7 +25,7 @@ MOST_NAMED: Final = 3
 class Lookup(msgspec.Struct, frozen=True):
     """The exports that the dynamic linker finds, and the names of those that it does not, or by one table only."""
 
-    found: list[Found]
+    found: Sequence[Found]
     lost: tuple[str, ...] = ()
     in_one_table: tuple[str, ...] = ()
 
@@ -56,7 +56,7 @@ def looked_up(dynamic: DynamicSection, found: Sequence[Found], versions: SymbolV
     by_hash = unfound(dynamic, _names(dynamic, [row for row, _, _ in found]))
     lost = {row.index for row, _, _ in found if row.version & 0x7FFF in versions.damaged} | by_hash.nowhere
     if not lost and not by_hash.in_one_table:
-        return Lookup(list(found))
+        return Lookup(found)
     return Lookup(
         [each for each in found if each[0].index not in lost],
         _spelled(found, lost),

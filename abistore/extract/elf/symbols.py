@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -206,7 +206,7 @@ def _kind(row: DynamicSymbol, sort: SymbolType, executable: tuple[tuple[int, int
     return "variable"
 
 
-def index_exports(dynamic: DynamicSection, found: list[tuple[DynamicSymbol, Name, Symbol]]) -> Exports:
+def index_exports(dynamic: DynamicSection, found: Sequence[tuple[DynamicSymbol, Name, Symbol]]) -> Exports:
     """The address index of what :func:`exported` gave."""
     thumb = dynamic.elf.machine == EM_ARM
     descriptors = FunctionDescriptors(dynamic.elf)

@@ -58,7 +58,7 @@ def _takes(user: Name, shapes: Variants, names: set[Name]) -> bool:
 
 
 def _is_taken_by(shape: AnyShape, names: set[Name]) -> bool:
-    if not isinstance(shape, Function) or (shape.method is not None and shape.method.virtual != "no"):
+    if not isinstance(shape, Function) or shape.is_virtual:
         return False
     others = tuple([each for each in shape.parameters if not _is_one_of(each, names)])
     return all(each not in names for each, _ in references(replace(shape, parameters=others)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abistore.compare.context import Context
 from abistore.compare.types.sameness import NUMBERS
 from abistore.compare.types.type_side import TypeSide
-from abistore.model.shapes import Enum, Function, Inline, Named, Primitive, TypeRef
+from abistore.model.shapes import Enum, Inline, Named, Primitive, TypeRef
 
 
 def holds_enumerators(old: TypeRef, new: TypeRef, context: Context) -> bool:
@@ -21,11 +21,6 @@ def holds_enumerators(old: TypeRef, new: TypeRef, context: Context) -> bool:
         return False  # not in one register, or the first of two holds the upper half
     numbers = _numbers(integer)
     return bool(enum.enumerators) and all(each.value in numbers for each in enum.enumerators)
-
-
-def is_virtual(function: object) -> bool:
-    """Whether programs may override a function: the library gets what they return."""
-    return isinstance(function, Function) and function.method is not None and function.method.virtual != "no"
 
 
 def _enum(type: TypeRef, side: TypeSide) -> Enum | None:

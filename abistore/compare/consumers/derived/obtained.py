@@ -171,7 +171,7 @@ class Obtained:
             return
         yield from self._mentioned(function.result)
         for each in function.parameters:
-            if (method is not None and method.virtual != "no") or not self._is_asked_for(each):
+            if function.is_virtual or not self._is_asked_for(each):
                 yield from self._mentioned(each)
 
     def _is_asked_for(self, parameter: TypeRef) -> bool:

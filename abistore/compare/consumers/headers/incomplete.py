@@ -17,7 +17,7 @@ def is_uncallable(shapes: Variants, types: TypeSide, is_hidden: Callable[[Name],
     overrides it is not known.
     """
     shape = next((each for each in shapes if isinstance(each, Function)), None)
-    if shape is None or (shape.method is not None and shape.method.virtual != "no"):
+    if shape is None or shape.is_virtual:
         return False
     return any(_is_of(each, types, is_hidden) for each in (shape.result, *shape.parameters))
 

@@ -54,10 +54,11 @@ class PublicTypes(HeaderTexts):
     def is_incomplete(self, type: Name) -> bool:
         """Whether ``type`` is a class of the library's own that headers only declare: all say no more than its name.
 
-        Programs may find what another library's class is made of in a header of that.
+        Programs may find what another library's class is made of in a header of that. A dummy definition is one.
         """
-        hidden = self.complete and "<" not in type.spelling and self.definition(type) == "hidden"
-        return hidden and self._own_types.has(type.spelling)
+        if not self.complete or "<" in type.spelling or self._stated(type) is not None:
+            return False
+        return self.definition(type) == "hidden" and self._own_types.has(type.spelling)
 
     @cached_property
     def _own_types(self) -> OwnTypes:
