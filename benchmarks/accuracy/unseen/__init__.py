@@ -54,6 +54,9 @@ class Part(StrEnum):
     NINTH = "ninth"
     """Of libraries chosen when the eighth part had been judged, and judged once: ``part = "ninth"``."""
 
+    TENTH = "tenth"
+    """Of libraries chosen when the ninth part had been judged, and judged once: ``part = "tenth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",
