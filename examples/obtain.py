@@ -89,10 +89,19 @@ def _place(made: Path, folder: Path) -> None:
 
 
 def _pypi(pinned: str, work: Path, backends: Sequence[str], variables: Mapping[str, str] | None) -> Path:
-    python = _pip_environment(backends)
-    found = {**(variables or {}), "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
-    pip = [python, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "--no-build-isolation"]
-    run([*pip, pinned], work, found)
+    """pip asks an sdist for its metadata once it has unpacked it; one that cannot answer is taken as unpacked."""
+    python, temporary = _pip_environment(backends), work / "temporary"
+    temporary.mkdir()
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    found = {**(variables or {}), "PATH": path, "TMPDIR": str(temporary)}
+    pip = [python, "-m", "pip", "download", "-q", "--no-clean", "--no-binary", ":all:", "--no-deps"]
+    try:
+        run([*pip, "--no-build-isolation", pinned], work, found)
+    except Missing:
+        left = [path.parent for path in temporary.glob("pip-download-*/*/PKG-INFO")]
+        if not left:
+            raise
+        return left[0]
     return _unpack(next(path for path in work.iterdir() if path.name.endswith((".tar.gz", ".zip"))))
 
 
