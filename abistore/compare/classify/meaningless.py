@@ -227,7 +227,9 @@ def _variable(variable: Variable) -> Variable:
     return msgspec.structs.replace(variable, display="")
 
 
-TOLD_OTHERWISE: Final[frozenset[Trait]] = frozenset({"befriends", "defined", "dummy", "standard_layout"})
+TOLD_OTHERWISE: Final[frozenset[Trait]] = frozenset(
+    {"befriends", "defined", "defined_within", "dummy", "standard_layout"}
+)
 """Traits by which other differences are judged, and whose own are none."""
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from abistore.model.cpp_names.declarators import declare, listed, spell
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.names import Name
 from abistore.model.shapes import Array, Function, Method, Pointer, TypeRef
+
+UNWRITTEN: Final = frozenset({"befriends", "defined", "defined_within", "template"})
+"""Traits that no word before a declaration says."""
 
 
 def declared_text(name: Name, shape: Declared) -> str:
@@ -26,7 +30,7 @@ def _words(shape: Declared) -> Iterator[str]:
     """What stands before the name of a declaration."""
     if shape.availability:
         yield f"availability({', '.join(shape.availability)})"
-    yield from (each.replace("_", " ") for each in shape.traits if each not in ("befriends", "defined", "template"))
+    yield from (each.replace("_", " ") for each in shape.traits if each not in UNWRITTEN)
     if "template" in shape.traits or shape.template:
         yield template_head(shape)
     if shape.requires is not None:

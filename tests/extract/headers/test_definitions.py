@@ -6,16 +6,16 @@ import pytest
 
 from abistore.extract.headers.options import Language
 from abistore.extract.headers.walk.written.definitions import EVERYTHING, instantiated
-from abistore.model.declared import Declared
+from abistore.model.declared import Declared, Trait
 from tests.public_headers import read_texts
 
 
-def defined(language: Language = "c++", **texts: str) -> set[str]:
+def defined(language: Language = "c++", trait: Trait = "defined", **texts: str) -> set[str]:
     """What the headers with these texts define, by symbol or signature."""
     files = tuple((f"{name}.h", text) for name, text in texts.items())
     told = read_texts(files, language).entries.items()
     shapes = ((name.spelling, shape) for name, variants in told for shape in variants if isinstance(shape, Declared))
-    return {spelling for spelling, shape in shapes if "defined" in shape.traits}
+    return {spelling for spelling, shape in shapes if trait in shape.traits}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,30 @@ def test_a_function_is_defined_where_its_body_is(text: str, names: set[str]) -> 
 )
 def test_a_class_template_is_defined_where_all_its_functions_are(text: str, told: bool) -> None:
     assert ("Box" in defined(a=text)) is told
+
+
+ROWS = "template <class T> struct Box { struct Rows { int count(); }; };"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("template <class T> struct Box { struct Rows { int count() { return 1; } }; };", True),
+        (f"{ROWS} template <class T> int Box<T>::Rows::count() {{ return 1; }}", True),
+        (ROWS, False),
+        ("template <class T> struct Box { struct Rows; };", False),
+        (
+            "template <class T> struct Box { struct Rows; }; template <class T> struct Box<T>::Rows { void f() {} };",
+            True,
+        ),
+        ("template <class T> struct Box { template <class U> struct Rows { void f() {} }; };", True),
+        ("template <class T> struct Box { struct Rows { struct Row { void f(); }; }; };", False),
+        ("template <class T> struct Box { struct Rows { void f() {} }; }; extern template struct Box<int>;", False),
+        ("template <class T> struct Box { int count() { return 1; } };", False),
+    ],
+)
+def test_classes_in_a_class_template_are_defined_where_all_their_functions_are(text: str, told: bool) -> None:
+    assert ("Box" in defined("c++", "defined_within", a=text)) is told
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from abistore.compare.consumers.export_table import is_weak
@@ -44,14 +44,39 @@ class CompiledFunctions:
         found = plain_template(scope(qualified))
         if found is not None and not found[1]:
             found = plain_template(qualified)
-        return found is not None and found[0] in self._templates
+        return (found is not None and found[0] in self._templates) or self._is_within(qualified)
+
+    def _is_within(self, qualified: str) -> bool:
+        """Whether ``qualified`` is a member of a class that stands in an instance: ``Box<int>::Rows::clear``."""
+        outer = scope(scope(qualified))
+        while "<" in outer:
+            found = plain_template(outer)
+            if found is not None and found[1] and found[0] in self._around:
+                return True
+            outer = scope(outer)
+        return False
 
     @cached_property
     def _templates(self) -> frozenset[str]:
         """The defined templates: with all partial specialisations and overloads."""
-        found: dict[str, bool] = {}
-        for name, text in self._texts.items():
-            if text.template:
-                plain = re.sub(r"<.*", "", text.template) if name.kind == "record" else text.template
-                found[plain] = found.get(plain, True) and text.defined
-        return frozenset(name for name, defined in found.items() if defined)
+        told = ((_plain(name, text), text.defined) for name, text in self._texts.items() if text.template)
+        return _without_exception(told)
+
+    @cached_property
+    def _around(self) -> frozenset[str]:
+        """The class templates whose inner classes are defined."""
+        records = ((name, text) for name, text in self._texts.items() if text.template and name.kind == "record")
+        return _without_exception((_plain(name, text), text.defined_within) for name, text in records)
+
+
+def _plain(name: Name, text: HeaderText) -> str:
+    """What a template is called, without the arguments of a partial specialisation."""
+    return re.sub(r"<.*", "", text.template) if name.kind == "record" else text.template
+
+
+def _without_exception(told: Iterable[tuple[str, bool]]) -> frozenset[str]:
+    """The names of which the same is told each time."""
+    found: dict[str, bool] = {}
+    for name, holds in told:
+        found[name] = found.get(name, True) and holds
+    return frozenset(name for name, holds in found.items() if holds)

@@ -24,8 +24,9 @@ class HeaderText(msgspec.Struct, frozen=True):
     """What headers say of one declaration.
 
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
-    is its name where it is a template. ``copied`` and ``defined`` functions are compiled into every program;
-    ``display`` is the name of one that is not copied. Inline bodies use further ``members``, ``calls`` and ``types``. A
+    is its name where it is a template. ``copied`` and ``defined`` functions are compiled into every program,
+    and those of the classes within a template that is ``defined_within``; ``display`` is the name of one that is not
+    copied. Inline bodies use further ``members``, ``calls`` and ``types``. A
     nested class may be ``closed`` to programs; ``owner`` is the class of a member.
     """
 
@@ -34,6 +35,7 @@ class HeaderText(msgspec.Struct, frozen=True):
     template: str = ""
     copied: bool = False
     defined: bool = False
+    defined_within: bool = False
     display: str = ""
     closed: bool = False
     owner: Name | None = None
@@ -94,6 +96,7 @@ class HeaderTexts:
             template=template,
             copied=copied,
             defined="defined" in text.traits,
+            defined_within="defined_within" in text.traits,
             display="" if copied else display,
             closed=isinstance(described, Record) and described.access != "public",
             owner=owner_of(described),

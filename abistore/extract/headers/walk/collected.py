@@ -11,7 +11,10 @@ from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Location, Variants
 
-OF_ALL: Final = frozenset({"defined", "friend"})
+DEFINED: Final = frozenset({"defined", "defined_within"})
+"""What is said of definitions that come with declarations."""
+
+OF_ALL: Final = DEFINED | {"friend"}
 """Traits of a name that each of its declarations must have."""
 
 
@@ -75,12 +78,12 @@ def merged(one: Declared, other: Declared) -> Declared:
 
 
 def defined_in_both(shape: AnyShape, others: Variants) -> AnyShape:
-    """What one unit tells of a name that others declare too: without ``defined`` where these know no definition."""
-    if not isinstance(shape, Declared) or "defined" not in shape.traits:
+    """What one unit tells of a name that others declare too: defined it is where these know the definition as well."""
+    if not isinstance(shape, Declared) or DEFINED.isdisjoint(shape.traits):
         return shape
-    if all("defined" in each.traits for each in others if isinstance(each, Declared)):
-        return shape
-    return msgspec.structs.replace(shape, traits=tuple([each for each in shape.traits if each != "defined"]))
+    known = [each.traits for each in others if isinstance(each, Declared)]
+    kept = [each for each in shape.traits if each not in DEFINED or all(each in traits for traits in known)]
+    return msgspec.structs.replace(shape, traits=tuple(kept))
 
 
 def _parameters(one: tuple[Argument, ...], other: tuple[Argument, ...]) -> tuple[Argument, ...]:

@@ -34,8 +34,8 @@ class TemplateWalk:
         children = self._lib.children(cursor)
         name = Name("record", self._types.names.of(cursor))
         declared = self._templated(self._descriptions.plain(cursor), cursor, children)
-        if self._descriptions.definitions.hold_all(cursor):
-            declared = replace(declared, traits=tuple(sorted({*declared.traits, "defined"})))
+        told = {*declared.traits, *self._descriptions.definitions.traits(cursor)}
+        declared = replace(declared, traits=tuple(sorted(told)))
         defines = bool(self._lib.isCursorDefinition(cursor))
         self._collected.declare(name, location, declared, defines=defines)
         outer, self._values = self._values, self._templates.values(children)

@@ -10,6 +10,7 @@ from typing import Final
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.written.tokens import TOKEN, SourceText
+from abistore.model.declared import Trait
 
 INTERNAL: Final = 2
 """CXLinkage_Internal."""
@@ -50,6 +51,34 @@ class Definitions:
         if not lib.Cursor_isFunctionInlined(found) or lib.getCursorLinkage(found) == INTERNAL:
             return True
         return self._cpp
+
+    def traits(self, template: Cursor) -> Iterator[Trait]:
+        """What is said of a class template or a partial specialization of one.
+
+        A specialization without classes in it does not contradict what is said of the others.
+        """
+        if self.hold_all(template):
+            yield "defined"
+        inner = self._classes_in(self._lib.getCursorDefinition(template))
+        if (inner or template.kind == kinds.PARTIAL_SPECIALIZATION) and self._hold_within(template):
+            yield "defined_within"
+
+    def _hold_within(self, template: Cursor) -> bool:
+        """Whether this is so of all functions of the classes in a class, which are instantiated with it."""
+        found: Cursor = self._lib.getCursorDefinition(template)
+        if found.kind in kinds.NOTHING or self._is_instantiated(template):
+            return False
+        return all(map(self._hold_inner, self._classes_in(found)))
+
+    def _hold_inner(self, inner: Cursor) -> bool:
+        found: Cursor = self._lib.getCursorDefinition(inner)
+        if found.kind in kinds.NOTHING or not self._comes_with(found, inner):
+            return False
+        return self.hold_all(inner) and self._hold_within(inner)
+
+    def _classes_in(self, definition: Cursor) -> list[Cursor]:
+        children = [] if definition.kind in kinds.NOTHING else self._lib.children(definition)
+        return [each for each in children if each.kind in kinds.CLASSES]
 
     def hold_all(self, template: Cursor) -> bool:
         """Whether this is so of all functions of a class template, private ones too."""
