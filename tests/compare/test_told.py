@@ -265,6 +265,34 @@ def test_instances_of_public_templates_are_public(symbol: str) -> None:
     assert SideFacts(library(source)).consumers.can_name(function(symbol))
 
 
+WALK = "_ZN3geo6Walker4walkEv"
+
+
+@pytest.mark.parametrize(
+    ("source", "symbol", "public"),
+    [
+        ({}, "_ZN3geo3BoxINS_6WalkerEE3getEv", False),
+        ({}, "_ZN3geo3BoxIPKNS0_INS_6WalkerEEEE3getEv", False),
+        ({}, "_ZTVN3geo3BoxINS_6WalkerEEE", False),
+        ({}, "_ZN3geo3BoxINS_5PointEE3getEv", True),
+        ({}, "_ZN3geo3BoxISt6threadE3getEv", True),
+        ({}, "_ZN3geo3BoxIN3ext6WalkerEE3getEv", True),
+        ({record("geo::Walker"): (Opaque("class"),)}, "_ZN3geo3BoxINS_6WalkerEE3getEv", True),
+        ({record("geo::Walker"): (Declared(("template",)),)}, "_ZN3geo3BoxINS_6WalkerIiEEE3getEv", True),
+        ({record("geo::Walker"): (PUBLIC, struct(INT))}, "_ZN3geo3BoxINS_6Walker3LegEE3getEv", True),
+    ],
+)
+def test_nobody_can_name_an_instance_with_a_class_that_no_header_declares(
+    source: Held, symbol: str, public: bool
+) -> None:
+    template, point = Declared(("template",)), record("geo::Point")
+    held: Held = {record("geo::Box"): (template, Opaque("class")), point: (PUBLIC, struct(INT)), **source}
+    strong = (WALK, "_ZN3geo6Walker3Leg4walkEv", "_ZN3ext6Walker4walkEv")
+    assert SideFacts(library(held, exports=strong)).consumers.can_name(function(symbol)) is public
+    partly = library(held, exports=strong, state="partial")
+    assert SideFacts(partly).consumers.can_name(function(symbol))
+
+
 def test_an_overload_that_is_mangled_otherwise_than_its_header_is_read_is_public() -> None:
     grow = Function("Box::grow", VOID, (INT,), method=Method(BOX))
     source: Held = {BOX: (PUBLIC, struct(INT)), function(GROW): (PUBLIC, grow)}

@@ -125,14 +125,14 @@ class PublicApi(PublicClasses):
         if self.definition(name) == "hidden":
             return self._absent
         included = self.complete and self.definition(name) == "included"
-        return "public" if included or self.declares(name) or self._is_instance(owner) else self._absent
+        return "public" if included or self.declares(name) or self._is_nameable(owner) else self._absent
 
     def _of_mangled(self, symbol: str) -> Standing:
         subject_symbol = made_for(symbol)
         if subject_symbol is not None:
             return self.standing(Name("function", subject_symbol))
         subject = entity(demangle(symbol))
-        if self._is_instance(subject) or subject in self._unexported:
+        if self._is_nameable(subject) or subject in self._unexported:
             return "public"
         if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
             return self._absent if "<" in subject else "public"

@@ -7,11 +7,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, Literal, TypeAlias
 
+from abistore.compare.consumers.headers.arguments import classes_among_arguments
 from abistore.compare.consumers.headers.own_types import OwnTypes
 from abistore.compare.consumers.headers.texts import HeaderTexts
 from abistore.model.cpp_names.qualified import outside, scope, without_arguments
 from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.model.names import Kind, Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 
@@ -21,6 +22,8 @@ Definition: TypeAlias = Literal["public", "included", "hidden", "unmentioned"]
 Headers that mention a ``hidden`` type only declare it, or give it a dummy definition.
 """
 
+
+TYPES: Final[tuple[Kind, ...]] = ("record", "enum", "alias")
 
 BODY: Final = frozenset({"constexpr", "defined", "inline"})
 """What is said of functions whose bodies programs see."""
@@ -67,6 +70,33 @@ class PublicTypes(HeaderTexts):
     def _is_instance(self, qualified: str) -> bool:
         """Whether ``qualified`` is an instance of a public template, or a member of one."""
         return "<" in qualified and any(each in self._templates for each in templates_in(qualified))
+
+    def _is_nameable(self, qualified: str) -> bool:
+        """Whether programs can name ``qualified``, an instance of a public template or a member of one.
+
+        None can where an argument is a class of the library's own that no header declares.
+        """
+        return self._is_instance(qualified) and not any(map(self._is_unheard_of, classes_among_arguments(qualified)))
+
+    def _is_unheard_of(self, type: str) -> bool:
+        """Whether headers say nothing of a class of the library's own, in a namespace of which they declare others.
+
+        What is nested in a public class may be told nowhere: headers do not show what is private.
+        """
+        if not self.complete or type.split("::")[0] not in self._spaces or not self._own_types.has(type):
+            return False
+        around = type
+        while around:
+            if around in self._templates or any(Name(kind, around) in self._source for kind in TYPES):
+                return False
+            around = scope(around)
+        return not any(Name(kind, type) in self._mentioned for kind in TYPES)
+
+    @cached_property
+    def _spaces(self) -> frozenset[str]:
+        """The outermost namespaces, and classes, in which given headers declare types."""
+        types = (name.spelling for name, text in self.texts.items() if name.kind in TYPES and text.public)
+        return frozenset(each.split("::")[0] for each in types if "::" in each)
 
     def _is_completed(self, type: Name) -> bool:
         """Whether programs instantiate what headers only name: ``Box<int> *`` for a ``Box`` that they define.
