@@ -130,11 +130,8 @@ class Context:
         if name.kind in ("function", "variable"):
             return (name,)
         if name not in self._affected:
-            self._affected[name] = tuple(
-                export
-                for export in self.old.reach.exports_reaching(name)
-                if self.exported(export) and self.old.consumers.can_name(export)
-            )
+            kept = self.new.snapshot.entries.get("symbol", {})
+            self._affected[name] = tuple([each for each in self.old.met_through(name) if kept.get(each)])
         return self._affected[name]
 
     def concerns(self, name: Name) -> bool:

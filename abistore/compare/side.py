@@ -39,6 +39,7 @@ class SideFacts:
         self.tables = VirtualTables(self.types)
         self._graph = LazyValue(lambda: Reach(snapshot))
         self._files = files
+        self._met_through: dict[Name, tuple[Name, ...]] = {}
         self._before: tuple[SideFacts, Collection[Name]] | None = None
 
     @property
@@ -57,6 +58,15 @@ class SideFacts:
     def exports(self) -> ExportTable:
         """The export table."""
         return ExportTable(self.snapshot.entries.get("symbol", {}))
+
+    def met_through(self, name: Name) -> tuple[Name, ...]:
+        """The exports that consumers can name through which they meet ``name``, sorted."""
+        if name not in self._met_through:
+            reaching = self.reach.exports_reaching(name)
+            self._met_through[name] = tuple(
+                each for each in reaching if self.variants("symbol", each) and self.consumers.can_name(each)
+            )
+        return self._met_through[name]
 
     @cached_property
     def undescribed(self) -> frozenset[Name]:

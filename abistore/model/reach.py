@@ -21,6 +21,9 @@ Edges: TypeAlias = dict[Name, bool]
 """Names at the other end of mentions, each with whether one of these is by value."""
 
 
+Affected: TypeAlias = dict[Name, tuple[Name, ...]]
+"""Names, each with the exports that reach it."""
+
 Mentions: TypeAlias = Sequence[Sequence[Reference]]
 """What a declaration mentions, shape by shape."""
 
@@ -39,7 +42,7 @@ class Reach:
     def __init__(self, snapshot: Snapshot) -> None:
         self._declared: Mapping[Facet, Mapping[Name, Variants]] = snapshot.entries
         self._backward: dict[Name, Edges] | None = None
-        self._affected: dict[tuple[Name, bool], tuple[Name, ...]] = {}
+        self._affected: tuple[Affected, Affected] = {}, {}
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
         self._note: Note | None = None
@@ -91,7 +94,7 @@ class Reach:
     def _copy(self) -> Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
-        found._declared, found._affected, found._closures, found._met, found._note = {}, {}, {}, 0, None
+        found._declared, found._affected, found._closures, found._met, found._note = {}, ({}, {}), {}, 0, None
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
@@ -185,28 +188,30 @@ class Reach:
         """The exports that reach ``name`` (themselves too), sorted; with ``by_value``, along such mentions only."""
         if self._note:
             self._note(("exports", name))
-        known = self._affected.get((name, by_value))
+        affected = self._affected[by_value]
+        known = affected.get(name)
         if known is None:
-            known = self._affected[name, by_value] = tuple(sorted(self._sources(name, by_value)))
+            known = affected[name] = tuple(sorted(self._sources(name, by_value)))
         return known
 
     def _sources(self, name: Name, by_value_only: bool) -> set[Name]:
         """The exports that reach ``name``; what was asked before of a name on the way is not walked again."""
+        affected, users = self._affected[by_value_only], self._used_by
         found: set[Name] = set()
         seen = {name}
         pending = [name]
         while pending:
             each = pending.pop()
-            if (known := self._affected.get((each, by_value_only))) is not None:
+            if (known := affected.get(each)) is not None:
                 found.update(known)
                 continue
             if self._is_export(each):
                 found.add(each)
-            for user, by_value in self._used_by.get(each, {}).items():
-                if (by_value or not by_value_only) and user not in seen:
+            for user, by_value in users.get(each, {}).items():
+                if user not in seen and (by_value or not by_value_only):
                     seen.add(user)
-                    self._met += 1
                     pending.append(user)
+        self._met += len(seen) - 1
         return found
 
     def _reaching(self, name: Name, by_value_only: bool) -> Iterator[Name]:

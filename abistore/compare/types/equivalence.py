@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from abistore.compare.types.fields import flat_fields, plain
@@ -85,19 +85,20 @@ class Equivalence:
 
     def same_record(self, old: Record, new: Record) -> Sameness:
         """How far two records of different names have the same content."""
-        if (old.size, old.sort == "union") != (new.size, new.sort == "union"):
+        if old.size != new.size or outline(old) != outline(new):
             return Sameness.DIFFERENT
+        return self.same_content(old, new)
+
+    def same_content(self, old: Record, new: Record, most: Sameness = Sameness.REINTERPRETED) -> Sameness:
+        """How far two records of one outline have the same content, or the first answer above ``most``."""
         if None not in (old.passing, new.passing) and old.passing != new.passing:
             return Sameness.DIFFERENT
-        if len(old.virtuals) != len(new.virtuals) or old.has_vptr != new.has_vptr:
-            return Sameness.DIFFERENT
-        if _outline(old) == _outline(new):
-            pairs = [
-                *zip((each.type for each in old.fields), (each.type for each in new.fields), strict=True),
-                *zip((each.type for each in old.bases), (each.type for each in new.bases), strict=True),
-            ]
-            return max((self.stored(*pair) for pair in pairs), default=Sameness.IDENTICAL)
-        return Sameness.DIFFERENT
+        found = Sameness.IDENTICAL
+        for before, after in zip(_held(old), _held(new), strict=True):
+            found = max(found, self.stored(before, after))
+            if found > most:
+                break
+        return found
 
     def is_alternative(self, old: TypeRef, new: TypeRef) -> bool:
         """Whether ``new`` is a union of ``old``'s size, one alternative of which is represented as ``old``."""
@@ -270,12 +271,22 @@ class Equivalence:
         return found
 
 
-def _outline(record: Record) -> tuple[object, ...]:
+def outline(record: Record) -> tuple[object, ...]:
+    """What two records share that have the same content: all but the types of what they hold."""
     return (
+        record.size,
+        record.sort == "union",
         record.alignment,
+        len(record.virtuals),
+        record.has_vptr,
         tuple((each.name, each.offset, each.bit_size) for each in record.fields),
         tuple((each.offset, each.virtual) for each in record.bases),
     )
+
+
+def _held(record: Record) -> Iterator[TypeRef]:
+    yield from (each.type for each in record.fields)
+    yield from (each.type for each in record.bases)
 
 
 def _named_fields(record: Record) -> Mapping[str, Field]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from abistore.compare.types.equivalence import Equivalence
+from abistore.compare.types.equivalence import Equivalence, outline
 from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name, is_unnamed_enum
@@ -83,13 +83,15 @@ def _scoped_enumerators(side: TypeSide, name: Name) -> Iterator[tuple[str, str]]
 def _outline(name: Name, shape: Record | Enum) -> object:
     if isinstance(shape, Enum):
         return name.kind, shape.size, len(shape.enumerators)
-    return name.kind, shape.size, tuple((each.name, each.offset) for each in shape.fields), len(shape.bases)
+    return name.kind, *outline(shape)
 
 
 def _same_content(equivalence: Equivalence, old: Record | Enum, new: AnyShape) -> bool:
+    """Whether two shapes of one outline have the same content."""
     if isinstance(old, Record):
         substance = bool(old.fields or old.bases or old.virtuals)
-        return substance and isinstance(new, Record) and equivalence.same_record(old, new) <= Sameness.SPELLING
+        most = Sameness.SPELLING
+        return substance and isinstance(new, Record) and equivalence.same_content(old, new, most) <= most
     return isinstance(new, Enum) and bool(old.enumerators) and old == new
 
 
