@@ -109,6 +109,26 @@ def test_a_package_that_holds_no_sources_is_missing_and_no_empty_library(
         release("libx", "1")
 
 
+def test_headers_of_another_library_lie_beside_those_of_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {"libx/lib.c": '#include "uv.h"\nuv_t f;', "uv/include/uv.h": "typedef int uv_t;"}.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    source = {"root": ".", "sources": ["*.c"], "flags": ["-Ifound"], "compiler": "gcc"}
+    foreign = {"origin": "pypi", "package": "uv", "version": "2", "folder": "include", "to": "found"}
+    told = {"library": "libx", "origin": "npm", "package": "libx", "releases": {"1": "1"}, "language": "c"}
+    told |= {"source": source, "foreign": [foreign]}
+    told["headers"] = {"public": [], "private": [], "include": ["found"], "defines": []}
+    building = "benchmarks.accuracy.unseen.building"
+    monkeypatch.setattr(f"{building}.recipe", lambda library: told)
+    monkeypatch.setattr(f"{building}.unpacked", lambda told, version: tmp_path / told["package"])
+    monkeypatch.setattr(f"{building}.CACHE", tmp_path)
+    built = release("libx", "1")
+    assert [path.name for path in built.include] == ["found"]
+    assert built.binary.exists()
+
+
 def test_a_release_that_another_has_made_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"library": "libx", "origin": "npm", "releases": {"1": "1"}, "language": "c", "source": {}}
     told["headers"] = {"public": [], "private": [], "include": [], "defines": []}

@@ -69,9 +69,17 @@ def _sources(told: Mapping[str, Any], version: str, folder: Path) -> None:
     for name, text in (told.get("generated", {}) | source.get("files", {})).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    for each in told.get("foreign", ()):
+        _foreign(each, folder / each["to"])
     for step in told.get("generated_by", ()):
         _generate(step, folder)
     (_cmake if source.get("build") == "cmake" else _compile)(told, folder)
+
+
+def _foreign(each: Mapping[str, str], place: Path) -> None:
+    """Headers of another library, which this one's own include: one version of them does for all releases."""
+    package = unpacked({**each, "releases": {each["version"]: each["version"]}}, each["version"])
+    shutil.copytree(package / each["folder"], place, copy_function=_link)
 
 
 def _generate(step: Mapping[str, Any], folder: Path) -> None:
