@@ -190,7 +190,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "file": ("the library's file", ("kind",)),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
-    "func": ("a function", ("body", "deallocation", "noreturn", "prototype", "scope")),
+    "func": ("a function", ("body", "deallocation", "noreturn", "promise", "prototype", "scope")),
     "header": ("a public header", ("",)),
     "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
     "method": ("a member function", ("access",)),

@@ -82,6 +82,8 @@ class Declared(Shape, frozen=True, tag="D"):
     what their values are written as, and data members with how they are initialised. ``availability`` are platforms
     with what they say (``macos introduced=10.15``). A macro has a ``meaning`` where it names others and is a constant;
     headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
+    ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
+    are sorted.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -95,3 +97,4 @@ class Declared(Shape, frozen=True, tag="D"):
     meaning: Meaning | None = None
     within: str | None = None
     handed: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 from abistore.compare.classify.field_places import FieldStorage, extent
 from abistore.compare.context import Context
+from abistore.compare.types.bit_fields import as_member
 from abistore.compare.types.fields import InnerField, flat_fields, plain, told_by_parts
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.sameness import Sameness
@@ -35,15 +36,18 @@ def field_type(field: Changed[Field | InnerField], context: Context) -> FieldTyp
 
 def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     old, new = plain(field.old), plain(field.new)
-    if old.type == new.type or is_reserved(old) or told_by_parts(old, new):
+    whole = is_whole_member(field, context)
+    if is_reserved(old) or told_by_parts(old, new) or (old.type == new.type and not whole):
         return FieldType.NONE
     before, own_before = unqualified(old.type, context.old.types)
     after, own_after = unqualified(new.type, context.new.types)
+    if whole:
+        before, after = as_member(old, context.old.types) or before, as_member(new, context.new.types) or after
     same = context.stored(before, after)
     if "atomic" in own_before ^ own_after:
         same = max(same, Sameness.REINTERPRETED)
     if same <= Sameness.REPRESENTATION:
-        only_qualified = before == after or same is Sameness.IDENTICAL
+        only_qualified = not whole and (before == after or same is Sameness.IDENTICAL)
         return FieldType.NONE if only_qualified and _qualified_otherwise(field, context) else FieldType.RESPELLED
     if _is_flexible(field, before, after, context):
         return FieldType.FLEXIBLE
@@ -52,6 +56,15 @@ def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldTy
     if context.equivalence.is_alternative(before, after):
         return FieldType.REINTERPRETED
     return FieldType.REINTERPRETED if same is Sameness.REINTERPRETED else FieldType.DIFFERENT
+
+
+def is_whole_member(field: Changed[Field | InnerField], context: Context) -> bool:
+    """Whether a bit-field of whole bytes became an ordinary member of the same bits, or the other way."""
+    old, new = plain(field.old), plain(field.new)
+    if (old.bit_size is None) == (new.bit_size is None):
+        return False
+    before, after = as_member(old, context.old.types), as_member(new, context.new.types)
+    return before is not None and after is not None and context.stored(before, after) < Sameness.DIFFERENT
 
 
 def qualifiers(field: Changed[Field | InnerField], context: Context) -> tuple[frozenset[str], frozenset[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.field_places import FieldPlace, place_of, record_of, replaced_by
-from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused
+from abistore.compare.classify.field_types import FieldType, field_type, is_retired, is_reused, is_whole_member
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
@@ -263,25 +263,28 @@ def field_type_reinterpreted(field: Changed[Field | InnerField], context: Contex
 def field_type_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The type of a field has another name and the same representation.
 
-    Programs read and write the same bits. C++ sources may need a cast.
+    Programs read and write the same bits. C++ sources may need a cast. Example: ``unsigned red : 8`` became
+    ``unsigned char red`` in its place.
 
     Fix: nothing.
     """
-    renamed = only_named_otherwise(plain(field.old).type, plain(field.new).type, context)
+    old, new = plain(field.old), plain(field.new)
+    renamed = old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context)
     if field_type(field, context) is FieldType.RESPELLED and not renamed:
         yield Note("the field's type is spelled differently", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
-def field_bitfield_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+def field_bitfield_changed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The width of a bit-field changed, or the field became, or stopped being, a bit-field.
 
-    Programs read and write other bits than the library.
+    Programs read and write other bits than the library. A bit-field of whole bytes that became an ordinary member of
+    the same bits is only spelled differently.
 
     Fix: keep the width; take further bits from reserved ones and give them a name of their own.
     """
     old, new = plain(field.old), plain(field.new)
-    if old.bit_size != new.bit_size and not is_reserved(old):
+    if old.bit_size != new.bit_size and not is_reserved(old) and not is_whole_member(field, context):
         yield Note("the field has another width", spelled(field.old), spelled(field.new))
 
 

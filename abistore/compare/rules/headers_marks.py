@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.availability import is_narrower
 from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.promises import broken_promises
 from abistore.compare.rule import Note, rule
 from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
@@ -85,6 +86,41 @@ def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """
     if lost(declared, "nodiscard"):
         yield Note("the result may be ignored", "nodiscard", None)
+
+
+# --- what callers are compiled by -----------------------------------------------------------------------------------
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
+def func_promise_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function no longer promises what callers were compiled by.
+
+    Compilers leave out of programs what an attribute makes needless: a look for a null pointer behind
+    ``returns_nonnull``, a second call of a function that is ``pure`` or ``const``. Programs that are built keep to that
+    when the function no longer does.
+
+    Fix: keep the promise under this name.
+    """
+    gone = broken_promises(declared.old, declared.new)
+    if gone:
+        yield Note("callers rely on what the function promised", ", ".join(gone), _promised(declared.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def func_promise_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """A function promises more than before.
+
+    Built programs work as before: they were compiled for less. Example: ``int size(void)`` is ``pure`` now.
+
+    Fix: nothing.
+    """
+    come = broken_promises(declared.new, declared.old)
+    if come:
+        yield Note("the function promises more", _promised(declared.old), ", ".join(come))
+
+
+def _promised(declared: Declared) -> str | None:
+    return ", ".join(declared.promises) or None
 
 
 # --- availability ---------------------------------------------------------------------------------------------------

@@ -74,6 +74,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         meaning=one.meaning or other.meaning,
         within=one.within or other.within,
         handed=one.handed or other.handed,
+        promises=tuple(sorted({*one.promises, *other.promises})),
     )
 
 

@@ -16,6 +16,12 @@ TERSE: Final = 17
 
 MOST_PLATFORMS: Final = 32
 NODISCARD: Final = re.compile(r"\[\[(?:\w+::)?nodiscard\b|\bwarn_unused(?:_result)?\b")
+PROMISE: Final = re.compile(
+    r"(?:__attribute__\(\(|\[\[gnu::)(?:__)?"
+    r"(returns_nonnull|pure|const|malloc|assume_aligned\([^()]*\)|alloc_align\([^()]*\))"
+)
+"""Attributes of functions by which compilers leave something out of the code of callers."""
+TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b")
 
 
@@ -47,6 +53,11 @@ class Attributes:
                 yield "nodiscard"
             if self._lib.getCursorAvailability(cursor) == DEPRECATED:
                 yield "deprecated"
+
+    @staticmethod
+    def promises(printed: str) -> tuple[str, ...]:
+        """What a function promises its callers: ``pure``, ``returns_nonnull``, ``assume_aligned(64)``."""
+        return tuple(sorted({each[1] for each in PROMISE.finditer(TEXT.sub("", printed))}))
 
     def availability(self, cursor: Cursor) -> tuple[str, ...]:
         """Since when a declaration is there, by platform: ``macos introduced=10.15 deprecated=11.0``."""

@@ -69,6 +69,7 @@ class Descriptions:
             parameters=self._parameters(cursor),
             body=self._bodies.of(cursor, children) if inline else None,
             availability=self.attributes.availability(cursor) if attributed else (),
+            promises=self.attributes.promises(printed) if attributed and not inline else (),
         )
 
     def _is_static(self, cursor: Cursor) -> bool:
