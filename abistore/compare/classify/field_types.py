@@ -6,8 +6,7 @@ from enum import Enum, auto
 
 from abistore.compare.classify.field_places import FieldStorage, extent
 from abistore.compare.context import Context
-from abistore.compare.types.bit_fields import as_member
-from abistore.compare.types.fields import InnerField, flat_fields, plain, told_by_parts
+from abistore.compare.types.fields import InnerField, as_member, flat_fields, plain, told_by_parts
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.type_side import TypeSide

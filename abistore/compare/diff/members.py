@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter, Result, WrittenMember
-from abistore.compare.diff.regrouped_fields import regrouped
+from abistore.compare.diff.regrouped_fields import named_as_whole, regrouped
 from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
@@ -78,9 +78,15 @@ def _written(delta: Changed[Declared]) -> Iterator[Delta[WrittenMember]]:
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     """Fields pair by name. Those that are left pair by place, as one field renamed, the most alike types first.
 
-    What is left then may be the same storage, declared as other fields.
+    An anonymous struct or union that got a name pairs before that, as a whole. What is left in the end may be the same
+    storage, declared as other fields.
     """
-    old, new = _by_key(flat_fields(delta.old), _name), _by_key(flat_fields(delta.new), _name)
+    named = list(named_as_whole(delta.old, delta.new, context))
+    whole = {each for pair in named for group in pair for each in group.fields}
+    old, new = (
+        _by_key([each for each in flat_fields(side) if plain(each) not in whole], _name)
+        for side in (delta.old, delta.new)
+    )
     for alike in (_is_stored_alike, _is_represented_alike, _is_alternative):
         _pair_rest(old, new, _place, partial(alike, context=context))
     for key, before in old.items():
@@ -89,7 +95,7 @@ def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     gone = [field for key, field in old.items() if key not in new]
     come = [field for key, field in new.items() if key not in old]
     groups = list(regrouped(gone, come, context)) if "union" not in (delta.old.sort, delta.new.sort) else []
-    for single, joined in groups:
+    for single, joined in [*named, *groups]:
         yield Changed(_part(delta, single.fields[0].name), single, joined, delta)
     regrouped_fields = {each for pair in groups for group in pair for each in group.fields}
     yield from (Removed(_part(delta, _name(each)), each, delta) for each in gone if each not in regrouped_fields)

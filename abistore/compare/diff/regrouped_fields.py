@@ -1,18 +1,23 @@
-"""Fields that went and came as one piece of storage: fields that became an array, a record that became its members."""
+"""Fields that went and came as one piece of storage: fields that became an array, a record that became its members.
+
+So are anonymous structs and unions that got a name, or lost the one they had.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+import msgspec
+
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import FieldGroup
-from abistore.compare.types.fields import InnerField
+from abistore.compare.types.fields import InnerField, flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.sameness import Sameness
 from abistore.compare.types.scalars import Place, scalars
 from abistore.model.layout.layouts import Layouts
-from abistore.model.shapes import Field, TypeRef
+from abistore.model.shapes import Field, Inline, Record, TypeRef
 from abistore.model.snapshot import Snapshot
 
 
@@ -92,3 +97,30 @@ def _scalars(fields: Sequence[Field], snapshot: Snapshot, layouts: Layouts) -> d
             return None
         found |= {(field.offset + place, width): scalar for (place, width), scalar in parts}
     return found
+
+
+def named_as_whole(old: Record, new: Record, context: Context) -> Iterator[tuple[FieldGroup, FieldGroup]]:
+    """The members of one side and the field of the other that holds all of them: ``union { int i; } u``."""
+    for field, other in _pairs(old, new):
+        if context.stored(field.type, other.type) <= Sameness.REPRESENTATION:
+            before, after = _group(old, field), _group(new, other)
+            if before.fields and after.fields:
+                yield before, after
+
+
+def _pairs(old: Record, new: Record) -> Iterator[tuple[Field, Field]]:
+    """Fields of one place, one of which is anonymous and the other not, where no other field begins there."""
+    places = {each.offset: each for each in new.fields} if old.sort != "union" else {}
+    for field in old.fields:
+        other = places.get(field.offset)
+        if other is not None and _is_anonymous(field) != _is_anonymous(other) and other.bit_size is None:
+            yield field, other
+
+
+def _is_anonymous(field: Field) -> bool:
+    return not field.name and isinstance(field.type, Inline) and isinstance(field.type.shape, Record)
+
+
+def _group(record: Record, field: Field) -> FieldGroup:
+    alone = msgspec.structs.replace(record, fields=(field,))
+    return FieldGroup(tuple(plain(each) for each in flat_fields(alone)))

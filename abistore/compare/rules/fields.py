@@ -347,9 +347,9 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
 def field_grouping_changed(group: Changed[FieldGroup]) -> Iterator[Note]:
     """Fields were grouped differently in the same storage.
 
-    Single fields became an array, or a nested struct became its members: ``int x, y`` became ``int at[2]``. The same
-    values lie at the same offsets, and built programs use them as before. Sources that name the old fields stop
-    compiling.
+    Single fields became an array, a nested struct became its members, or an anonymous one got a name: ``int x, y``
+    became ``int at[2]``. The same values lie at the same offsets, and built programs use them as before. Sources that
+    name the old fields stop compiling.
 
     Fix: keep the old names in an anonymous union with the new fields, for a while.
     """

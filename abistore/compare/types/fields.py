@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from abistore.model.shapes import Array, Enum, Field, Inline, Qualified, Record, TypeRef
+from abistore.compare.types.sameness import NUMBERS
+from abistore.compare.types.type_side import TypeSide
+from abistore.model.shapes import Array, Enum, Field, Inline, Primitive, Qualified, Record, TypeRef
 
 
 class InnerField(msgspec.Struct, frozen=True):
@@ -39,6 +41,24 @@ def _flatten(record: Record, start: int, depth: int) -> Iterator[Field | InnerFi
 def plain(field: Field | InnerField) -> Field:
     """The field itself, wherever it is declared."""
     return field.field if isinstance(field, InnerField) else field
+
+
+def as_member(field: Field, side: TypeSide) -> TypeRef | None:
+    """The type of an ordinary member with the bits of ``field``; ``None`` for a bit-field that is like none.
+
+    ``unsigned red : 8`` at the start of a byte is an ``unsigned char``, on big-endian systems too: whole bytes have no
+    bits to count from another end. A volatile bit-field may be read by all bytes of its declared type.
+    """
+    bare, qualifiers = side.bare(field.type)
+    if field.bit_size is None:
+        return bare
+    if "volatile" in qualifiers or field.offset % 8 or field.bit_size % 8:
+        return None
+    if side.layouts.size(bare) == field.bit_size // 8:
+        return bare
+    if isinstance(bare, Primitive) and NUMBERS.get(bare.spelling) in ("signed", "unsigned"):
+        return Primitive(bare.spelling, field.bit_size // 8)
+    return None
 
 
 def nameless(type: TypeRef) -> tuple[tuple[int | None, ...], Record | Enum] | None:
