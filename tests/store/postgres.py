@@ -1,4 +1,4 @@
-"""A private PostgreSQL server in a temporary folder, reached through a socket only."""
+"""A private PostgreSQL server in a temporary folder, in memory where it fits, reached through a socket only."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ SETTINGS = (
 COPY = "STRATEGY file_copy"
 """How a database is made of another one: by copying its files, where the log would hold all of them once more."""
 
+ROOM = 2 << 30
+"""What a server's files may come to, in bytes: a database has 8 MB, and those that a module keeps are dozens."""
+
 
 def programs() -> Path | None:
     """The folder of ``initdb`` and ``pg_ctl``, where a server is installed."""
@@ -32,13 +35,21 @@ def programs() -> Path | None:
     return Path(found).parent if found else None
 
 
+def temporary() -> str:
+    """A folder in memory, if it has room: there a copy of a database takes a seventh of the time.
+
+    The path is short, as that of a socket must be, and the server's user can reach it.
+    """
+    memory = "/dev/shm"
+    return memory if os.path.isdir(memory) and shutil.disk_usage(memory).free > ROOM else "/tmp"
+
+
 @contextmanager
 def server() -> Iterator[str]:
     """Start a server, and give the URL of a database in it."""
     folder = programs()
     assert folder is not None
-    # a socket's path must be short, and the server's user must reach it
-    root = Path(tempfile.mkdtemp(prefix="abistore-pg-", dir="/tmp"))
+    root = Path(tempfile.mkdtemp(prefix="abistore-pg-", dir=temporary()))
     user = "postgres" if os.geteuid() == 0 else None
     if user:
         shutil.chown(root, user)
