@@ -41,7 +41,7 @@ def temporary() -> str:
     The path is short, as that of a socket must be, and the server's user can reach it.
     """
     memory = "/dev/shm"
-    return memory if os.path.isdir(memory) and shutil.disk_usage(memory).free > ROOM else "/tmp"
+    return memory if Path(memory).is_dir() and shutil.disk_usage(memory).free > ROOM else "/tmp"
 
 
 @contextmanager

@@ -317,3 +317,12 @@ def test_a_command_has_each_transaction_on_the_disk_before_it_goes_on(path: Path
     told = f"{asked}; print(store.database.command('PRAGMA synchronous')[0][0])"
     done = subprocess.run([sys.executable, "-c", told, path], capture_output=True, text=True, check=True)
     assert done.stdout == "2\n"
+
+
+def test_what_was_compiled_for_a_database_is_kept_for_its_next_opening(address: str) -> None:
+    with Store.open(address, write=True) as store:
+        store.lines()
+    with Store.open(address, write=False) as store, Store.open(address, write=False) as beside:
+        compiled = store.database.connection.engine.dialect
+        store.lines()
+        assert compiled is beside.database.connection.engine.dialect

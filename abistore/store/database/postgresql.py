@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from sqlalchemy import URL, Connection, create_engine, text
+from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool
 
 from abistore.errors import StoreError
 from abistore.store.database.database import Database, Row
@@ -141,12 +142,18 @@ def connect(url: URL, *, write: bool, busy_seconds: float) -> PostgreSQL:
 
 def _connection(url: URL, where: str) -> Connection:
     try:
-        return create_engine(url, poolclass=StaticPool, isolation_level="AUTOCOMMIT").connect()
+        return _engine(url).connect()
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         message = "the driver for PostgreSQL is not installed"
         raise StoreError(message, "pip install 'abistore[postgres]'") from error
     except (SQLAlchemyError, TypeError, ValueError) as error:  # the latter two for what the driver cannot read
         raise refused(error, where, _secrets(url)) from error
+
+
+@lru_cache(maxsize=8)
+def _engine(url: URL) -> Engine:
+    """One for all sessions on a database: it keeps the statements that it has compiled, and what the server is."""
+    return create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
 
 
 def _secrets(url: URL) -> tuple[str, ...]:
