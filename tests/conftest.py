@@ -38,6 +38,12 @@ NEEDS = re.compile(
 )
 """What makes a test module slow: compilers, processes, servers, sources of releases, drawn examples, large inputs."""
 
+LONGEST = (
+    *("examples/test_case_studies.py", "extract/headers/test_standard.py", "cli/test_secrets.py"),
+    *("fuzz/test_fuzz.py", "extract/test_elf_symbols.py", "store/test_merging_laws.py", "project/test_wheel.py"),
+)
+"""Modules with a test that takes ten seconds or more: begun last, it would leave the other processors idle."""
+
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for new examples
@@ -122,10 +128,12 @@ def is_fast(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `pytest -m fast` runs."""
+    """Mark what `pytest -m fast` runs, and begin with what takes longest."""
     for item in items:
         if is_fast(item.path):
             item.add_marker("fast")
+    longest = {ROOT / name for name in LONGEST}
+    items.sort(key=lambda item: item.path not in longest)
 
 
 @pytest.hookimpl(wrapper=True)

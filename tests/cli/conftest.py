@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -130,10 +131,17 @@ def narrow() -> Path:
     return build_library(OLD, compiler="i686-linux-gnu-gcc")
 
 
-@pytest.fixture
-def stored(abistore: Call, old: Path, added: Path, new: Path) -> Call:
-    """The command line over a store that holds three releases of one library."""
+@pytest.fixture(scope="session")
+def of_three(old: Path, added: Path, new: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that holds three releases of one library, to be copied."""
+    database = tmp_path_factory.mktemp("three") / "abi.db"
     for version, library in (("1.0", old), ("1.1", added), ("2.0", new)):
-        done = abistore("ingest", library, "--version", version)
-        assert done.code == 0, done.err
+        assert run(["ingest", str(library), "--version", version, "-q", "--db", str(database)]) == 0
+    return database
+
+
+@pytest.fixture
+def stored(abistore: Call, of_three: Path, database: Path) -> Call:
+    """The command line over a store that holds three releases of one library."""
+    shutil.copy(of_three, database)
     return abistore

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,12 +16,14 @@ import msgspec
 import pytest
 from mcp import Client
 from mcp.types import CallToolResult, TextContent, Tool
+from sqlalchemy import make_url
 
 from abistore.interface import BaselinePlan, IngestPlan, OpenStore, open_store, set_baseline
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from tests.build import build_library
+from tests.store.postgres import dropped
 
 Era = Literal["legacy", "2026-07-28", "auto"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
@@ -132,12 +136,49 @@ def libraries() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def stored(libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database that holds them, with the first as the baseline. Nobody writes to it."""
-    database = tmp_path_factory.mktemp("store") / "abi.db"
-    with open_store(database, create=True) as store:
-        fill(store, libraries)
-    return database
+def file_with(libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes a file that holds some of them once, with the first as the baseline. Nobody writes to it."""
+
+    @cache
+    def made(*versions: str) -> Path:
+        database = tmp_path_factory.mktemp("store") / "abi.db"
+        with open_store(database, create=True) as store:
+            fill(store, {version: libraries[version] for version in versions})
+        return database
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def server_with(libraries: dict[str, Path], empty_postgres: Callable[[], str]) -> Callable[..., str]:
+    """Makes the same as a database of a server, of which others are copies; its name."""
+
+    @cache
+    def made(*versions: str) -> str:
+        address = empty_postgres()
+        with open_store(address, create=True) as store:
+            fill(store, {version: libraries[version] for version in versions})
+        return make_url(address).database or ""
+
+    return made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_with(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Makes a test's own store of some of them, on each database that is supported; its address."""
+    if request.param == "sqlite":
+        made = request.getfixturevalue("file_with")
+        yield lambda *versions: str(shutil.copy(made(*versions), tmp_path / "abi.db"))
+        return
+    made, copied = request.getfixturevalue("server_with"), request.getfixturevalue("copied_postgres")
+    with ExitStack() as until_the_end:
+        yield lambda *versions: until_the_end.enter_context(dropped(copied(made(*versions))))
+
+
+@pytest.fixture(scope="session")
+def stored(file_with: Callable[..., Path], libraries: dict[str, Path]) -> Path:
+    """A database that holds all of them. Nobody writes to it."""
+    return file_with(*libraries)
 
 
 def fill(store: OpenStore, libraries: dict[str, Path]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.serving.calls import Server
 from abistore.mcp.settings import Settings
-from tests.mcp.conftest import ERAS, Answered, Era, fill
+from tests.mcp.conftest import ERAS, Answered, Era
 
 Action = Literal["accept", "decline", "cancel"]
 
@@ -59,16 +59,10 @@ class Person:
         return anyio.run(talk)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return str(tmp_path / "abi.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
-
-
 @pytest.fixture
-def store(address: str, libraries: dict[str, Path]) -> Iterator[OpenStore]:
+def store(store_with: Callable[..., str], libraries: dict[str, Path]) -> Iterator[OpenStore]:
     """Three releases of which the last breaks; the first is the baseline."""
-    with open_store(address, create=True) as made:
-        fill(made, libraries)
+    with open_store(store_with(*libraries)) as made:
         yield made
 
 

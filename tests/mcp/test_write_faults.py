@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,15 @@ from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from abistore.store.store import Store
-from tests.mcp.conftest import ERAS, Agent, Era, fill
+from tests.mcp.conftest import ERAS, Agent, Era
 
 SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
 LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
 
 
 @pytest.fixture
-def database(libraries: dict[str, Path], tmp_path: Path) -> Path:
-    made = tmp_path / "abi.db"
-    with open_store(made, create=True) as store:
-        fill(store, {version: libraries[version] for version in ("1.0", "1.1")})
-    return made
+def database(file_with: Callable[..., Path], tmp_path: Path) -> Path:
+    return Path(shutil.copy(file_with("1.0", "1.1"), tmp_path / "abi.db"))
 
 
 @pytest.fixture
@@ -53,13 +50,10 @@ def versions(database: Path) -> list[str]:
         return [release.version for release in store.releases("libgeo")]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def anywhere(request: pytest.FixtureRequest, libraries: dict[str, Path], tmp_path: Path) -> str:
+@pytest.fixture
+def anywhere(store_with: Callable[..., str]) -> str:
     """A store on each database that is supported."""
-    address = str(tmp_path / "abi.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
-    with open_store(address, create=True) as store:
-        fill(store, {version: libraries[version] for version in ("1.0", "1.1")})
-    return address
+    return store_with("1.0", "1.1")
 
 
 def test_a_locked_database_is_told_and_read_meanwhile(anywhere: str, patient: Jobs, libraries: dict[str, Path]) -> None:

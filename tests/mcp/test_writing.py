@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,15 @@ from abistore.interface import OpenStore, db_audit, db_check, open_store, review
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
-from tests.mcp.conftest import ERAS, Agent, fill
+from tests.mcp.conftest import ERAS, Agent
 from tests.mcp.test_budgets import units
 from tests.mcp.test_resources import read
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a store is to be created."""
-    return str(tmp_path / "abi.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
-
-
 @pytest.fixture
-def store(address: str, libraries: dict[str, Path]) -> Iterator[OpenStore]:
+def store(store_with: Callable[..., str]) -> Iterator[OpenStore]:
     """A store with two releases, of which the first is the baseline."""
-    with open_store(address, create=True) as made:
-        fill(made, {version: libraries[version] for version in ("1.0", "1.1")})
+    with open_store(store_with("1.0", "1.1")) as made:
         yield made
 
 

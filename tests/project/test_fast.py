@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import FAST, is_fast
+from tests.conftest import FAST, LONGEST, is_fast
 
 TESTS = Path(__file__).parents[1]
 PACKAGES = {path.parent.name for path in (TESTS.parent / "abistore").glob("*/__init__.py")}
@@ -25,3 +25,8 @@ def test_what_starts_a_process_or_a_server_is_not_fast() -> None:
     assert len(chosen) > 10
     for path in chosen:
         assert not re.search(r"address: str|process: Call|Popen|postgres", path.read_text()), path
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_what_takes_longest_is_there(name: str) -> None:
+    assert (TESTS / name).is_file()
