@@ -131,17 +131,33 @@ def narrow() -> Path:
     return build_library(OLD, compiler="i686-linux-gnu-gcc")
 
 
+Fill = Callable[[str], None]
+
+
 @pytest.fixture(scope="session")
-def of_three(old: Path, added: Path, new: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that holds three releases of one library, to be copied."""
+def fill(old: Path, added: Path, new: Path) -> Fill:
+    """Stores three releases of one library where nothing is stored."""
+
+    def done(address: str) -> None:
+        for version, library in (("1.0", old), ("1.1", added), ("2.0", new)):
+            assert run(["ingest", str(library), "--version", version, "-q", "--db", address]) == 0
+
+    return done
+
+
+@pytest.fixture(scope="session")
+def of_three(fill: Fill, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that holds them, to be copied."""
     database = tmp_path_factory.mktemp("three") / "abi.db"
-    for version, library in (("1.0", old), ("1.1", added), ("2.0", new)):
-        assert run(["ingest", str(library), "--version", version, "-q", "--db", str(database)]) == 0
+    fill(str(database))
     return database
 
 
 @pytest.fixture
-def stored(abistore: Call, of_three: Path, database: Path) -> Call:
-    """The command line over a store that holds three releases of one library."""
-    shutil.copy(of_three, database)
+def stored(abistore: Call, fill: Fill, of_three: Path, database: Path) -> Call:
+    """The command line over a store that holds them."""
+    if os.environ["ABISTORE_DB"] == str(database):
+        shutil.copy(of_three, database)
+    else:
+        fill(os.environ["ABISTORE_DB"])
     return abistore
