@@ -13,11 +13,12 @@ from abistore.compare.context import Context
 from abistore.compare.diff.exported.library import import_deltas, own_deltas
 from abistore.compare.diff.exported.tables import ExportTables, bound, symbols_of
 from abistore.compare.diff.parts import DefaultVersion, ForeignExports, NodeMove, SymbolVersion
-from abistore.compare.diff.unnamed import unnamed, unused
+from abistore.compare.diff.unnamed import concealed, unnamed, unused
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
 from abistore.model.tables import ElfSymbol, MachoSymbol, PeSymbol, Symbol
 from abistore.model.words.elf_symbols import is_read_only
+from abistore.model.words.telling import is_private_node
 
 BATCH = 3
 """So many exports that move between the same two version nodes are one move."""
@@ -60,10 +61,14 @@ def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
         yield from _same_versions(tables.context, name, old, new)
         for delta in _versions(name, old, new):
             nodes = _moved(delta)
-            if nodes is not None:
+            if nodes is None:
+                yield delta
+            elif is_private_node(nodes[0]) or tables.context.old.consumers.can_name(name):
                 moves.setdefault(nodes, []).append(delta)
             else:
-                yield delta
+                symbol = next(each for each in old if each.version == nodes[0])
+                moved = msgspec.structs.replace(symbol, version=nodes[1])
+                yield concealed(tables.context.old.consumers, name, symbol, moved)
     for (before_node, after_node), found in sorted(moves.items()):
         if len(found) < BATCH:
             yield from found

@@ -14,11 +14,17 @@ from abistore.model.tables import Symbol
 
 
 def unnamed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
+    """The delta of an export that no consumer can name; it says so, unless it tells of its binding alone."""
+    told = isinstance(old, Symbol) and isinstance(new, Symbol) and _alike(old, new)
+    if told and consumers.concealment(export) == "undeclared":
+        return Changed(Subject(export), old, new)
+    return concealed(consumers, export, old, new)
+
+
+def concealed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) -> Changed[Any]:
     """The delta of an export that no consumer can name; it says so, and which private header declares it."""
-    reason, subject = consumers.concealment(export), Subject(export)
-    if reason == "undeclared" and isinstance(old, Symbol) and isinstance(new, Symbol) and _alike(old, new):
-        return Changed(subject, old, new)
-    if reason == "internal":
+    subject = Subject(export)
+    if consumers.concealment(export) == "internal":
         return Changed(subject, InternalExport(export, old), InternalExport(export, new))
     header = consumers.private_header(export)
     return Changed(subject, UndeclaredExport(export, old, header), UndeclaredExport(export, new, header))

@@ -342,12 +342,14 @@ def _both(
     | Changed[UncallableExport]
     | Changed[UndeclaredExport],
 ) -> tuple[str, str]:
-    """What both sides say; of tables that differ in their words alone, the first word that does."""
+    """What both sides say: of tables that differ in their words alone, the first; of what moved, the version node."""
     old, new = export.old.shape, export.new.shape
     texts = _declared(export.old), _declared(export.new)
     if texts[0] == texts[1] and isinstance(old, Symbol) and isinstance(new, Symbol):
         for before, after in refilled(old, new):
             return demangle(before), demangle(after)
+        if old.version != new.version:
+            return f"version {old.version}", f"version {new.version}"
     return texts
 
 
