@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.compare.consumers import export_table
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, template_of
 from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names import Name
+from abistore.model.tables import ElfSymbol, Symbol
 from tests.build import build_library
 
 BOX = """
@@ -46,3 +49,19 @@ def test_an_explicit_instance_has_members_that_nothing_uses(compiler: str, level
 
 def test_nothing_is_known_where_the_linker_binds_the_library_s_own_calls() -> None:
     assert unused(EXPLICIT, "g++", "-O2", "-fno-inline", "-Wl,-Bsymbolic-functions") == set()
+
+
+@pytest.mark.parametrize("member", ["cl", "C1"])
+def test_each_member_is_looked_at_once_however_many_instances_ask(member: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    symbols = [f"_ZN3geo3BoxILi{number}EE{each}Ev" for number in range(100) for each in (member, "3getv")]
+    weak = Symbol("function", weak=True, elf=ElfSymbol(unused=True))
+    table = ExportTable({Name("function", each): (weak,) for each in symbols})
+    looked: list[str] = []
+
+    def counted(name: str) -> tuple[str, str]:
+        looked.append(name)
+        return template_of(name)
+
+    monkeypatch.setattr(export_table, "template_of", counted)
+    assert all(table.unused_members(each) for each in symbols if f"E{member}E" in each)
+    assert len(looked) <= 2 * len(symbols)

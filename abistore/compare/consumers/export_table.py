@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import itemgetter
+from typing import TypeAlias
 
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.model.cpp_names.demangle import demangle
@@ -19,13 +21,17 @@ from abistore.model.snapshot import Variants
 from abistore.model.tables import Import, Symbol
 from abistore.model.words.elf_symbols import binding, symbol_type
 
+Instance: TypeAlias = tuple[str, str]
+"""A class template and its arguments: ``ns::Box``, ``<int>``."""
+
 
 class ExportTable:
     """The exported functions and variables of one snapshot."""
 
     def __init__(self, symbols: Mapping[Name, Variants]) -> None:
         self._symbols = symbols
-        self._unused_members: dict[tuple[str, str], Sequence[Name]] = {}
+        self._unused_members: dict[Instance, Sequence[Name]] = {}
+        self._plain_members: dict[str, Mapping[Instance, Sequence[Name]]] = {}
 
     @cached_property
     def names(self) -> Mapping[str, Name]:
@@ -97,7 +103,7 @@ class ExportTable:
         )
 
     @cached_property
-    def instantiations(self) -> frozenset[tuple[str, str]]:
+    def instantiations(self) -> frozenset[Instance]:
         """The templates of which exports are members or instances, each with its arguments."""
         spellings = (each for each in self.names if is_mangled(each) and "I" in each)
         found = (template_of(entity(demangle(each))) for each in spellings)
@@ -113,16 +119,29 @@ class ExportTable:
         if not instance[1] or not self._any_unused:
             return ()
         if instance not in self._unused_members:
-            members = [name for name in self._beside(spelling) if self._is_plain_member(name.spelling, instance)]
+            members = self._beside(spelling).get(instance, ())
             unused = all(any(map(_is_unused, self._symbols[name])) for name in members)
             self._unused_members[instance] = members if unused else ()
         return self._unused_members[instance]
 
-    def _beside(self, spelling: str) -> Iterator[Name]:
-        """The member functions whose symbols begin as ``spelling`` does before the member's own name: few others."""
+    def _beside(self, spelling: str) -> Mapping[Instance, Sequence[Name]]:
+        """The plain members whose symbols begin as ``spelling`` does before the member's own name, by their classes.
+
+        They are few, or many ask for the same: operators have no name of their own, and constructors that of the class.
+        """
         last = last_component(entity(demangle(spelling)))
         symbol = without_qualifiers(spelling)
         start = symbol[: max(symbol.find(f"{len(last)}{last}"), len(MEMBER))]
+        if start not in self._plain_members:
+            found = defaultdict[Instance, list[Name]](list)
+            for name in self._beginning(start):
+                instance = self._plain_member_of(name.spelling)
+                if instance is not None:
+                    found[instance].append(name)
+            self._plain_members[start] = found
+        return self._plain_members[start]
+
+    def _beginning(self, start: str) -> Iterator[Name]:
         first = bisect_left(self._member_functions, start, key=itemgetter(0))
         for each, name in islice(self._member_functions, first, None):
             if not each.startswith(start):
@@ -135,11 +154,12 @@ class ExportTable:
         functions = (item for item in self.names.items() if item[0].startswith(MEMBER) and item[1].kind == "function")
         return sorted((without_qualifiers(spelling), name) for spelling, name in functions)
 
-    def _is_plain_member(self, spelling: str, instance: tuple[str, str]) -> bool:
-        """Whether a function is a member of ``instance``, no destructor, and in no vtable."""
+    def _plain_member_of(self, spelling: str) -> Instance | None:
+        """The instance of which a function is a member, unless it is a destructor or stands in a vtable."""
         subject = entity(demangle(spelling))
-        special = subject.endswith(">") or last_component(subject).startswith("~")
-        return not special and template_of(subject) == instance and spelling not in self._in_tables
+        if subject.endswith(">") or spelling in self._in_tables or last_component(subject).startswith("~"):
+            return None
+        return template_of(subject)
 
     @cached_property
     def _any_unused(self) -> bool:
