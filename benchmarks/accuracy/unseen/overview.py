@@ -29,7 +29,9 @@ MENDED: Final[Mapping[Part, str]] = {
     "joins of flags do not hide that macros are flags; the last flag may have another name; "
     "an end may follow numbers that rise in steps, and the first of a list moves as its end does",
     Part.NINTH: "nobody can call what passes by value a class that headers only declare; a small integer that becomes "
-    "an enumeration of its numbers comes in the same register",
+    "an enumeration of its numbers comes in the same register; a class in a class template is each program's own",
+    Part.TENTH: "an export that no header declares may move to another version node; members of instances of a "
+    "template are looked at once, where thousands took more than the limit of time",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
