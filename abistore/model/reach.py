@@ -20,7 +20,6 @@ DECLARING: Final[tuple[Facet, ...]] = ("layout", "source")
 Edges: TypeAlias = dict[Name, bool]
 """Names at the other end of mentions, each with whether one of these is by value."""
 
-
 Affected: TypeAlias = dict[Name, tuple[Name, ...]]
 """Names, each with the exports that reach it."""
 

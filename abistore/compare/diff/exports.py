@@ -66,9 +66,9 @@ def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
             elif is_private_node(nodes[0]) or tables.context.old.consumers.can_name(name):
                 moves.setdefault(nodes, []).append(delta)
             else:
-                symbol = next(each for each in old if each.version == nodes[0])
-                moved = msgspec.structs.replace(symbol, version=nodes[1])
-                yield concealed(tables.context.old.consumers, name, symbol, moved)
+                yield _moved_unseen(
+                    tables.context, name, next(each for each in old if each.version == nodes[0]), nodes[1]
+                )
     for (before_node, after_node), found in sorted(moves.items()):
         if len(found) < BATCH:
             yield from found
@@ -76,6 +76,11 @@ def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
             spellings = tuple(delta.subject.name.spelling for delta in found)
             batch = NodeMove(tuple((each, each) for each in spellings), before_node, after_node)
             yield Changed(Subject(SELF, f"{before_node} -> {after_node}"), batch, batch)
+
+
+def _moved_unseen(context: Context, name: Name, symbol: Symbol, node: str) -> Delta[Any]:
+    """The delta of an export that no consumer can name, and that moved to another version node."""
+    return concealed(context.old.consumers, name, symbol, msgspec.structs.replace(symbol, version=node))
 
 
 def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:

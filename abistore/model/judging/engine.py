@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 106
+ENGINE: Final = 107
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "02a7757f48a0d12c"
+CORPUS: Final = "7089298b971d974c"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

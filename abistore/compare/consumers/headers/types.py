@@ -12,7 +12,7 @@ from abistore.compare.consumers.headers.own_types import OwnTypes
 from abistore.compare.consumers.headers.texts import HeaderTexts
 from abistore.model.cpp_names.qualified import outside, scope, without_arguments
 from abistore.model.declared import Declared
-from abistore.model.names import Kind, Name
+from abistore.model.names import TYPES, Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 
@@ -22,8 +22,6 @@ Definition: TypeAlias = Literal["public", "included", "hidden", "unmentioned"]
 Headers that mention a ``hidden`` type only declare it, or give it a dummy definition.
 """
 
-
-TYPES: Final[tuple[Kind, ...]] = ("record", "enum", "alias")
 
 BODY: Final = frozenset({"constexpr", "defined", "inline"})
 """What is said of functions whose bodies programs see."""

@@ -18,7 +18,7 @@ MOST_PLATFORMS: Final = 32
 NODISCARD: Final = re.compile(r"\[\[(?:\w+::)?nodiscard\b|\bwarn_unused(?:_result)?\b")
 PROMISE: Final = re.compile(
     r"(?:__attribute__\(\(|\[\[gnu::)(?:__)?"
-    r"(returns_nonnull|pure|const|malloc|assume_aligned\([^()]*\)|alloc_align\([^()]*\))"
+    r"(returns_nonnull|pure|const|malloc|assume_aligned\([^()]*\)|alloc_align\([^()]*\))(?:__)?(?!\w)"
 )
 """Attributes of functions by which compilers leave something out of the code of callers."""
 TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
