@@ -57,6 +57,9 @@ class Part(StrEnum):
     TENTH = "tenth"
     """Of libraries chosen when the ninth part had been judged, and judged once: ``part = "tenth"``."""
 
+    ELEVENTH = "eleventh"
+    """Of libraries chosen when the tenth part had been judged, and judged once: ``part = "eleventh"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",
