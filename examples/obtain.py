@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import threading
 import venv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -16,10 +18,6 @@ CACHE = Path(os.environ.get("ABISTORE_EXAMPLES") or PROJECT / ".cache" / "exampl
 
 BUILD_BACKENDS = ("setuptools<81", "wheel", "setuptools_scm", "pkgconfig", "cython")
 """What sdists need to say their own name: ``pip download`` runs a package's metadata step, and no other."""
-
-
-ENVIRONMENT = threading.Lock()
-"""Held while pip's own environment is made: making it clears what another thread has begun."""
 
 
 class Missing(RuntimeError):
@@ -43,6 +41,15 @@ def run(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-12:])
         raise Missing(f"{' '.join(str(word) for word in command)}\nended with {done.returncode}:\n{tail}")
     return done.stdout
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Whoever holds a lock of this file, in any thread of any process, is waited for."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def source(
@@ -108,7 +115,7 @@ def _pypi(pinned: str, work: Path, backends: Sequence[str], variables: Mapping[s
 def _pip_environment(backends: Sequence[str]) -> Path:
     folder = CACHE / ("pip" if backends == BUILD_BACKENDS else f"pip-{len(backends)}")
     python = folder / "bin" / "python"
-    with ENVIRONMENT:
+    with alone(CACHE / "locks" / folder.name):  # making it clears what another one has begun
         if not (folder / "ready").exists():
             venv.create(folder, with_pip=True, clear=True)
             run([python, "-m", "pip", "install", "-q", *backends], CACHE)

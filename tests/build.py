@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from examples.obtain import Missing
+from examples.obtain import Missing, alone
 
 CACHE = Path(os.environ.get("ABISTORE_TEST_CACHE", Path(__file__).parent.parent / ".cache" / "build"))
 
@@ -58,11 +58,13 @@ def build_library(
     folder = CACHE / key
     built = folder / name
     if not built.exists():
-        _build(folder, inputs, command, name)
+        with alone(CACHE / "locks" / key[:2]):  # or each worker that wants it compiles it
+            if not built.exists():
+                _build(folder, inputs, command)
     return built
 
 
-def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name: str) -> None:
+def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str]) -> None:
     work = folder.with_name(f"{folder.name}.{os.getpid()}")
     work.mkdir(parents=True, exist_ok=True)
     for file, text in inputs.items():
@@ -73,9 +75,4 @@ def _build(folder: Path, inputs: Mapping[str, str], command: Sequence[str], name
         raise Missing(f"{lacks[1] or lacks[2]} is not installed")
     if done.returncode:
         raise AssertionError(f"{' '.join(command)}\n{done.stderr}")
-    try:
-        work.rename(folder)
-    except OSError:  # another worker built the same content first
-        for file in sorted(work.rglob("*"), reverse=True):
-            file.rmdir() if file.is_dir() else file.unlink()
-        work.rmdir()
+    work.rename(folder)

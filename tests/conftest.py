@@ -21,7 +21,7 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
-from tests.sparing import copy_in_spite_of_xdist, spare_the_disk
+from tests.sparing import collecting, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
 
 ROOT = Path(__file__).parent
@@ -62,6 +62,12 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    with collecting():
+        return (yield)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

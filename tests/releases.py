@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from examples.obtain import CACHE, Missing, source
+from examples.obtain import CACHE, Missing, alone, source
 from examples.recipes import RECIPES, Recipe, build
 
 
@@ -33,19 +30,15 @@ def release(recipe: Recipe, version: str, *flags: str, compiler: str | None = No
 
 
 def obtained(recipe: Recipe, version: str, variant: Recipe | None = None) -> Path:
-    """The library of one release as ``variant`` builds it, or as the recipe itself does; skips like :func:`release`."""
-    with _alone():
-        try:
+    """The library of one release as ``variant`` builds it, or as the recipe itself does; skips like :func:`release`.
+
+    Of several workers that want the same, one obtains and builds it.
+    """
+    try:
+        with alone(CACHE / "locks" / f"{recipe.package}-{version}"):
             source(recipe.origin, recipe.package, dict(recipe.releases)[version])
-        except Missing as problem:
-            pytest.skip(f"the sources of {recipe.library} {version} cannot be obtained: {problem}")
-        return build(variant or recipe, version)
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Only one process obtains and builds at a time: they share folders."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    except Missing as problem:
+        pytest.skip(f"the sources of {recipe.library} {version} cannot be obtained: {problem}")
+    built = variant or recipe
+    with alone(CACHE / "locks" / f"{built.library}-{version}-built"):
+        return build(built, version)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from examples.obtain import Missing, require
+from examples.obtain import Missing, alone, require
 from tests.build import CACHE
 
 FOLDER = Path(__file__).parent
@@ -86,21 +83,10 @@ def _once(name: str, content: str, install: Callable[[Path], None]) -> Path:
     """The folder that ``install`` fills, which is done once for a content, by one process."""
     folder = CACHE / f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
     done = folder / "installed"
-    with _alone(folder.with_name(f"{folder.name}.lock")):
+    with alone(folder.with_name(f"{folder.name}.lock")):
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             install(folder)
             done.touch()
     return folder
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
