@@ -99,7 +99,15 @@ class Allocation:
     @cached_property
     def by_value(self) -> frozenset[Name]:
         """What consumers hold themselves: exports that they can name take, return, are or embed it by value."""
-        pending = list(self._exports)
+        return self._held_by(self._exports)
+
+    @cached_property
+    def held_by_own(self) -> frozenset[Name]:
+        """The part of :attr:`by_value` that does not rest on functions of the standard library that were linked in."""
+        return self._held_by(name for name in self._exports if not self._uses[name].standard)
+
+    def _held_by(self, exports: Iterable[Name]) -> frozenset[Name]:
+        pending = list(exports)
         found: set[Name] = set()
         while pending:
             come = self._uses[pending.pop()].by_value - found

@@ -137,6 +137,10 @@ class Consumers(ABC):
         """Whether consumers have objects of ``type``: an export takes, returns, is or embeds it by value."""
 
     @abstractmethod
+    def hold_beyond_standard(self, type: Name) -> bool:
+        """As :meth:`hold`, where functions of the standard library that were linked in do not count."""
+
+    @abstractmethod
     def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
         """What goes by value and is or embeds ``type``, sorted.
 

@@ -98,6 +98,10 @@ class GuessedConsumers(Consumers):
         """Whether an export that can be named uses ``type`` by value."""
         return type in self._allocation.by_value
 
+    def hold_beyond_standard(self, type: Name) -> bool:
+        """Whether an export that can be named, and that is the library's own, uses ``type`` by value."""
+        return type in self._allocation.held_by_own
+
     def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
         """What the exports, function pointers and virtual methods take or return."""
         return self._allocation.passed_with(type, stays)

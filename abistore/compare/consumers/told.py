@@ -167,6 +167,11 @@ class ToldConsumers(Consumers):
         """Whether a public declaration uses ``type`` by value."""
         return type in self._allocation.by_value or (not self._api.complete and self._guessed.hold(type))
 
+    def hold_beyond_standard(self, type: Name) -> bool:
+        """Whether a public declaration that is the library's own uses ``type`` by value."""
+        known = type in self._allocation.held_by_own
+        return known or (not self._api.complete and self._guessed.hold_beyond_standard(type))
+
     def passed_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
         """What public functions, function pointers and virtual methods take or return."""
         found = set(self._allocation.passed_with(type, stays))

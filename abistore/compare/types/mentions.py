@@ -92,7 +92,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     of templates, which consumers have compiled in, steps over by its size, ``passes`` what a function takes or returns
     by value. An ``untyped`` function takes or hands out pointers to anything. A ``dummy`` is a record that some units
     know by a definition of another size that gives it a type and nothing more. A ``handle`` is one that some callers
-    know by a declaration.
+    know by a declaration. A ``standard`` function is one of the standard library's that was linked in.
     """
 
     by_value: Names = NONE
@@ -110,6 +110,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     dummy: bool = False
     handle: bool = False
     untyped: bool = False
+    standard: bool = False
 
 
 class TypeUses:
@@ -139,9 +140,10 @@ class TypeUses:
             case Function():
                 calls = (self._call(shape),) if name.kind == "function" else ()
                 passes = self._values((shape.result, *shape.parameters)) if calls else NONE
-                opened = NONE if shape.display.startswith(STANDARD) else mentioned
+                standard = shape.display.startswith(STANDARD)
+                opened = NONE if standard else mentioned
                 uses = TypeUse(by_value, mentioned, opened, written=named, calls=calls, passes=passes, called=called)
-                return replace(uses, untyped=True) if self._is_untyped(shape) else uses
+                return replace(uses, untyped=self._is_untyped(shape), standard=standard)
             case Variable():
                 embeds = frozenset(embedded(shape))
                 return TypeUse(
@@ -252,7 +254,9 @@ def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
     calls = tuple(call for use in uses for call in use.calls)
     polymorphic, untyped = any(use.polymorphic for use in uses), any(use.untyped for use in uses)
     found = TypeUse(polymorphic=polymorphic, calls=calls, called=called, untyped=untyped, **names)
-    return replace(found, dummy=_has_dummy(variants), handle=any(use.handle for use in uses))
+    standard = bool(uses) and all(use.standard for use in uses)
+    handle = any(use.handle for use in uses)
+    return replace(found, dummy=_has_dummy(variants), handle=handle, standard=standard)
 
 
 def _has_dummy(variants: Variants) -> bool:
