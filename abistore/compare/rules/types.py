@@ -7,6 +7,7 @@ from typing import cast
 
 from msgspec import Struct
 
+from abistore.compare.classify.constants.living_on import live_on
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, TagName, Unexplained
 from abistore.compare.diff.unseen import comparable
@@ -17,7 +18,7 @@ from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
 
 
 def _keyword(shape: AnyShape) -> str:
@@ -210,6 +211,9 @@ def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Same
             before, after = context.old.types.layouts, context.new.types.layouts
             sizes = before.size(Named(old.name)), after.size(Named(new.name))
             return Sameness.REPRESENTATION if None in sizes or sizes[0] == sizes[1] else Sameness.DIFFERENT
+        case Enum(), Alias() if live_on(old.name, old.shape, context):
+            found = context.stored(Named(old.name), Named(new.name))
+            return Sameness.REPRESENTATION if found is Sameness.REINTERPRETED else found
         case _:
             return context.stored(Named(old.name), Named(new.name))
 
@@ -232,8 +236,9 @@ def type_definition_changed(definition: Changed[DefinitionKind], context: Contex
 def type_definition_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """A name stands for a type of another sort with the same representation.
 
-    A struct became a typedef of one with the same members, or an enumeration became an integer. Built programs pass and
-    store the same bits. C++ sources may need a cast.
+    A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
+    enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C++
+    sources may need a cast, and C takes no ``const`` object for a ``case``.
 
     Fix: nothing.
     """

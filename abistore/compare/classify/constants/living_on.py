@@ -62,6 +62,15 @@ def moved(name: Name, enum: Enum, context: Context) -> Iterator[tuple[Enumerator
             yield each, max(value for value in now if value is not None)
 
 
+def live_on(name: Name, enum: Enum, context: Context) -> bool:
+    """Whether programs find all enumerators of an enumeration beside it now, by their names and values."""
+    return not enum.scoped and all(
+        any(_number(called, context) == each.value or _stands_for(called, each.value, context) for called in names)
+        for each in enum.enumerators
+        for names in [_called(name, enum, each)]
+    )
+
+
 def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
     """Whether the old headers have an enumerator of this name and value."""
     before = context.old.enumerators.get(name)
