@@ -8,7 +8,7 @@ from abistore.compare.context import Context
 from abistore.model.cpp_names.qualified import last_component, plain_template, scope
 from abistore.model.deltas import Changed
 from abistore.model.names import Kind, Name
-from abistore.model.shapes import Enum, Foreign, Record, Variable
+from abistore.model.shapes import Enum, Foreign, Record
 from abistore.patterns import pattern
 
 RESERVED = pattern(r"_[A-Z_]")
