@@ -96,14 +96,14 @@ def type_became_opaque(definition: Changed[DefinitionKind], context: Context) ->
     """The definition of a type that callers allocate was hidden.
 
     The type is only declared now. Programs have the old definition compiled in: the objects that they allocate may not
-    fit the library's. Where debug information shows that no code of the new library knows the inside, it is a risk.
+    fit the library's.
 
     Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
     """
     name = definition.subject.name
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
-    if not (_library_keeps(name, context) or _looks_into_none(name, context)):
+    if not _library_keeps(name, context):
         yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
@@ -115,55 +115,33 @@ def _library_keeps(name: Name, context: Context) -> bool:
     return all(any(isinstance(shape, Record | Enum) for shape in variants) for variants in sides)
 
 
-def _looks_into_none(name: Name, context: Context) -> bool:
-    """Whether all units of the new library only declare a type: code that looked inside would have the definition.
-
-    Clang leaves the definition of a class out where its constructors are another library's, and GCC where it is told to
-    (``-femit-struct-debug-baseonly``): then nothing is known.
-    """
-    variants, snapshot = context.new.variants("layout", name), context.new.snapshot
-    if not variants or not all(isinstance(shape, Opaque) for shape in variants):
-        return False
-    made_by = snapshot.provenance
-    leaves_out = any("clang" in each for each in made_by.compilers) and any("C++" in each for each in made_by.languages)
-    told_to = any("-femit-struct-debug" in each for each in made_by.compilers)
-    full = snapshot.evidence_of("layout").state == "full"
-    return full and name not in context.new.undescribed and not (leaves_out or told_to)
-
-
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
 def type_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """The headers only declare a type that callers allocate, while the library goes on with it, or looks into none.
+    """The headers only declare a type that callers allocate, while the library goes on with it.
 
     Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
-    and is a finding of its own; or no export takes such objects, or no code of the library knows what is inside.
-    Sources that hold one or look inside stop compiling.
+    and is a finding of its own; or no export takes such objects. Sources that hold one or look inside stop compiling.
 
     Fix: keep the definition in the header, or add functions that allocate the type and look inside.
     """
     name = definition.subject.name
     if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
         return
-    keeps = _library_keeps(name, context)
-    if keeps or (_looks_into_none(name, context) and context.old.consumers.offers(name)):
+    if _library_keeps(name, context):
         yield Note("the headers hide the definition", title(name, definition.old.shape), _declared(definition.new))
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_handle_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """The definition of a type that the library allocates, or never looks into, was hidden.
+    """The definition of a type that the library allocates was hidden.
 
     The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
-    old layout. So it is with a structure of another library, of which this one only passes pointers on, and whose
-    header no unit of it includes any more: whether it changed is that library's to tell.
+    old layout.
 
     Fix: offer functions for what programs look at, before you hide the definition.
     """
-    name, consumers = definition.subject.name, context.old.consumers
-    if not _became_opaque(definition):
-        return
-    passed_on = _looks_into_none(name, context) and not consumers.offers(name) and not _library_keeps(name, context)
-    if consumers.library_allocates(name) or passed_on:
+    name = definition.subject.name
+    if _became_opaque(definition) and context.old.consumers.library_allocates(name):
         yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
 
 
