@@ -80,7 +80,7 @@ class Allocation:
         So it is where a function tells a number along with what it hands out (``int list(item **, size_t *)``), and
         none takes one item without any number: ``handle *open(int *error)`` hands out one.
         """
-        return name in self._counted
+        return name in self._counted - self.taken_alone
 
     def is_private(self, name: Name) -> bool:
         """Whether no consumer knows what ``name`` is made of.
@@ -216,15 +216,19 @@ class Allocation:
 
     @cached_property
     def _counted(self) -> Names:
-        many, single = set[Name](), set[Name]()
+        many = set[Name]()
         for name in self._exports:
             for call in self._uses[name].calls:
                 if call.tells:
                     handed = call.fills | call.returns if call.tells_unsigned else call.fills
                     many |= handed - call.takes
-                if not call.is_told:
-                    single |= call.takes
-        return frozenset(many - single)
+        return frozenset(many)
+
+    @cached_property
+    def taken_alone(self) -> Names:
+        """What some function takes without any number: one item."""
+        alone = (call.takes for name in self._exports for call in self._uses[name].calls if not call.is_told)
+        return NONE.union(*alone)
 
     @cached_property
     def _taken(self) -> Names:

@@ -14,6 +14,7 @@ from abistore.compare.consumers.derived.obtained import Obtained
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_owner import Ownership
 from abistore.compare.consumers.export_table import is_weak
+from abistore.compare.consumers.headers.counted_results import counted_results
 from abistore.compare.consumers.headers.public_api import PublicApi
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.mentions import NONE, Names, TypeUse, TypeUses
@@ -24,7 +25,7 @@ from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
 from abistore.model.reach import DECLARING, Mentions
 from abistore.model.references import references
-from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Pointer, Record
+from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Variants
 from abistore.model.tables import Symbol
 from abistore.model.words.files import is_source
@@ -125,7 +126,11 @@ class ToldConsumers(Consumers):
         if not self._api.complete:
             return self._guessed.can_see(type)
         used = type in self._allocation.by_value or not self._allocation.library_allocates(type)
-        return definition == "included" and used
+        return definition == "included" and (used or self._is_number(type))
+
+    def _is_number(self, type: Name) -> bool:
+        """Whether ``type`` is another name of a number, which programs read and write behind pointers too."""
+        return type.kind == "alias" and isinstance(self._types.bare(Named(type))[0], Primitive)
 
     def _is_foreign(self, type: Name) -> bool:
         shapes = (shape for facet in DECLARING for shape in self._own.snapshot.variants(facet, type))
@@ -160,8 +165,14 @@ class ToldConsumers(Consumers):
 
     def gets_arrays(self, type: Name) -> bool:
         """Whether functions that headers declare tell a number along with the ``type`` that they hand out."""
-        known = self._allocation.hands_out_many(type)
+        counted = type in self._counted_results and type not in self._allocation.taken_alone
+        known = counted or self._allocation.hands_out_many(type)
         return known or (not self._api.complete and self._guessed.gets_arrays(type))
+
+    @cached_property
+    def _counted_results(self) -> Names:
+        source = self._own.snapshot.entries.get("source", {})
+        return counted_results({name: each for name, each in source.items() if self.can_name(name)}, self._types)
 
     def hold(self, type: Name) -> bool:
         """Whether a public declaration uses ``type`` by value."""

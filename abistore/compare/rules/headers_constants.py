@@ -115,11 +115,13 @@ def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context)
 
 
 def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    from abistore.compare.classify.constants.flags import is_moved_flag  # few macros change
+    from abistore.compare.classify.constants.errors import is_moved_error  # few macros change
+    from abistore.compare.classify.constants.flags import is_moved_flag
     from abistore.compare.classify.constants.numberings import is_moved_number
 
     name = declared.subject.name
-    return isinstance(declared, Changed) and (is_moved_flag(name, context) or is_moved_number(name, context))
+    enumerated = (is_moved_flag, is_moved_number, is_moved_error)
+    return isinstance(declared, Changed) and any(is_moved(name, context) for is_moved in enumerated)
 
 
 @rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
@@ -127,8 +129,9 @@ def constant_number_changed(declared: Changed[Declared] | Removed[Declared], con
     """The value of a public integer constant changed: of a ``const`` object, or an enumerator without a type.
 
     So are macros that enumerate: their names begin alike, and they are single bits, which are there to be combined, or
-    numbers that run without a gap. Another one of them has the old number now, had the new one, or moved too. Programs
-    have the old number compiled in, as that of any enumerator. The library takes what they pass for something else, and
+    numbers that run without a gap. Another one of them has the old number now, had the new one, or moved too. So are
+    macros called errors, each with a number of its own, beside functions that return integers. Programs have the old
+    number compiled in, as that of any enumerator. The library takes what they pass for something else, and
     they take what they get for something else; arrays that they sized by it have the old size.
 
     Fix: give it its old value explicitly.
