@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +25,9 @@ from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign
 from abistore.model.snapshot import Location, Snapshot, Variants
 from abistore.model.tables import Library
+
+if TYPE_CHECKING:
+    from abistore.compare.consumers.headers.overloads import Overload
 
 
 class SideFacts:
@@ -100,6 +104,13 @@ class SideFacts:
         return {enum: tuple(each) for enum, each in found.items()}
 
     @cached_property
+    def overload_sets(self) -> Mapping[Name, tuple[Overload, ...]]:
+        """The functions that headers declare and people can call, by what a program calls them."""
+        from abistore.compare.consumers.headers.overloads import overload_sets  # most comparisons are without headers
+
+        return overload_sets(self.snapshot.entries.get("source", {}))
+
+    @cached_property
     def disagreeing(self) -> frozenset[Name]:
         """The types of which headers and debug information say different things."""
         return disagreeing(self.snapshot)
@@ -166,6 +177,7 @@ class SideFacts:
         found._graph.put(self.reach.watched(note))
         found.enumerators = Watched(self.enumerators, note, "enumerator")
         found.unnamed_enums = Watched(self.unnamed_enums, note, "unnamed enum")
+        found.overload_sets = Watched(self.overload_sets, note, "overloads")
         found.undescribed = WatchedNames(self.undescribed).watched(note, "undescribed")
         return found
 
@@ -189,6 +201,8 @@ class SideFacts:
             self.enumerators = before.enumerators
         if "unnamed_enums" in known and not any(name.kind == "variable" for name in changed):
             self.unnamed_enums = before.unnamed_enums
+        if "overload_sets" in known and not any(name.kind == "function" for name in changed):
+            self.overload_sets = before.overload_sets
         if "disagreeing" in known:
             come = {name for name in changed if disagreement(self.snapshot, name)}
             self.disagreeing = before.disagreeing.difference(changed) | come

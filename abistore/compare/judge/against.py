@@ -28,6 +28,7 @@ from abistore.model.snapshot import Entries, Evidence, Provenance, Snapshot
 
 if TYPE_CHECKING:
     from abistore.compare.policies.ruling import Ruling
+    from abistore.compare.scopes.moves import Move
 
 NOTHING: Differing = {facet: frozenset() for facet in FACETS}
 
@@ -66,9 +67,9 @@ class JudgedAgainst:
         ``differing`` those in which it differs from the old one.
         """
         refuse_strangers(self._old.snapshot, new.snapshot)
-        if moves_between(self._old.snapshot, new.snapshot, differing):
+        if moves := moves_between(self._old.snapshot, new.snapshot, differing):
             self._missed.update(changed)
-            return self._by_itself(new, differing, cards)
+            return self._by_itself(Context(self._old, new, differing=differing, cards=cards), moves)
         changed = self._missed.union(changed)
         self._missed = set()
         self._begin(new)
@@ -87,9 +88,9 @@ class JudgedAgainst:
         self._groups.renew(self._found, fresh, keys, self._watching)
         return self._concluded(context, facets)
 
-    def _by_itself(self, new: SideFacts, differing: Differing, cards: tuple[Side, Side] | None) -> Comparison:
+    def _by_itself(self, context: Context, moves: tuple[Move, ...]) -> Comparison:
         """The comparison with a release of which scopes have other names: what is kept has the names of its own."""
-        context = aligned_context(Context(self._old, new, differing=differing, cards=cards))
+        context = aligned_context(context, moves)
         context.new = context.new.placed(Places(context.new.files) if self._by else {})
         return compared(context, self._by)
 
@@ -126,6 +127,8 @@ class JudgedAgainst:
             found |= {("enumerator", name) for name in _unequal(last.enumerators, new.enumerators)}
         if last.unnamed_enums is not new.unnamed_enums:
             found |= {("unnamed enum", name) for name in _unequal(last.unnamed_enums, new.unnamed_enums)}
+        if last.overload_sets is not new.overload_sets:
+            found |= {("overloads", name) for name in _unequal(last.overload_sets, new.overload_sets)}
         if self._by and last.files is not new.files:
             found |= {("place", name) for name in _unequal(last.files, new.files)}
         return found

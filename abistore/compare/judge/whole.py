@@ -18,6 +18,7 @@ from abistore.model.findings import Comparison
 
 if TYPE_CHECKING:
     from abistore.compare.policies.ruling import Ruling
+    from abistore.compare.scopes.moves import Move
 
 
 def compared(context: Context, by: Ruling | None) -> Comparison:
@@ -38,15 +39,15 @@ def compared(context: Context, by: Ruling | None) -> Comparison:
     return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, marked))
 
 
-def aligned_context(context: Context) -> Context:
+def aligned_context(context: Context, moves: tuple[Move, ...] | None = None) -> Context:
     """The context with the new release under the old names; the same one where no scope moved.
 
-    What a comparison says of its sides is of what was read.
+    What a comparison says of its sides is of what was read. ``moves`` are what moved, if that was found out already.
     """
     if context.moves:
         return context
     old, new = context.old.snapshot, context.new.snapshot
-    sides = aligned(old, new, context.differing)
+    sides = aligned(old, new, context.differing, moves)
     if not sides.moves:
         return context
     cards = context.cards or (card(old), card(new))

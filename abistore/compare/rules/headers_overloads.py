@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
@@ -75,14 +76,6 @@ def _listed(arguments: tuple[str, ...]) -> str:
 # --- overload resolution ---
 
 
-class Overload(NamedTuple):
-    """One function of a set: its symbol, its parameters, and how many of them a call must give."""
-
-    name: Name
-    function: Function
-    required: int
-
-
 class Outcome(NamedTuple):
     """What a further overload does: arguments that become ambiguous, and those that get another function called."""
 
@@ -92,38 +85,16 @@ class Outcome(NamedTuple):
 
 def outcome(name: Name, context: Context) -> Outcome:
     """What the overload ``name``, which the new side declares, does to calls of those that were there."""
-    display = _display(context.new, name)
-    before = {each.name for each in context.once(overloads, context.old).get(display, ())}
-    if not before:
-        return Outcome((), ())
-    sets = context.once(overloads, context.new)
-    added = next((each for each in sets.get(display, ()) if each.name == name), None)
-    if added is None:
-        return Outcome((), ())
-    return _outcome(added, sets[display], before, Conversions(context.new, sets))
+    called = _called_by(context.new, name)
+    before = {each.name for each in context.old.overload_sets.get(called, ())}
+    together = context.new.overload_sets.get(called, ()) if before else ()
+    added = next((each for each in together if each.name == name), None)
+    return Outcome((), ()) if added is None else _outcome(added, together, before, Conversions(context.new))
 
 
-def _display(side: SideFacts, name: Name) -> str:
-    return next((each.display for each in side.variants("source", name) if isinstance(each, Function)), "")
-
-
-def overloads(side: SideFacts, _: Context) -> Mapping[str, Sequence[Overload]]:
-    """The functions that public headers declare and people can call, by their qualified names."""
-    found: dict[str, list[Overload]] = {}
-    for name, shapes in side.snapshot.entries.get("source", {}).items():
-        function = next((each for each in shapes if isinstance(each, Function)), None)
-        text = next((each for each in shapes if isinstance(each, Declared)), None)
-        if name.kind != "function" or function is None or text is None or not _is_callable(function):
-            continue
-        given = [each.default is None for each in text.parameters]
-        required = sum(given) if len(given) == len(function.parameters) else len(function.parameters)
-        found.setdefault(function.display, []).append(Overload(name, function, required))
-    return found
-
-
-def _is_callable(function: Function) -> bool:
-    method = function.method
-    return method is None or (method.access == "public" and not method.deleted)
+def _called_by(side: SideFacts, name: Name) -> Name:
+    shapes = side.variants("source", name)
+    return Name("function", next((each.display for each in shapes if isinstance(each, Function)), ""))
 
 
 def _outcome(
@@ -177,10 +148,9 @@ def _is_better(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 class Conversions(NamedTuple):
-    """What arguments convert to on one side, of which ``sets`` are the functions."""
+    """What arguments convert to on one side."""
 
     side: SideFacts
-    sets: Mapping[str, Sequence[Overload]]
 
     def rank(self, argument: str, parameter: TypeRef, deeper: bool = True) -> int | None:
         """How ``argument`` converts to ``parameter``; ``None`` where it does not."""
@@ -211,7 +181,8 @@ class Conversions(NamedTuple):
         shape = self.side.types.shape(name)
         if isinstance(shape, Foreign):
             return BY_CONSTRUCTOR if argument == '"text"' and name.spelling.startswith(STRINGS) else None
-        constructors = self.sets.get(f"{name.spelling}::{last_component(name.spelling)}", ())
+        called = Name("function", f"{name.spelling}::{last_component(name.spelling)}")
+        constructors = self.side.overload_sets.get(called, ())
         implicit = (each for each in constructors if not (each.function.method and each.function.method.explicit))
         for each in implicit:
             one = each.required <= 1 <= len(each.function.parameters)

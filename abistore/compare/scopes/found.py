@@ -51,13 +51,15 @@ def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collect
     return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))
 
 
-def aligned(old: Snapshot, new: Snapshot, known: Differing | None = None) -> Aligned:
+def aligned(
+    old: Snapshot, new: Snapshot, known: Differing | None = None, moves: tuple[Move, ...] | None = None
+) -> Aligned:
     """Both sides, the new one with the old names of all that only moved; as they are where no scope did.
 
-    ``known`` are the names that differ, if that was found out already.
+    ``known`` are the names that differ, and ``moves`` what moved, if that was found out already.
     """
     names = known or differing(old, new)
-    moves = moves_between(old, new, names)
+    moves = moves_between(old, new, names) if moves is None else moves
     if not moves:
         return Aligned(old, new, (), names)
     from abistore.compare.scopes.renaming import under_old_names  # few scopes move

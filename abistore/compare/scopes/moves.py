@@ -34,6 +34,9 @@ VERSION_SPACE = pattern(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\
 Scopes: TypeAlias = tuple[str, str]
 """A scope before and after."""
 
+Pairs: TypeAlias = Sequence[tuple[Name, Name]]
+"""Names before and after."""
+
 
 class Move(msgspec.Struct, frozen=True):
     """What is called otherwise on the new side, and the names that are with it, sorted.
@@ -71,14 +74,14 @@ def moved_scopes(old: Snapshot, new: Snapshot, gone: Iterable[Name], come: Itera
 def _moves(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> Iterator[Move]:
     found = [move for move in _candidates(gone, come) if not _is_type(old, move[0]) and not _is_type(new, move[1])]
     versions = [move for move in found if _is_versioned(old, new, move)]
-    scopes = _enough(old, new, gone, come, list(_once(versions)))
+    scopes, pairs = _enough(old, new, gone, come, list(_once(versions)))
     least = max(FEWEST, int(SHARE * sum(1 for name in gone if path(name.spelling))))
     for move in (each for each in found if each not in versions):
-        if _is_free(move, scopes) and len(_pairs(gone, come, [*scopes, move])[-1]) >= least:
-            scopes.append(move)
-    for move, pairs in zip(scopes, _pairs(gone, come, scopes), strict=True):
-        if pairs:
-            yield Move("namespace", *move, tuple(sorted(pairs)), versioned=move in versions)
+        if _is_free(move, scopes) and len((more := _pairs(gone, come, [*scopes, move]))[-1]) >= least:
+            scopes, pairs = [*scopes, move], more
+    for move, own in zip(scopes, pairs, strict=True):
+        if own:
+            yield Move("namespace", *move, tuple(sorted(own)), versioned=move in versions)
 
 
 def _once(moves: Iterable[Scopes]) -> Iterator[Scopes]:
@@ -96,15 +99,15 @@ def _is_free(move: Scopes, taken: Iterable[Scopes]) -> bool:
 
 def _enough(
     old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name], scopes: list[Scopes]
-) -> list[Scopes]:
-    """Those of ``scopes`` that enough names moved with. They are looked at together: names mention several."""
+) -> tuple[list[Scopes], Sequence[Pairs]]:
+    """Those of ``scopes`` that enough names moved with, and these: looked at together, as names mention several."""
     while scopes:
-        counts = [len(pairs) for pairs in _pairs(gone, come, scopes)]
-        kept = [move for move, count in zip(scopes, counts, strict=True) if _is_enough(old, new, move, count)]
+        pairs = _pairs(gone, come, scopes)
+        kept = [move for move, own in zip(scopes, pairs, strict=True) if _is_enough(old, new, move, len(own))]
         if kept == scopes:
-            break
+            return scopes, pairs
         scopes = kept
-    return scopes
+    return [], []
 
 
 def _is_enough(old: Snapshot, new: Snapshot, move: Scopes, count: int) -> bool:
@@ -161,9 +164,7 @@ def _is_type(snapshot: Snapshot, scope: str) -> bool:
     return any(snapshot.has(Name(kind, scope)) for kind in ("record", "enum", "alias"))
 
 
-def _pairs(
-    gone: Iterable[Name], come: Iterable[Name], scopes: Sequence[Scopes]
-) -> Sequence[Sequence[tuple[Name, Name]]]:
+def _pairs(gone: Iterable[Name], come: Iterable[Name], scopes: Sequence[Scopes]) -> Sequence[Pairs]:
     """The names that are equal but for ``scopes``, where no other is; for each scope those that mention it first."""
     found: list[list[tuple[Name, Name]]] = [[] for _ in scopes]
     old, new = (_keyed(names, [move[side] for move in scopes]) for side, names in enumerate((gone, come)))
