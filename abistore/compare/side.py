@@ -12,6 +12,7 @@ import msgspec
 from abistore.compare.consumers.consumers import Consumers, ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.compare.consumers.guessed import GuessedConsumers
+from abistore.compare.consumers.other_libraries import in_headers_of_others
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.type_side import TypeSide
@@ -42,6 +43,7 @@ class SideFacts:
         self.types = TypeSide(snapshot)
         self.tables = VirtualTables(self.types)
         self._graph = LazyValue(lambda: Reach(snapshot))
+        self._borrowed = LazyValue(lambda: in_headers_of_others(self.exporting, self.files))
         self._files = files
         self._met_through: dict[Name, tuple[Name, ...]] = {}
         self._before: tuple[SideFacts, Collection[Name]] | None = None
@@ -57,6 +59,11 @@ class SideFacts:
     def reach(self) -> Reach:
         """Which names the exports reach."""
         return self._graph()
+
+    @property
+    def borrowed(self) -> Mapping[Name, tuple[str, ...]]:
+        """What stands in headers of other libraries, each with the members of classes that come from there."""
+        return self._borrowed()
 
     @cached_property
     def exports(self) -> ExportTable:

@@ -282,7 +282,7 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
         first, second = _of_one_side(old, new), _of_one_side(new, old)
         if first != second:
             yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
-    elif isinstance(before, Record) and _is_of_another(name, context):
+    elif isinstance(before, Alias | Enum | Record) and _is_of_another(name, context):
         yield Changed(Subject(name), DependencyType(name, before), DependencyType(other, after))
     elif isinstance(before, Record) and not _is_met(name, before, context) and not consumers.take_untyped():
         yield from _texts(name, old, new)
@@ -304,7 +304,7 @@ def _names_hidden_class(context: Context, name: Name, alias: AnyShape) -> bool:
 
 
 def _is_of_another(name: Name, context: Context) -> bool:
-    from abistore.compare.diff.dependencies import is_of_another  # few classes change
+    from abistore.compare.diff.dependencies import is_of_another  # few types change
 
     return is_of_another(name, context)
 

@@ -1,33 +1,36 @@
-"""Classes that another library defines: this one has the linker find their members there."""
+"""Types that another library defines: this one has the linker find members of classes there."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from abistore.compare.consumers.export_table import is_weak
+from abistore.compare.consumers.other_libraries import EXPORTS, imported_members
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.declared import COPIED, Declared
 from abistore.model.labels.sonames import library_name
-from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
-from abistore.model.names import Kind, Name
+from abistore.model.names import Name
 from abistore.model.references import embedded, references
 from abistore.model.shapes import AnyShape, Function, Record
 
 SYSTEM: Final = RUNTIMES | {"libc", "libm", "libpthread", "libdl", "librt", "libSystem", "KERNEL32", "msvcrt"}
 """Libraries of the languages and of the system, which no class of a project is from."""
 
-EXPORTS: tuple[Kind, ...] = ("function", "variable")
-
 
 def is_of_another(name: Name, context: Context) -> bool:
-    """Whether the class ``name`` is another library's in both releases, and this one's exports do without its layout.
+    """Whether the type ``name`` is another library's in both releases, and this one's exports do without its layout.
 
     No class of this library embeds it or derives from it, and no export passes it by value.
     """
     side = context.old
-    asked = _asked_for(name, side)
-    if not asked or not _needs_others(side) or _is_laid_out_here(name, side):
+    if not _needs_others(side):
+        return False
+    asked = imported_members(name, side.exports)
+    if not asked and not side.consumers.offers(name):
+        asked = side.borrowed.get(name, ())
+    if not asked or _is_laid_out_here(name, side):
         return False
     return not any(context.new.variants("symbol", Name(kind, each)) for each in asked for kind in EXPORTS)
 
@@ -38,29 +41,11 @@ def _needs_others(side: SideFacts) -> bool:
     return any(library_name(each) not in SYSTEM and not each.startswith(("ld-", "libc.musl")) for each in needed)
 
 
-def _asked_for(name: Name, side: SideFacts) -> tuple[str, ...]:
-    """The members and tables of a class that a library imports; none where it defines others itself.
-
-    What programs and libraries have each for themselves says nothing: copies of inline functions are weak.
-    """
-    if name.kind != "record" or not _is_plain(name.spelling):
-        return ()
-    tables = [class_symbol(prefix, name.spelling) for prefix in (VTABLE, TYPEINFO)]
-    starts = member_prefixes(tables[0])
-    if any(map(side.exports.has_strong, starts)):
-        return ()
-    return tuple(each for start in (*tables, *starts) for each in side.exports.imported(start))
-
-
-def _is_plain(spelling: str) -> bool:
-    """Whether the name of a class spells its symbols: it is no instance of a template and local to nothing."""
-    return all(each.isidentifier() for each in spelling.split("::"))
-
-
 def _is_laid_out_here(name: Name, side: SideFacts) -> bool:
     """Whether an export passes ``name`` by value, or a class of this library embeds it or derives from it.
 
-    So it is where it does so with a further class of another library that embeds this one.
+    So it is where it does so with a further class of another library that embeds this one. What stands in a header of
+    another library is not this one's, copies of inline functions too.
     """
     pending, seen = [name], {name}
     while pending:
@@ -69,7 +54,8 @@ def _is_laid_out_here(name: Name, side: SideFacts) -> bool:
             if not any(_uses_layout(shape, user, each) for shape in side.snapshot.described(user)):
                 continue
             if user.kind in EXPORTS:
-                if side.variants("symbol", user):
+                symbols = side.variants("symbol", user)
+                if symbols and not (is_weak(symbols) and user in side.borrowed):
                     return True
             elif isinstance(side.shape(user), Record) and not _is_elsewhere(user, side):
                 return True
@@ -85,7 +71,7 @@ def _uses_layout(shape: AnyShape, user: Name, name: Name) -> bool:
 
 def _is_elsewhere(name: Name, side: SideFacts) -> bool:
     """Whether the library imports members of a class, or headers leave these to a library and it exports none."""
-    if _asked_for(name, side):
+    if name in side.borrowed or imported_members(name, side.exports):
         return True
     members = [each for each in side.reach.users(name) if _is_member(each, name, side)]
     return any(_is_left_out(each, side) for each in members) and not any(

@@ -55,7 +55,7 @@ class PrivateType(NamedShape, frozen=True):
 
 
 class DependencyType(NamedShape, frozen=True):
-    """A class that another library defines, of which this one hands on pointers at most."""
+    """A type that another library defines, of which this one hands on pointers at most."""
 
 
 class PrivateData(NamedShape, frozen=True):

@@ -49,15 +49,16 @@ def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
-    """A class of another library changed, which this one was built with.
+    """A type of another library changed, which this one was built with.
 
-    The library has the linker find members of the class in a library that it needs, and exports none. Exported
-    functions take or return pointers to it, and no class of this library embeds it or derives from it. Whether programs
-    break is decided by the library that defines the class: they go wrong with one release of it or the other.
+    The library has the linker find members of the class in a library that it needs, and exports none; or another class
+    of the same header is such a one, and no export stands in that header. Exported functions take or return pointers to
+    it, and no class of this library embeds it or derives from it. Whether programs break is decided by the library that
+    defines the type: they go wrong with one release of it or the other.
 
     Fix: compare the releases of the library that defines it, and name the ones that this release works with.
     """
-    yield from _redefined("a class of another library changed", type, context)
+    yield from _redefined("a type of another library changed", type, context)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
@@ -90,14 +91,16 @@ def _members(shape: AnyShape, other: AnyShape) -> str:
 
 
 def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
-    """The fields and virtual functions of ``shape`` that ``other`` lacks or has differently."""
+    """The fields, enumerators and virtual functions of ``shape`` that ``other`` lacks or has differently."""
     fields, methods = getattr(other, "fields", ()), [plainly(each) for each in getattr(other, "virtuals", ())]
+    enumerators = getattr(other, "enumerators", ())
     return [
         *(
             f"{declare(each.type, each.name)} at {each.offset // 8}"
             for each in getattr(shape, "fields", ())
             if each not in fields
         ),
+        *(f"{each.name} = {each.value}" for each in getattr(shape, "enumerators", ()) if each not in enumerators),
         *(spelled(each) for each in getattr(shape, "virtuals", ()) if plainly(each) not in methods),
     ]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 110
+ENGINE: Final = 111
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "690724bbd80e3ecf"
+CORPUS: Final = "7e1152a59c2ef50a"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
