@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 111
+ENGINE: Final = 112
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7e1152a59c2ef50a"
+CORPUS: Final = "a76aafc1e377c1be"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -41,10 +41,8 @@ class CompiledFunctions:
 
     def _is_instance(self, qualified: str) -> bool:
         """Whether ``qualified`` is an instance of a defined function template, or a member of a class template's."""
-        found = plain_template(scope(qualified))
-        if found is not None and not found[1]:
-            found = plain_template(qualified)
-        return (found is not None and found[0] in self._templates) or self._is_within(qualified)
+        templates = map(_template, (scope(qualified), qualified))
+        return any(each in self._templates for each in templates) or self._is_within(qualified)
 
     def _is_within(self, qualified: str) -> bool:
         """Whether ``qualified`` is a member of a class that stands in an instance: ``Box<int>::Rows::clear``."""
@@ -67,6 +65,14 @@ class CompiledFunctions:
         """The class templates whose inner classes are defined."""
         records = ((name, text) for name, text in self._texts.items() if text.template and name.kind == "record")
         return _without_exception((_plain(name, text), text.defined_within) for name, text in records)
+
+
+def _template(qualified: str) -> str:
+    """The template of which ``qualified`` is an instance, if it is one. A pack may be empty: ``log<>``."""
+    if qualified.endswith("<>"):
+        return qualified.removesuffix("<>")
+    found = plain_template(qualified)
+    return found[0] if found is not None else ""
 
 
 def _plain(name: Name, text: HeaderText) -> str:
