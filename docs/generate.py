@@ -195,7 +195,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
     "method": ("a member function", ("access",)),
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
-    "needed": ("a library that this one depends on", ("library", "version")),
+    "needed": ("a library that this one depends on", ("library", "symbol", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
     "param": ("a parameter", ("array", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("inner_qualifier", "type", "value")),

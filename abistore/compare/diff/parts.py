@@ -280,6 +280,12 @@ class Imports(msgspec.Struct, frozen=True):
     symbols: tuple[tuple[str, Import], ...]
 
 
+class Unprovided(msgspec.Struct, frozen=True):
+    """Imports that none of the libraries has which the file says that it needs."""
+
+    symbols: tuple[str, ...]
+
+
 class Provider(msgspec.Struct, frozen=True):
     """A library that is to provide undefined symbols; both sides name the same ones, sorted."""
 

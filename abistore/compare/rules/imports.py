@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.export_batches import examples, identified_examples
-from abistore.compare.diff.parts import Imports, Provider
+from abistore.compare.diff.parts import Imports, Provider, Unprovided
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -22,6 +22,20 @@ def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
     """
     found = [symbol for symbol, _ in imports.new.symbols]
     yield Note(f"further imported symbols: {len(found)}", None, examples(found))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def needed_symbol_added(symbols: Added[Unprovided]) -> Iterator[Note]:
+    """The library imports symbols that none of the libraries has which it is linked with.
+
+    It is linked without ``-l`` for the library that has them, or leaves them to programs to define. A program that
+    brings neither does not start, or ends at the first call: ``undefined symbol``. The old release did without them, or
+    needed a library that may have them.
+
+    Fix: link with the library that has them; ``-Wl,-z,defs`` makes the linker say what is missing.
+    """
+    found = symbols.new.symbols
+    yield Note(f"symbols that no needed library has: {len(found)}", None, examples(found))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")

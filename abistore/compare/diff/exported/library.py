@@ -7,12 +7,14 @@ from typing import Any
 
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.tables import ExportTables, symbols_of
+from abistore.compare.diff.exported.unprovided import come_unprovided
 from abistore.compare.diff.parts import (
     Dependency,
     ExportCounts,
     Feature,
     Imports,
     Provider,
+    Unprovided,
     VersionDefinition,
     VersionRequirement,
 )
@@ -30,11 +32,14 @@ def import_deltas(context: Context) -> Iterator[Delta[Any]]:
     names = [name for name in context.differing["symbol"] if name.kind == "import"]
     old, new = _imported(context.old, names), _imported(context.new, names)
     gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
-    come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys()))
+    lacking = come_unprovided(context)
+    come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys() - lacking))
     if gone:
         yield Removed(Subject(SELF, "imports"), Imports(gone))
     if come:
         yield Added(Subject(SELF, "imports"), Imports(come))
+    if lacking:
+        yield Added(Subject(SELF, "needed symbols"), Unprovided(tuple(sorted(name.spelling for name in lacking))))
     for name in sorted(old.keys() & new.keys()):
         if old[name] != new[name]:
             yield Changed(Subject(name), old[name], new[name])
