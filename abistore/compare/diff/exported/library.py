@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.tables import ExportTables, symbols_of
-from abistore.compare.diff.exported.unprovided import come_unprovided
 from abistore.compare.diff.parts import (
     Dependency,
     ExportCounts,
@@ -32,7 +31,7 @@ def import_deltas(context: Context) -> Iterator[Delta[Any]]:
     names = [name for name in context.differing["symbol"] if name.kind == "import"]
     old, new = _imported(context.old, names), _imported(context.new, names)
     gone = tuple((name.spelling, old[name]) for name in sorted(old.keys() - new.keys()))
-    lacking = come_unprovided(context)
+    lacking = _lacking(context, names)
     come = tuple((name.spelling, new[name]) for name in sorted(new.keys() - old.keys() - lacking))
     if gone:
         yield Removed(Subject(SELF, "imports"), Imports(gone))
@@ -44,6 +43,16 @@ def import_deltas(context: Context) -> Iterator[Delta[Any]]:
         if old[name] != new[name]:
             yield Changed(Subject(name), old[name], new[name])
     yield from _providers(old, new)
+
+
+def _lacking(context: Context, names: Collection[Name]) -> frozenset[Name]:
+    """The imports that no library has which the new release needs; ``names`` are those that differ."""
+    old, new = context.old.library, context.new.library
+    if not names and (old.needed if old else ()) == (new.needed if new else ()):
+        return frozenset()
+    from abistore.compare.diff.exported.unprovided import come_unprovided  # most releases need the same
+
+    return come_unprovided(context)
 
 
 def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:

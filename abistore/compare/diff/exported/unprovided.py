@@ -29,17 +29,8 @@ def come_unprovided(context: Context) -> frozenset[Name]:
     old, new = context.old, context.new
     if not _needs_versioned_only(new) or _leaves_out_imports(old):
         return frozenset()
-    if not _differ_in_needs(context):
-        return frozenset()
     before = _without_version(old) if _needs_versioned_only(old) else frozenset()
     return _without_version(new) - before
-
-
-def _differ_in_needs(context: Context) -> bool:
-    """Whether imports or needed libraries differ at all: most releases stop here."""
-    old, new = context.old.library, context.new.library
-    needs = (old.needed if old else ()) != (new.needed if new else ())
-    return needs or any(name.kind == "import" for name in context.differing["symbol"])
 
 
 def _needs_versioned_only(side: SideFacts) -> bool:
