@@ -12,7 +12,6 @@ import msgspec
 from abistore.compare.consumers.consumers import Consumers, ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable
 from abistore.compare.consumers.guessed import GuessedConsumers
-from abistore.compare.consumers.other_libraries import in_headers_of_others
 from abistore.compare.reuse.carrying import LazyValue, take_on
 from abistore.compare.reuse.watching import Note, Watched, WatchedNames
 from abistore.compare.types.type_side import TypeSide
@@ -43,7 +42,7 @@ class SideFacts:
         self.types = TypeSide(snapshot)
         self.tables = VirtualTables(self.types)
         self._graph = LazyValue(lambda: Reach(snapshot))
-        self._borrowed = LazyValue(lambda: in_headers_of_others(self.exporting, self.files))
+        self._borrowed = LazyValue(self._in_headers_of_others)
         self._files = files
         self._met_through: dict[Name, tuple[Name, ...]] = {}
         self._before: tuple[SideFacts, Collection[Name]] | None = None
@@ -64,6 +63,11 @@ class SideFacts:
     def borrowed(self) -> Mapping[Name, tuple[str, ...]]:
         """What stands in headers of other libraries, each with the members of classes that come from there."""
         return self._borrowed()
+
+    def _in_headers_of_others(self) -> Mapping[Name, tuple[str, ...]]:
+        from abistore.compare.consumers.other_libraries import in_headers_of_others  # few types change
+
+        return in_headers_of_others(self.exporting, self.files)
 
     @cached_property
     def exports(self) -> ExportTable:

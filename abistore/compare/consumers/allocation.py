@@ -80,7 +80,7 @@ class Allocation:
         So it is where a function tells a number along with what it hands out (``int list(item **, size_t *)``), and
         none takes one item without any number: ``handle *open(int *error)`` hands out one.
         """
-        return name in self._counted - self.taken_alone
+        return name in self._counted and name not in self.taken_alone
 
     def is_private(self, name: Name) -> bool:
         """Whether no consumer knows what ``name`` is made of.

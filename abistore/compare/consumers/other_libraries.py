@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from abistore.compare.consumers.consumers import ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable, is_weak
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
-from abistore.model.names import Kind, Name
+from abistore.model.names import EXPORTS, Name
 from abistore.model.words.files import is_source
-
-EXPORTS: tuple[Kind, ...] = ("function", "variable")
 
 
 def imported_members(name: Name, exports: ExportTable) -> tuple[str, ...]:
@@ -36,11 +34,11 @@ def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> 
     for name, file in files.items():
         if is_source(file):
             continue
-        if name.kind == "record" and _is_plain(name.spelling):
-            if _exports_members(name, library.exports):
+        if found := imported_members(name, library.exports):
+            imported[file] = imported.get(file, ()) + found
+        elif name.kind == "record":
+            if _is_plain(name.spelling) and _exports_members(name, library.exports):
                 own.add(file)
-            elif found := imported_members(name, library.exports):
-                imported[file] = imported.get(file, ()) + found
         elif name.kind in EXPORTS and not is_weak(library.snapshot.variants("symbol", name)):
             own.add(file)
     return {name: imported[file] for name, file in files.items() if file in imported and file not in own}

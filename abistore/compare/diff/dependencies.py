@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.other_libraries import EXPORTS, imported_members
+from abistore.compare.consumers.other_libraries import imported_members
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.declared import COPIED, Declared
 from abistore.model.labels.sonames import library_name
-from abistore.model.names import Name
+from abistore.model.names import EXPORTS, Name
 from abistore.model.references import embedded, references
 from abistore.model.shapes import AnyShape, Function, Record
 

@@ -52,7 +52,7 @@ def _lacking(context: Context, names: Collection[Name]) -> frozenset[Name]:
         return frozenset()
     from abistore.compare.diff.exported.unprovided import come_unprovided  # most releases need the same
 
-    return come_unprovided(context)
+    return come_unprovided(context, names)
 
 
 def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from abistore.compare.context import Context
@@ -21,16 +21,17 @@ VERSIONED: Final = frozenset(
 """Libraries of GNU systems that give each symbol a version: the linker writes it down beside an import."""
 
 
-def come_unprovided(context: Context) -> frozenset[Name]:
+def come_unprovided(context: Context, names: Collection[Name]) -> frozenset[Name]:
     """The imports of the new release that no library has which it needs, where the old release got along.
 
-    It did not import them, or needed a library that may have them.
+    It did not import them, or needed a library that may have them. ``names`` are the imports that differ.
     """
     old, new = context.old, context.new
     if not _needs_versioned_only(new) or _leaves_out_imports(old):
         return frozenset()
-    before = _without_version(old) if _needs_versioned_only(old) else frozenset()
-    return _without_version(new) - before
+    if _needs_versioned_only(old):
+        return frozenset(name for name in names if _has_no_version(name, new) and not _has_no_version(name, old))
+    return frozenset(name for name in _symbols(new) if name.kind == "import" and _has_no_version(name, new))
 
 
 def _needs_versioned_only(side: SideFacts) -> bool:
@@ -48,13 +49,9 @@ def _leaves_out_imports(side: SideFacts) -> bool:
     return library is None or (asks and not any(name.kind == "import" for name in _symbols(side)))
 
 
-def _without_version(side: SideFacts) -> frozenset[Name]:
-    return frozenset(
-        name
-        for name, shapes in _symbols(side).items()
-        if name.kind == "import"
-        and any(isinstance(each, Import) and not each.weak and each.version is None for each in shapes)
-    )
+def _has_no_version(name: Name, side: SideFacts) -> bool:
+    shapes = side.variants("symbol", name)
+    return any(isinstance(each, Import) and not each.weak and each.version is None for each in shapes)
 
 
 def _symbols(side: SideFacts) -> Mapping[Name, Variants]:
