@@ -60,6 +60,9 @@ class Part(StrEnum):
     ELEVENTH = "eleventh"
     """Of libraries chosen when the tenth part had been judged, and judged once: ``part = "eleventh"``."""
 
+    TWELFTH = "twelfth"
+    """Of libraries chosen when the eleventh part had been judged, and judged once: ``part = "twelfth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",
