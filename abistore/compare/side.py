@@ -43,6 +43,7 @@ class SideFacts:
         self.tables = VirtualTables(self.types)
         self._graph = LazyValue(lambda: Reach(snapshot))
         self._borrowed = LazyValue(self._in_headers_of_others)
+        self._own_folders = LazyValue(self._folders_of_exports)
         self._files = files
         self._met_through: dict[Name, tuple[Name, ...]] = {}
         self._before: tuple[SideFacts, Collection[Name]] | None = None
@@ -68,6 +69,16 @@ class SideFacts:
         from abistore.compare.consumers.other_libraries import in_headers_of_others  # few types change
 
         return in_headers_of_others(self.exporting, self.files)
+
+    @property
+    def own_folders(self) -> frozenset[str]:
+        """The folders in which exports stand, each with a slash at its end."""
+        return self._own_folders()
+
+    def _folders_of_exports(self) -> frozenset[str]:
+        from abistore.compare.consumers.other_libraries import own_folders  # few types change
+
+        return own_folders(self.exporting, self.files)
 
     @cached_property
     def exports(self) -> ExportTable:
@@ -173,7 +184,7 @@ class SideFacts:
         """The same, of which the declarations stand in other places; what is found out about one is known of both."""
         found = copy(self)
         found.snapshot = msgspec.structs.replace(self.snapshot, locations=places)
-        found.exports, found.consumers = self.exports, self.consumers
+        found.exports, found.consumers, found._files = self.exports, self.consumers, self.files
         return found
 
     def watched(self, note: Note, *, located: bool) -> SideFacts:

@@ -26,22 +26,39 @@ def imported_members(name: Name, exports: ExportTable) -> tuple[str, ...]:
 def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> Mapping[Name, tuple[str, ...]]:
     """What stands in headers of other libraries, each with the members of classes there that the library imports.
 
-    A header is another library's where it defines such a class and no export stands in it. Copies of its inline
-    functions may be exported; each of its users has them.
+    A header is another library's where it defines such a class and no export stands in it; and so are those in its
+    folder, where none stands in any of them. Copies of its inline functions may be exported; each of its users has
+    them.
     """
     imported: dict[str, tuple[str, ...]] = {}
     own = set[str]()
     for name, file in files.items():
-        if is_source(file):
-            continue
-        if found := imported_members(name, library.exports):
-            imported[file] = imported.get(file, ()) + found
-        elif name.kind == "record":
-            if _is_plain(name.spelling) and _exports_members(name, library.exports):
-                own.add(file)
-        elif name.kind in EXPORTS and not is_weak(library.snapshot.variants("symbol", name)):
-            own.add(file)
-    return {name: imported[file] for name, file in files.items() if file in imported and file not in own}
+        if _is_exported(name, library):
+            own |= {file, folder(file)}
+        elif not is_source(file) and (found := imported_members(name, library.exports)):
+            for place in (file, folder(file)):
+                imported[place] = imported.get(place, ()) + found
+    asked = {place: found for place, found in imported.items() if place not in own}
+    headers = ((name, file) for name, file in files.items() if not is_source(file))
+    places = ((name, place) for name, file in headers for place in (file, folder(file)) if place in asked)
+    return {name: asked[place] for name, place in places}
+
+
+def _is_exported(name: Name, library: ReleaseExports) -> bool:
+    """Whether the library defines and exports a function or variable, or members of a class."""
+    if name.kind == "record":
+        return _is_plain(name.spelling) and _exports_members(name, library.exports)
+    return name.kind in EXPORTS and not is_weak(library.snapshot.variants("symbol", name))
+
+
+def own_folders(library: ReleaseExports, files: Mapping[Name, str]) -> frozenset[str]:
+    """The folders of the headers and sources in which exports of the library stand."""
+    return frozenset(folder(file) for name, file in files.items() if _is_exported(name, library))
+
+
+def folder(file: str) -> str:
+    """The folder that a file lies in, with a slash at its end."""
+    return f"{file.rpartition('/')[0]}/"
 
 
 def _exports_members(name: Name, exports: ExportTable) -> bool:

@@ -192,6 +192,9 @@ def _as_another(context: Context, name: Name, other: Name, old: Variants, new: V
     if is_unnamed_enum(name) or is_unnamed_enum(other):
         yield from _paired(context, name, other, old, new)
         return
+    if not renamed and _is_of_another(name, context):
+        yield Changed(Subject(name), DependencyType(name, _main(old)), DependencyType(other, _main(new)))
+        return
     shown = TagName if renamed else DefinitionKind
     wrap = shown if context.old.consumers.can_see(name) else PrivateType
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
@@ -208,7 +211,9 @@ def _constants(context: Context, name: Name, other: Name, old: Variants, new: Va
     """Deltas of an enumeration that no export mentions. One that headers tell too is left to these."""
     if is_unnamed_enum(name) and comparable(context, "source"):
         return
-    if context.old.consumers.can_include(name):
+    if _loses_values(_main(old), _main(new)) and _is_of_another(name, context):
+        yield Changed(Subject(name), DependencyType(name, _main(old)), DependencyType(other, _main(new)))
+    elif context.old.consumers.can_include(name):
         yield from _compared(context, name, old, new)
     elif _loses_values(_main(old), _main(new)):
         yield Changed(Subject(name), UnusedEnum(name, _main(old)), UnusedEnum(other, _main(new)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.other_libraries import imported_members
+from abistore.compare.consumers.other_libraries import folder, imported_members
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
@@ -14,6 +15,7 @@ from abistore.model.labels.sonames import library_name
 from abistore.model.names import EXPORTS, Name
 from abistore.model.references import embedded, references
 from abistore.model.shapes import AnyShape, Function, Record
+from abistore.model.words.files import file_name, is_source
 
 SYSTEM: Final = RUNTIMES | {"libc", "libm", "libpthread", "libdl", "librt", "libSystem", "KERNEL32", "msvcrt"}
 """Libraries of the languages and of the system, which no class of a project is from."""
@@ -25,18 +27,45 @@ def is_of_another(name: Name, context: Context) -> bool:
     No class of this library embeds it or derives from it, and no export passes it by value.
     """
     side = context.old
-    if not _needs_others(side):
-        return False
     asked = imported_members(name, side.exports)
-    if not asked and not side.consumers.offers(name):
+    if not asked and not _is_given(name, side):
         asked = side.borrowed.get(name, ())
-    if not asked or _is_laid_out_here(name, side):
+    if not asked or not (_needs_others(side) or _is_left_to_others(name, asked, context)):
         return False
-    return not any(context.new.variants("symbol", Name(kind, each)) for each in asked for kind in EXPORTS)
+    if any(context.new.variants("symbol", Name(kind, each)) for each in asked for kind in EXPORTS):
+        return False
+    return not _is_laid_out_here(name, side)
+
+
+def _is_left_to_others(name: Name, asked: Sequence[str], context: Context) -> bool:
+    """Whether a library that is linked with no other leaves a type to whoever links programs with it.
+
+    Both releases import the members, so that no object file was forgotten; and neither is the header given, nor does
+    it lie where exports stand: there it may say what programs have to define.
+    """
+    side = context.old
+    file = side.files.get(name, "")
+    if not file or is_source(file) or _is_given(name, side):
+        return False
+    if not any(context.new.variants("symbol", Name("import", each)) for each in asked):
+        return False
+    return folder(file) not in side.own_folders
+
+
+def _is_given(name: Name, side: SideFacts) -> bool:
+    """Whether a given header defines a type: one that is called like the header in which it stands.
+
+    A given header may declare a class beforehand that one of the headers defines which it includes.
+    """
+    read = side.snapshot.provenance.headers
+    if not read or not side.consumers.offers(name):
+        return False
+    file = side.files.get(name, "")
+    return not file or file_name(file) in map(file_name, read.files)
 
 
 def _needs_others(side: SideFacts) -> bool:
-    """Whether the library is linked with any that may define a class: else programs define what it imports."""
+    """Whether the library is linked with any that may define a class, as far as the file tells."""
     needed = side.library.needed if side.library else ()
     return any(library_name(each) not in SYSTEM and not each.startswith(("ld-", "libc.musl")) for each in needed)
 
@@ -57,7 +86,9 @@ def _is_laid_out_here(name: Name, side: SideFacts) -> bool:
                 symbols = side.variants("symbol", user)
                 if symbols and not (is_weak(symbols) and user in side.borrowed):
                     return True
-            elif isinstance(side.shape(user), Record) and not _is_elsewhere(user, side):
+            elif (
+                isinstance(side.shape(user), Record) and side.consumers.can_see(user) and not _is_elsewhere(user, side)
+            ):
                 return True
             elif user not in seen:
                 seen.add(user)

@@ -24,6 +24,11 @@ PRIVATE = frozenset({"private", "priv"})
 """Folders below it that they do not install."""
 
 
+def file_name(file: str) -> str:
+    """What a file is called in its folder."""
+    return file.rpartition("/")[2]
+
+
 @lru_cache(1 << 12)
 def is_source(file: str) -> bool:
     """Whether ``file`` is a source file, which nobody includes."""

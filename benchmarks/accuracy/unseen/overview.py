@@ -34,7 +34,7 @@ MENDED: Final[Mapping[Part, str]] = {
     "template are looked at once, where thousands took more than the limit of time; a block of the standard library "
     "grows with what it holds; an enumeration may become another library's of the same numbers",
     Part.ELEVENTH: "an instance with an empty pack is each program's own; a header of another library, of which "
-    "members are imported, makes all its types that library's (where this one is linked with it, as it was not here)",
+    "members are imported, makes all its types that library's, and those of the headers beside it",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
