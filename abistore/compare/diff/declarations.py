@@ -330,7 +330,13 @@ def _is_met(name: Name, record: Record, context: Context) -> bool:
 def _differ_in_private_data(context: Context, name: Name, old: AnyShape, new: AnyShape) -> bool:
     if not (isinstance(old, Record) and isinstance(new, Record)):
         return False
-    fields = changed_private_data(old, new, (context.old.types, context.new.types))
+
+    def is_handled() -> bool:
+        from abistore.compare.diff.headers.constructed import library_handles  # few classes have such members
+
+        return library_handles(name, context)
+
+    fields = changed_private_data(old, new, (context.old.types, context.new.types), is_handled)
     return bool(fields) and not context.old.consumers.can_look_into(name, fields)
 
 

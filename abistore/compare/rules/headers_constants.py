@@ -117,10 +117,12 @@ def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context)
 def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
     from abistore.compare.classify.constants.errors import is_moved_error  # few macros change
     from abistore.compare.classify.constants.flags import is_moved_flag
+    from abistore.compare.classify.constants.listed import is_other_argument
+    from abistore.compare.classify.constants.marks import is_moved_mark
     from abistore.compare.classify.constants.numberings import is_moved_number
 
     name = declared.subject.name
-    enumerated = (is_moved_flag, is_moved_number, is_moved_error)
+    enumerated = (is_moved_flag, is_moved_number, is_moved_error, is_moved_mark, is_other_argument)
     return isinstance(declared, Changed) and any(is_moved(name, context) for is_moved in enumerated)
 
 
@@ -130,7 +132,9 @@ def constant_number_changed(declared: Changed[Declared] | Removed[Declared], con
 
     So are macros that enumerate: their names begin alike, and they are single bits, which are there to be combined, or
     numbers that run without a gap. Another one of them has the old number now, had the new one, or moved too. So are
-    macros called errors, each with a number of its own, beside functions that return integers. Programs have the old
+    macros called errors, each with a number of its own, beside functions that return integers; a macro called
+    the number for none, cast to a type that functions take or return (``((geo_handle) -1)``); and one that lists
+    arguments (``"name", kind_text, 0``), of which an enumerator gave way to another. Programs have the old
     number compiled in, as that of any enumerator. The library takes what they pass for something else, and
     they take what they get for something else; arrays that they sized by it have the old size.
 

@@ -36,10 +36,12 @@ def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterat
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
-    """Private numbers or pointers of a class changed places or types, within the same bytes.
+    """Private members of a class changed places or types, within the same bytes.
 
-    Programs have objects of the same size, copy them as before and cannot name these members. The class has no friends,
-    and no inline function of the public headers uses them.
+    Programs have objects of the same size, and cannot name these members. The class has no friends, and no inline
+    function of the public headers uses them. They are numbers or pointers, which programs copy as before; or the
+    library exports all that makes, copies, assigns and destroys an object, as where a pointer to a hidden class became
+    a ``std::unique_ptr``.
 
     Fix: nothing; programs that read the bytes of an object by themselves have to be told.
     """

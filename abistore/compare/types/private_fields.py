@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,23 +14,35 @@ from abistore.model.shapes import Array, Field, Inline, Named, Pointer, Primitiv
 BITS: Final = 8
 
 
-def changed_private_data(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> frozenset[str]:
-    """The private numbers and pointers of a class that moved or are of other types, where no more than that differs.
+def changed_private_data(
+    old: Record, new: Record, sides: tuple[TypeSide, TypeSide], is_handled: Callable[[], bool]
+) -> frozenset[str]:
+    """The private members of a class that moved or are of other types, where no more than that differs.
 
-    They take the same bytes. Programs copy these and do no more, where no inline function of the header uses one::
+    They take the same bytes. Programs copy numbers and pointers and do no more, where no inline function of the header
+    uses one::
 
         class Size { int width, height; public: int area() const; };    // then height, width
 
-    A class that is passed in registers keeps the types at their places, or goes into the same registers.
+    A class that is passed in registers keeps the types at their places, or goes into the same registers. Members may
+    be of any types where the library's functions alone handle objects: ``is_handled`` tells.
     """
     if old.sort == "union" or replace(old, fields=()) != replace(new, fields=()) or _shown(old) != _shown(new):
         return frozenset()
     before, after = _only(old, new), _only(new, old)
     if not _move(before, after) or not _are_the_same_bytes(before, after, sides):
         return frozenset()
-    if old.passing != "reference" and _places(before) != _places(after) and not _pass_alike(old, new, sides):
+    if not _are_copied_alike(old, new, sides) and not is_handled():
         return frozenset()
     return frozenset(each.name for each in before)
+
+
+def _are_copied_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> bool:
+    """Whether programs copy what differs as bytes, and pass it where the library looks for it."""
+    before, after = _only(old, new), _only(new, old)
+    if not _are_plain(before, sides[0]) or not _are_plain(after, sides[1]):
+        return False
+    return old.passing == "reference" or _places(before) == _places(after) or _pass_alike(old, new, sides)
 
 
 def _shown(record: Record) -> list[Field]:
@@ -67,20 +79,30 @@ def _places(fields: Iterable[Field]) -> dict[int, TypeRef]:
 
 def _are_the_same_bytes(old: Sequence[Field], new: Sequence[Field], sides: tuple[TypeSide, TypeSide]) -> bool:
     before, after = _extents(old, sides[0]), _extents(new, sides[1])
-    if before is None or after is None:
+    if before is None or after is None or _alignment(old, sides[0]) != _alignment(new, sides[1]):
         return False
     return all(map(Extents(before).cover, after)) and all(map(Extents(after).cover, before))
 
 
+def _alignment(fields: Iterable[Field], types: TypeSide) -> int:
+    """What the fields ask of a class; one of which that is not known asks for nothing."""
+    return max(types.layouts.alignment(each.type) or 1 for each in fields)
+
+
 def _extents(fields: Sequence[Field], types: TypeSide) -> list[Extent] | None:
-    """The storage of numbers, pointers and arrays of these; ``None`` where a field is anything else."""
+    """The storage of fields; ``None`` where one has no size, no name or is made of bits."""
     found: list[Extent] = []
     for each in fields:
         size = types.layouts.size(each.type)
-        if not size or not each.name or each.bit_size is not None or not _is_plain(each.type, types):
+        if not size or not each.name or each.bit_size is not None:
             return None
         found.append((each.offset, each.offset + BITS * size))
     return found
+
+
+def _are_plain(fields: Iterable[Field], types: TypeSide) -> bool:
+    """Whether all are numbers, pointers or arrays of these."""
+    return all(_is_plain(each.type, types) for each in fields)
 
 
 def _is_plain(type: TypeRef, types: TypeSide) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from abistore.model.layout.layouts import Layouts
+from abistore.model.layout.standard import standard_array
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Array, Foreign, Inline, Named, Qualified, Record, Special, TypeRef
+from abistore.model.shapes import Alias, Array, Foreign, Inline, Named, Qualified, Record, TypeRef
 from abistore.model.snapshot import Snapshot
 
 MOST_SCALARS = 256
@@ -26,15 +27,6 @@ def scalars(type: TypeRef, snapshot: Snapshot, layouts: Layouts) -> list[tuple[P
     """
     collector = _Collector(snapshot, layouts)
     return collector.found if collector.collect(type, (0, None), 0) else None
-
-
-def standard_array(name: Name, shape: Foreign) -> Array | None:
-    """The array that an object of ``std::array`` is and nothing else; ``None`` for every other type."""
-    if re.match(r"std::(__\w+::)?array<", name.spelling):
-        match shape.arguments:
-            case (element, Special(spelling=count)) if re.fullmatch(r"[1-9][0-9]{0,17}", count):
-                return Array(element, int(count))
-    return None
 
 
 def standard_atomic(name: Name, shape: Foreign) -> TypeRef | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -19,6 +20,9 @@ Members: TypeAlias = dict[Name, list[Function]]
 
 PURE = frozenset({"__cxa_pure_virtual", "_purecall"})
 """What stands in the slot of a pure virtual function."""
+
+HANDLING = re.compile(r"~|operator=$")
+"""How the names of functions read that destroy and assign objects."""
 
 DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
@@ -188,6 +192,14 @@ class VirtualTables:
         """
         found = [shape for shapes in self.constructors(owner).values() for shape in shapes]
         return not found or any(each.method and each.method.access != "private" for each in found)
+
+    def handling(self, owner: Name) -> Mapping[Name, Sequence[Function]]:
+        """The functions of a class that destroy and assign its objects, by name, as far as somebody declared them."""
+        return {
+            name: own
+            for name, shapes in self._methods.get(owner, {}).items()
+            if (own := [each for each in shapes if HANDLING.match(each.display.rpartition("::")[2])])
+        }
 
     def constructors(self, owner: Name) -> Mapping[Name, Sequence[Function]]:
         """The constructors among the member functions of a class that the evidence describes, by name."""

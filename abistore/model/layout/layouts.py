@@ -12,6 +12,7 @@ from typing import Final, assert_never
 import msgspec
 
 from abistore.model.declared import Declared
+from abistore.model.layout.standard import standard_array
 from abistore.model.names import FACETS, Name
 from abistore.model.shapes import (
     Alias,
@@ -97,6 +98,8 @@ class Layouts:
 
     def _named_size(self, name: Name) -> int | None:
         match self._shape(name):
+            case Foreign(size=None) as foreign if (array := standard_array(name, foreign)) is not None:
+                return self.size(array)
             case Record(size=found) | Enum(size=found) | Foreign(size=found):
                 return found
             case Alias(target=target):
@@ -160,6 +163,8 @@ class Layouts:
                 return self.record_alignment(record)
             case Enum() as enum:
                 return self._enum_alignment(enum)
+            case Foreign(alignment=None) as foreign if (array := standard_array(name, foreign)) is not None:
+                return self.alignment(array)
             case Foreign(alignment=found):
                 return found
             case Alias(target=target):

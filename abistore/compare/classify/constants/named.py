@@ -38,7 +38,7 @@ def _only_release(declared: Declared, name: Name, context: Context, above: tuple
     changed = [each for each in named(declared, name) if each not in above and _differs(each, context)]
     return bool(changed) and all(
         tells_release(each)
-        or (_is_kept(each, context) and _only_release(_text(context.old, each), each, context, (*above, name)))
+        or (_is_kept(each, context) and _only_release(written(context.old, each), each, context, (*above, name)))
         for each in changed
     )
 
@@ -51,7 +51,7 @@ def named(declared: Declared, name: Name) -> Iterator[Name]:
 
 
 def _differs(name: Name, context: Context) -> bool:
-    old, new = _text(context.old, name), _text(context.new, name)
+    old, new = written(context.old, name), written(context.new, name)
     from abistore.compare.types.written_values import is_same_constant  # headers alone write values
 
     if not is_same_constant(old, new):
@@ -60,9 +60,10 @@ def _differs(name: Name, context: Context) -> bool:
 
 
 def _is_kept(name: Name, context: Context) -> bool:
-    return _text(context.old, name).value == _text(context.new, name).value
+    return written(context.old, name).value == written(context.new, name).value
 
 
-def _text(side: SideFacts, name: Name) -> Declared:
+def written(side: SideFacts, name: Name) -> Declared:
+    """What the headers of a side write of a constant."""
     found = (each for each in side.variants("source", name) if isinstance(each, Declared))
     return next(found, Declared())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abistore.compare.classify.making.constructed import library_constructs
 from abistore.compare.classify.making.returned import is_only_returned
 from abistore.compare.context import Context
+from abistore.compare.diff.headers.constructed import library_constructs
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Changed
 from abistore.model.names import Name

@@ -1,1 +1,1 @@
-"""How the headers of both sides were read: which were given, and what chose between their declarations."""
+"""What both sides' headers tell: which were given, what chose between their declarations, and who makes objects."""

@@ -1,8 +1,8 @@
-"""Which objects only a library constructs, whoever asks for them."""
+"""Which objects only a library constructs, or copies and destroys as well, whoever asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
@@ -25,8 +25,31 @@ def library_constructs(record: Changed[Record], context: Context) -> bool:
     every = [each for shapes in declared.values() for each in shapes]
     if not any(map(_is_provided, every)):
         return False
-    called = (each for each, shapes in declared.items() if not _is_closed(each, shapes[0], context.old))
-    return _are_exported(called, context) and (any(_copies(each, name) for each in every) or _copied(record, context))
+    called = _called(declared, context)
+    return _are_exported(called, context) and (any(_takes(each, name) for each in every) or _copied(record, context))
+
+
+def library_handles(name: Name, context: Context) -> bool:
+    """Whether programs make, copy, move, assign and destroy objects of a class through exports only.
+
+    Compilers write what nobody declared into programs: a destructor, and what copies and assigns. They write no
+    constructor where one is declared that takes an object, and no assignment where that one moves.
+    """
+    if not context.old.consumers.offers(name) or _has_unnamed_constructors(name, context.old):
+        return False
+    made, handled = context.old.tables.constructors(name), context.old.tables.handling(name)
+    constructors = [each for shapes in made.values() for each in shapes]
+    others = [each for shapes in handled.values() for each in shapes]
+    copied = any(_takes(each, name) for each in constructors)
+    assigned = any(_takes(each, name) for each in others) or any(_takes(each, name, ("&&",)) for each in constructors)
+    destroyed = any(not each.parameters for each in others)
+    called = _called({**made, **handled}, context)
+    return copied and assigned and destroyed and _are_exported(called, context)
+
+
+def _called(functions: Mapping[Name, Sequence[Function]], context: Context) -> Iterator[Name]:
+    """The functions that code of programs calls."""
+    return (each for each, shapes in functions.items() if not _is_closed(each, shapes[0], context.old))
 
 
 def _has_unnamed_constructors(name: Name, side: SideFacts) -> bool:
@@ -56,10 +79,13 @@ def _are_exported(constructors: Iterable[Name], context: Context) -> bool:
     return all(found.values())
 
 
-def _copies(constructor: Function, owner: Name) -> bool:
-    """Whether a constructor takes another object of its class: compilers write none that does, then."""
-    taken = constructor.parameters[0] if len(constructor.parameters) == 1 else None
-    if not isinstance(taken, Pointer) or taken.sort == "*":
+def _takes(member: Function, owner: Name, by: Collection[str] = ("&", "&&")) -> bool:
+    """Whether a constructor or an assignment takes another object of its class: compilers write none that does, then.
+
+    ``by`` holds the kinds of references that count.
+    """
+    taken = member.parameters[0] if len(member.parameters) == 1 else None
+    if not isinstance(taken, Pointer) or taken.sort not in by:
         return False
     target = taken.target.target if isinstance(taken.target, Qualified) else taken.target
     return target == Named(owner)
