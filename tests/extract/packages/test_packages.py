@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -189,7 +190,7 @@ def test_headers_come_from_a_development_package_for_the_library_that_it_links(t
     assert case.evidence_of("source").state == "full"
     assert not [each for each in case.locations.values() if each.file.startswith(("/", "usr"))]
     assert second.evidence_of("source").state == "missing"
-    assert not list(Path("/tmp").glob("abistore-headers-*/0"))
+    assert not list(Path(tempfile.gettempdir()).glob("abistore-headers-*/0"))
 
 
 def test_a_wheel_is_its_own_development_package(tmp_path: Path) -> None:
