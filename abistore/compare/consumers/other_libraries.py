@@ -8,7 +8,7 @@ from abistore.compare.consumers.consumers import ReleaseExports
 from abistore.compare.consumers.export_table import ExportTable, is_weak
 from abistore.model.mangling.symbols import TYPEINFO, VTABLE, class_symbol, member_prefixes
 from abistore.model.names import EXPORTS, Name
-from abistore.model.words.files import is_source
+from abistore.model.words.files import PUBLIC, is_source
 
 
 def imported_members(name: Name, exports: ExportTable) -> tuple[str, ...]:
@@ -27,8 +27,8 @@ def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> 
     """What stands in headers of other libraries, each with the members of classes there that the library imports.
 
     A header is another library's where it defines such a class and no export stands in it; and so are those in its
-    folder, where none stands in any of them. Copies of its inline functions may be exported; each of its users has
-    them.
+    folder, where none stands in any of them: but headers of several projects lie side by side in one ``include``.
+    Copies of its inline functions may be exported; each of its users has them.
     """
     imported: dict[str, tuple[str, ...]] = {}
     own = set[str]()
@@ -38,6 +38,7 @@ def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> 
         elif not is_source(file) and (found := imported_members(name, library.exports)):
             for place in (file, folder(file)):
                 imported[place] = imported.get(place, ()) + found
+    own.update(place for place in imported if _is_shared(place))
     asked = {place: found for place, found in imported.items() if place not in own}
     headers = ((name, file) for name, file in files.items() if not is_source(file))
     places = ((name, place) for name, file in headers for place in (file, folder(file)) if place in asked)
@@ -59,6 +60,11 @@ def own_folders(library: ReleaseExports, files: Mapping[Name, str]) -> frozenset
 def folder(file: str) -> str:
     """The folder that a file lies in, with a slash at its end."""
     return f"{file.rpartition('/')[0]}/"
+
+
+def _is_shared(place: str) -> bool:
+    """Whether several projects keep headers in a folder: it is called ``include``, or is the top one."""
+    return place == "/" or f"/{place}".endswith(f"/{PUBLIC}/")
 
 
 def _exports_members(name: Name, exports: ExportTable) -> bool:

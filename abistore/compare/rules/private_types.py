@@ -54,11 +54,11 @@ def type_dependency_changed(type: Changed[DependencyType], context: Context) -> 
     """A type of another library changed, which this one was built with.
 
     The library has the linker find members of the class in a library that it needs, and exports none; or another class
-    of the same header or folder is such a one, and no export stands there. Where it needs none that could have them,
-    whoever links programs brings the members in both releases, and the header is none that was given. Exported
-    functions take or return pointers to it, and no class of this library that programs see embeds it or derives from
-    it. Whether programs break is decided by the library that defines the type: they go wrong with one release of it or
-    the other.
+    of the same header or folder (other than ``include``) is such a one, and no export stands there. Where it needs none
+    that could have them, whoever links programs brings the members in both releases, and the header is none that was
+    given. Exported functions take or return pointers to it, and no class of this library that programs see embeds it or
+    derives from it. Whether programs break is decided by the library that defines the type: they go wrong with one
+    release of it or the other.
 
     Fix: compare the releases of the library that defines it, and name the ones that this release works with.
     """

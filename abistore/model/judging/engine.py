@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 115
+ENGINE: Final = 116
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "15c29a4b810fa8c4"
+CORPUS: Final = "d05887f28e651d7a"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
