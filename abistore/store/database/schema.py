@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import create_mock_engine, insert, select
+from sqlalchemy.schema import ExecutableDDLElement
 
 from abistore.errors import SchemaMismatch
 from abistore.store.database.audit import record
@@ -37,6 +39,20 @@ def revision(database: Database) -> str | None:
     return found
 
 
+@cache
+def _statements(dialect: str) -> tuple[str, ...]:
+    """What makes all tables: spelled once, however many stores a process makes."""
+    found: list[str] = []
+
+    def note(statement: ExecutableDDLElement, *_: object, **__: object) -> None:
+        found.append(str(statement.compile(dialect=engine.dialect)))
+
+    engine = create_mock_engine(f"{dialect}://", note)
+    metadata.create_all(engine, checkfirst=False)
+    version.create(engine, checkfirst=False)
+    return tuple(found)
+
+
 def create_schema(database: Database) -> bool:
     """Make an empty database a store; false where another process was faster."""
     database.prepare()
@@ -45,9 +61,10 @@ def create_schema(database: Database) -> bool:
         if revision(database) is not None:
             return False
         database.mark()
+        dialect = database.connection.dialect
         with database.translated():
-            metadata.create_all(database.connection, checkfirst=False)
-            version.create(database.connection, checkfirst=False)
+            for statement in _statements(f"{dialect.name}+{dialect.driver}"):
+                database.connection.exec_driver_sql(statement)
         database.run(insert(version), {"version_num": HEAD})
         database.run(insert(root), {"id": 1, "libraries": 0, "audit": b""})
         record(database, "", "create", "store", f"schema {HEAD}")
