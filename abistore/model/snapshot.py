@@ -186,7 +186,10 @@ TYPES_IN_BODIES: Final = "types-in-bodies"
 CONDITIONS: Final = "conditions"
 """Which conditions of the headers held that ask what others define."""
 
-LATER_FACTS: Final = (CONDITIONS, FRIENDS, TYPES_IN_BODIES)
+INITIALIZERS: Final = "initializers"
+"""Macros that give members their first values are constants: ``{17, 0}``."""
+
+LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, TYPES_IN_BODIES)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
 

@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.model.declared import Declared, Meaning
 from abistore.model.names import SELF, Name
-from abistore.model.snapshot import Evidence, Snapshot
+from abistore.model.snapshot import INITIALIZERS, LATER_FACTS, Evidence, HeadersRead, Snapshot
 from abistore.model.tables import Library
 from abistore.model.values.texts import constant
 from tests.laws.test_against_laws import judged_in_turn, unlocated
-from tests.public_headers import TARGET
+from tests.public_headers import TARGET, implementing
 
 pytestmark = pytest.mark.fast
 
@@ -100,6 +101,26 @@ def test_what_was_stored_without_a_meaning_is_compared_by_its_text() -> None:
     new = release({"NEXT": "LIMIT"}, LIMIT="7")
     assert not found(release({"NEXT": "LIMIT"}), new)
     assert found(release({"NEXT": "OTHER"}), new) == [("constant_changed", "NEXT", [])]
+
+
+def lock(macro: str, *, looked_for: bool) -> Snapshot:
+    """A library with a header, read by a version that looks for macros of first values or by one of before."""
+    snapshot = implementing({"lock.h": f"{macro}\nint lock(int *lock);"}, "c")
+    facts = tuple(each for each in LATER_FACTS if looked_for or each != INITIALIZERS)
+    read = replace(snapshot.provenance.headers or HeadersRead(), facts=facts)
+    return replace(snapshot, provenance=replace(snapshot.provenance, headers=read))
+
+
+def kinds(old: Snapshot, new: Snapshot) -> list[str]:
+    return [each.kind for each in compare(old, new).findings]
+
+
+def test_first_values_that_a_former_version_passed_over_are_neither_new_nor_gone() -> None:
+    before, former = lock("", looked_for=True), lock("", looked_for=False)
+    with_macro = lock("#define LOCK_INIT {17, 0}", looked_for=True)
+    assert kinds(before, with_macro) == ["constant_added"]
+    assert kinds(with_macro, before) == ["constant_removed"]
+    assert not kinds(former, with_macro) and not kinds(with_macro, former)
 
 
 @settings(deadline=None, max_examples=60)

@@ -12,6 +12,7 @@ from abistore.compare.classify.constants.release import accepts_former, tells_re
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
 from abistore.compare.types.written_values import is_same_constant, known_value, number
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
@@ -83,8 +84,36 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _changed(declared, context)
-    if values is not None and _is_other(declared, context) and not _is_handed(declared):
+    if values is not None and _is_other(declared, context) and not _is_handed(declared) and not _initializes(declared):
         yield Note("the constant's value differs", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_initializer_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A macro gives the members of an object other first values.
+
+    ``#define LOCK_INIT {17, 0}``: objects of built programs begin with the old values, and the new library gets these.
+    It goes wrong where it knows an initialized object by a number in it, or takes the old value for something else. A
+    member more at the end is told with the structure, whose size changes.
+
+    Fix: let the library accept objects that begin with the old values.
+    """
+    values = _changed(declared, context)
+    if values is not None and _initializes(declared) and not _is_handed(declared):
+        yield Note("objects begin with other values", *values)
+
+
+def _initializes(declared: Changed[Declared] | Removed[Declared]) -> bool:
+    """Whether a constant is, before and after, a list of first values, which nothing computes with."""
+    from abistore.compare.classify.constants.initializers import is_initializer  # headers alone have macros
+
+    return isinstance(declared, Changed) and all(is_initializer(each.value) for each in (declared.old, declared.new))
+
+
+def _is_unread(value: str | None, side: SideFacts) -> bool:
+    from abistore.compare.classify.constants.initializers import is_unread
+
+    return is_unread(value, side)
 
 
 @rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
@@ -219,7 +248,9 @@ def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[
 
     Fix: keep the constant and mark it deprecated.
     """
-    if "constant" in declared.old.traits and _enumerated(declared, context) is None:
+    if "constant" not in declared.old.traits or _is_unread(declared.old.value, context.new):
+        return
+    if _enumerated(declared, context) is None:
         yield Note("the constant is gone", declared.old.value or "(no value)", None)
 
 
@@ -231,7 +262,9 @@ def constant_added(declared: Added[Declared], context: Context) -> Iterator[Note
 
     Fix: nothing; a macro may clash with a name of the program's own.
     """
-    if "constant" in declared.new.traits and not was_enumerator(declared.subject.name, declared.new, context):
+    if "constant" not in declared.new.traits or _is_unread(declared.new.value, context.old):
+        return
+    if not was_enumerator(declared.subject.name, declared.new, context):
         yield Note("the constant is new", None, declared.new.value or "(no value)")
 
 

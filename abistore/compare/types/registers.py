@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.compare.types.scalars import DEEPEST, MOST_SCALARS
 from abistore.compare.types.type_side import TypeSide
-from abistore.model.layout.standard import standard_array
+from abistore.model.layout.layouts import standard_array
 from abistore.model.shapes import (
     Array,
     Enum,

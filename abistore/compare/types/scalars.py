@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abistore.model.layout.layouts import Layouts
-from abistore.model.layout.standard import standard_array
+from abistore.model.layout.layouts import Layouts, standard_array
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Array, Foreign, Inline, Named, Qualified, Record, TypeRef
 from abistore.model.snapshot import Snapshot

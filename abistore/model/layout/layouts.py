@@ -6,13 +6,13 @@ described. A packed record whose members happen to lie naturally cannot be told 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
 import msgspec
 
 from abistore.model.declared import Declared
-from abistore.model.layout.standard import standard_array
 from abistore.model.names import FACETS, Name
 from abistore.model.shapes import (
     Alias,
@@ -355,3 +355,12 @@ def primitive_alignment(type: Primitive, target: Target) -> int | None:
 def _power_of_two(length: int) -> int:
     """The largest power of two that divides ``length``: 12-byte ``long double`` is aligned to 4."""
     return length & -length
+
+
+def standard_array(name: Name, shape: Foreign) -> Array | None:
+    """The array that an object of ``std::array`` is and nothing else; ``None`` for every other type."""
+    if re.match(r"std::(__\w+::)?array<", name.spelling):
+        match shape.arguments:
+            case (element, Special(spelling=count)) if re.fullmatch(r"[1-9][0-9]{0,17}", count):
+                return Array(element, int(count))
+    return None

@@ -16,9 +16,10 @@ _NO_RELEASE: Final = frozenset(
     {
         *("abi", "api", "compat", "compatible", "compatibility", "file", "format", "interface", "max", "maximum"),
         *("min", "minimum", "protocol", "proto", "required", "schema", "since", "stream", "struct", "wire"),
+        *("options", "opts", "ops", "params", "attr", "desc", "callbacks"),
     }
 )
-"""A number of these is compared by the library with what programs pass it, or with what they stored."""
+"""A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
 
 _LIBTOOL: Final = frozenset({"current", "age"})
 _COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})

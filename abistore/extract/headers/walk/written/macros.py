@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Final
 
 from msgspec.structs import replace
@@ -78,6 +79,17 @@ def is_value(words: Sequence[str]) -> bool:
     return bool(words) and words[0] not in NO_VALUE and words[-1] not in ENDING
 
 
+def is_initializer(words: Sequence[str]) -> bool:
+    """Whether the tokens of a macro give members their first values: ``{17, 0}``, or ``(struct lock){17, 0}``.
+
+    A block of statements has a semicolon in it.
+    """
+    if not words or words[0] not in "{(" or words[-1] != "}" or ";" in words:
+        return False
+    depths = list(accumulate((each in "{(") - (each in ")}") for each in words))
+    return min(depths) == depths[-1] == 0
+
+
 def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> None:
     """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way.
 
@@ -90,7 +102,7 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
         expansion = expansions.of(name.spelling, declared.value)
         if expansion is None:
             continue
-        if "constant" in declared.traits and not is_value(expansion.tokens):
+        if "constant" in declared.traits and not (is_value(expansion.tokens) or is_initializer(expansion.tokens)):
             found.forget(name)
         else:
             plain = expansion._replace(tokens=tuple(plainly_cast(expansion.tokens, types)))
@@ -119,6 +131,7 @@ def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int
     if file is None:
         return None
     replacement = text.between(file, begin, end)[len(name.encode()) :]
-    if not is_value(tokens(replacement)):
+    found = tokens(replacement)
+    if not (is_value(found) or is_initializer(found)):
         return None
     return None if undefined(file).get(name.encode(), -1) >= end else spelled(replacement)
