@@ -39,7 +39,8 @@ SILENT = "## Stays silent"
 class Fence:
     """One fenced block: its language, its side (``old``, ``new`` or none) and its ``key=value`` options.
 
-    A ``public`` header is one that consumers include; so are all headers of a case without a source.
+    A ``public`` header is one that consumers include; so are all headers of a case without a source. One that is
+    ``included`` lies elsewhere, as those of other libraries do, and is found when a public one includes it.
     """
 
     language: str
@@ -47,6 +48,7 @@ class Fence:
     options: Mapping[str, str]
     is_snapshot: bool
     is_public: bool
+    is_included: bool
     body: str
     span: tuple[int, int]
 
@@ -102,6 +104,7 @@ def _fence(match: re.Match[str]) -> Fence:
         options,
         "snapshot" in words,
         "public" in words,
+        "included" in words,
         match["body"],
         match.span("body"),
     )
@@ -153,16 +156,20 @@ def snapshot_of(case: Case, side: str) -> Snapshot:
     if any(fence.is_snapshot for fence in own):
         return from_json(snapshot_file(case, side).read_bytes())
     sources = [fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options]
-    public = [fence for fence in own if fence.language == "header" and (fence.is_public or not sources)]
+    headers = [fence for fence in own if fence.language == "header"]
+    public = [each for each in headers if each.is_public or not (sources or each.is_included)]
     binary = _built(own, sources[0]) if sources else None
     if not public:
         assert binary is not None, f"{case.label}: neither a source nor a header"
         return binary
     options = public[0].options
     files = {_file(fence) or "": fence.body for fence in public}
+    included = {_file(fence) or "": fence.body for fence in headers if fence.is_included}
     language: Language = "c" if options.get("language") == "c" else "c++"
     standard = options.get("std", "")
-    return implementing(files, language, standard) if binary is None else beside(binary, files, language, standard)
+    if binary is None:
+        return implementing(files, language, standard)
+    return beside(binary, files, language, standard, included=included)
 
 
 def library_of(own: Sequence[Fence], main: Fence) -> Path:

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
 
 from abistore.compare.rules.headers_declarations import NOT_EXPORTED
 from abistore.extract.facets import FacetReading, with_headers
@@ -21,22 +23,42 @@ from abistore.model.tables import Library, Symbol
 TARGET = Target("elf", "x86_64", 64, "little", "sysv")
 
 
+Texts: TypeAlias = tuple[tuple[str, str], ...]
+"""Headers by their names."""
+
+
 @cache
-def read_texts(files: tuple[tuple[str, str], ...], language: Language = "c++", standard: str = "") -> FacetReading:
-    """What headers declare, given by their names and texts."""
-    with tempfile.TemporaryDirectory(prefix="written-headers-") as folder:
-        for name, text in files:
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        options = HeaderOptions((Path(folder),), language=language, standard=standard or None)
+def read_texts(files: Texts, language: Language = "c++", standard: str = "", included: Texts = ()) -> FacetReading:
+    """What headers declare, given by their names and texts; ``included`` are no public ones, and lie elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="written-headers-") as place:
+        folder, others = Path(place, "public"), Path(place, "others")
+        _write(files, folder)
+        _write(included, others)
+        options = HeaderOptions(
+            (folder,), language=language, standard=standard or None, include_dirs=(others,) if included else ()
+        )
         found = work(HeaderRequest(options, TARGET, False, False, None, 60, 2_000_000_000, 60.0))
     return FacetReading(found.evidence, dict(found.entries), dict(found.locations), headers=found.read)
 
 
-def beside(binary: Snapshot, files: Mapping[str, str], language: Language = "c++", standard: str = "") -> Snapshot:
+def _write(files: Texts, folder: Path) -> None:
+    for name, text in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def beside(
+    binary: Snapshot,
+    files: Mapping[str, str],
+    language: Language = "c++",
+    standard: str = "",
+    *,
+    included: Mapping[str, str] = MappingProxyType({}),
+) -> Snapshot:
     """A library with what its headers declare."""
-    return with_headers(binary, read_texts(tuple(sorted(files.items())), language, standard))
+    texts, others = (tuple(sorted(each.items())) for each in (files, included))
+    return with_headers(binary, read_texts(texts, language, standard, others))
 
 
 def implementing(files: Mapping[str, str], language: Language = "c++", standard: str = "") -> Snapshot:

@@ -16,7 +16,7 @@ def imported_members(name: Name, exports: ExportTable) -> tuple[str, ...]:
 
     What programs and libraries have each for themselves says nothing: copies of inline functions are weak.
     """
-    if name.kind != "record" or not _is_plain(name.spelling) or _exports_members(name, exports):
+    if name.kind != "record" or not _is_plain(name.spelling) or exports_members(name, exports):
         return ()
     tables = [class_symbol(prefix, name.spelling) for prefix in (VTABLE, TYPEINFO)]
     starts = (*tables, *member_prefixes(tables[0]))
@@ -48,7 +48,7 @@ def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> 
 def _is_exported(name: Name, library: ReleaseExports) -> bool:
     """Whether the library defines and exports a function or variable, or members of a class."""
     if name.kind == "record":
-        return _is_plain(name.spelling) and _exports_members(name, library.exports)
+        return exports_members(name, library.exports)
     return name.kind in EXPORTS and not is_weak(library.snapshot.variants("symbol", name))
 
 
@@ -67,7 +67,10 @@ def _is_shared(place: str) -> bool:
     return place == "/" or f"/{place}".endswith(f"/{PUBLIC}/")
 
 
-def _exports_members(name: Name, exports: ExportTable) -> bool:
+def exports_members(name: Name, exports: ExportTable) -> bool:
+    """Whether a library defines members of a class itself, other than copies of inline functions."""
+    if name.kind != "record" or not _is_plain(name.spelling):
+        return False
     return any(map(exports.has_strong, member_prefixes(class_symbol(VTABLE, name.spelling))))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abistore.compare.consumers.export_table import is_weak
-from abistore.compare.consumers.other_libraries import folder, imported_members
+from abistore.compare.consumers.other_libraries import exports_members, folder, imported_members
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
@@ -29,12 +29,50 @@ def is_of_another(name: Name, context: Context) -> bool:
     side = context.old
     asked = imported_members(name, side.exports)
     if not asked and not _is_given(name, side):
-        asked = side.borrowed.get(name, ())
+        asked = side.borrowed.get(name, ()) or _members_on_the_way(name, context)
     if not asked or not (_needs_others(side) or _is_left_to_others(name, asked, context)):
         return False
     if any(context.new.variants("symbol", Name(kind, each)) for each in asked for kind in EXPORTS):
         return False
     return not _is_laid_out_here(name, side)
+
+
+def _members_on_the_way(name: Name, context: Context) -> tuple[str, ...]:
+    """The imported members of the classes through which alone both releases come to a type, which then is of another.
+
+    Headers leave it open whose a type is that no given one declares. But what only classes of other libraries mention
+    is theirs, or of one below: they were compiled with its definition.
+    """
+    if not _is_only_included(name, context.old):
+        return ()
+    before = _members_before(name, context.old)
+    return before if before and _members_before(name, context.new) else ()
+
+
+def _is_only_included(name: Name, side: SideFacts) -> bool:
+    """Whether headers were read and tell of a type, but none of the given ones declares it."""
+    return bool(side.variants("source", name)) and name not in side.files and not _is_declared(name, side)
+
+
+def _members_before(name: Name, side: SideFacts) -> tuple[str, ...]:
+    """The imported members of the classes that lead to a type; none where anything else of this library does."""
+    pending, seen, found = [name], {name}, set[str]()
+    while pending:
+        each = pending.pop()
+        members = () if each == name or side.consumers.offers(each) else imported_members(each, side.exports)
+        found.update(members)
+        if members:
+            continue
+        if each.kind in EXPORTS or _is_declared(each, side) or exports_members(each, side.exports):
+            return ()
+        come = [user for user in side.reach.users(each) if user not in seen]
+        seen.update(come)
+        pending += come
+    return tuple(sorted(found))
+
+
+def _is_declared(name: Name, side: SideFacts) -> bool:
+    return any(isinstance(shape, Declared) for shape in side.variants("source", name))
 
 
 def _is_left_to_others(name: Name, asked: Sequence[str], context: Context) -> bool:
@@ -103,6 +141,8 @@ def _uses_layout(shape: AnyShape, user: Name, name: Name) -> bool:
 def _is_elsewhere(name: Name, side: SideFacts) -> bool:
     """Whether the library imports members of a class, or headers leave these to a library and it exports none."""
     if name in side.borrowed or imported_members(name, side.exports):
+        return True
+    if _is_only_included(name, side) and _members_before(name, side):
         return True
     members = [each for each in side.reach.users(name) if _is_member(each, name, side)]
     return any(_is_left_out(each, side) for each in members) and not any(
