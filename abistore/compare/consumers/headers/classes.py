@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.headers.texts import needs_no_body
-from abistore.compare.consumers.headers.types import PublicTypes
+from abistore.compare.consumers.headers.types import BODY, PublicTypes
 from abistore.compare.types.closed_classes import ClosedClasses, outermost, owner_of
+from abistore.model.cpp_names.qualified import last_component, plain_template, scope
 from abistore.model.declared import COPIED, Declared
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
@@ -64,6 +65,58 @@ class PublicClasses(PublicTypes):
     def _closed_classes(self) -> dict[Name, ClosedClasses | None]:
         return {}
 
+    def is_private_instance(self, qualified: str) -> bool:
+        """Whether ``qualified`` is an instance of a private member template that no code in the headers can use.
+
+        Headers only declare such a template. Bodies of other templates do not tell whom they call, and a class does not
+        tell who its friends are: where either may have access, the instance is as good as a public one.
+        """
+        template = (plain_template(qualified) or ("",))[0]
+        owner = Name("record", scope(template))
+        if template not in self._private_templates or not self._tells(FRIENDS, TYPES_IN_BODIES):
+            return False
+        if owner not in self._written:
+            self._written[owner] = self._read_class(owner)
+        written = self._written[owner]
+        return written is not None and not any(_evaluates(each, last_component(template)) for each in written)
+
+    def _read_class(self, type: Name) -> Sequence[Declared] | None:
+        """What headers say of a class and of all in it; ``None`` where code that they do not tell of has access."""
+        members = self._within(type)
+        known = "<" not in type.spelling and self.definition(type) == "public"
+        if not known or any("befriends" in each.traits for each in self._declared(type)):
+            return None
+        if any(map(self._is_generic, members)):
+            return None
+        nested = (name for name in self._source if name.spelling.startswith(f"{type.spelling}::"))
+        return [each for name in (type, *members, *nested) for each in self._declared(name)]
+
+    @cached_property
+    def _written(self) -> dict[Name, Sequence[Declared] | None]:
+        return {}
+
+    @cached_property
+    def _private_templates(self) -> frozenset[str]:
+        """The function templates that are private to their class, and that the headers neither define nor use."""
+        names = [name for name, text in self.texts.items() if text.template and name.kind == "function"]
+        others = {self.texts[name].template for name in names if self._is_generic(name)}
+        return frozenset(self.texts[name].template for name in names) - others
+
+    def _is_generic(self, member: Name) -> bool:
+        """Whether it is a template of which programs may compile instances; code in it uses what nobody knows.
+
+        A body that ``extern template`` goes with is not told of; that of a private one matters where it is used.
+        """
+        template = self.texts[member].template
+        if not template or member.kind != "function" or template in self.used_members:
+            return bool(template)
+        methods = [each.method for each in self._source[member] if isinstance(each, Function)]
+        hidden = bool(methods) and all(each is not None and each.access == "private" for each in methods)
+        return not hidden or any(not BODY.isdisjoint(each.traits) for each in self._declared(member))
+
+    def _declared(self, name: Name) -> list[Declared]:
+        return [shape for shape in self._source[name] if isinstance(shape, Declared)]
+
     def _is_made_here(self, member: Name) -> bool:
         """Whether every program has its own copy of a variable, and initialises it at run time."""
         texts = (shape for shape in self._source[member] if isinstance(shape, Declared))
@@ -100,6 +153,12 @@ class PublicClasses(PublicTypes):
         """Whether the compiler writes a comparison, which looks at all members of a class."""
         functions = (shapes for name, shapes in self._source.items() if name.kind == "function")
         return any(_is_comparison(shapes) and not _has_body(shapes) for shapes in functions)
+
+
+def _evaluates(text: Declared, word: str) -> bool:
+    """Whether a declaration has ``word`` in an expression outside bodies, or brings in what is called so."""
+    values = [text.value, *(value for _, value in text.expressions), *(each.default for each in text.parameters)]
+    return "using" in text.traits or any(value is not None and word in value for value in values)
 
 
 def is_pure(shapes: Variants) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -12,7 +13,15 @@ from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope
-from abistore.model.mangling.symbols import LOCAL, LOCAL_CLASS_DATA, OF_CLASS, is_mangled, made_for, primary
+from abistore.model.mangling.symbols import (
+    LOCAL,
+    LOCAL_CLASS_DATA,
+    LOCAL_GUARD,
+    OF_CLASS,
+    is_mangled,
+    made_for,
+    primary,
+)
 from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.snapshot import Snapshot
@@ -132,14 +141,44 @@ class PublicApi(PublicClasses):
         if subject_symbol is not None:
             return self.standing(Name("function", subject_symbol))
         subject = entity(demangle(symbol))
+        if self.is_private_instance(subject):
+            return "private"
         if self._is_nameable(subject) or subject in self._unexported:
             return "public"
         if symbol.startswith(LOCAL):  # exported for the copies of an inline function to share
-            return self._absent if "<" in subject else "public"
+            return "public" if "<" not in subject and self._may_be_shared(symbol) else self._absent
         owner = Name("record", scope(subject))
         if self.declares(owner) and self.definition(owner) == "public":
             return "public" if _may_be_implicit(subject, owner.spelling) else "undeclared"
         return self._absent
+
+    def _may_be_shared(self, symbol: str) -> bool:
+        """Whether programs may compile the function that the object ``symbol`` is local to, and so have the object too.
+
+        ``Log &Log::shared() { static Log log; return log; }`` in a header is such a function. What headers only
+        declare, the library compiles. Functions that they do not declare are its own where headers are in C, or where
+        their class is the library's and no header shows it.
+        """
+        functions = list(_around(symbol))
+        declared = [self.texts[each] for each in functions if each in self._source and self.texts[each].public]
+        if declared or self.in_c:
+            return any(text.copied or text.defined for text in declared)
+        if any(self.is_called(each.spelling) for each in functions):
+            return True
+        function = entity(demangle(symbol))  # the outermost one that the object stands in
+        return not self.is_unshown(Name("record", scope(function)))
+
+
+def _around(symbol: str) -> Iterator[Name]:
+    """The functions that a local object may stand in: what its name begins with, as far as that may be one.
+
+    Compilers write ``C4`` and ``D4`` for all symbols of a constructor or destructor, and C functions as they are.
+    """
+    encoded = symbol.removeprefix(LOCAL).lstrip("Z")
+    ends = (place for place, letter in enumerate(encoded) if letter == "E")
+    for each in (made_for(LOCAL_GUARD[:-1] + encoded[:place]) for place in ends):
+        if each is not None:
+            yield Name("function", each.replace("C4E", "C1E").replace("D4E", "D1E"))
 
 
 def _may_be_implicit(subject: str, owner: str) -> bool:

@@ -47,7 +47,8 @@ class HeaderText(msgspec.Struct, frozen=True):
 class HeaderTexts:
     """The public headers of one release, as far as they parsed; ``complete`` tells whether all that they declare did.
 
-    Bodies that did not may use whatever is called as one of their words.
+    Bodies that did not may use whatever is called as one of their words. From headers that are ``in_c`` programs get no
+    function of C++.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -56,6 +57,7 @@ class HeaderTexts:
         self._layout: Mapping[Name, Variants] = snapshot.entries.get("layout", {})
         self.complete = snapshot.evidence_of("source").declares_all
         read = snapshot.provenance.headers
+        self.in_c = isinstance(read, HeadersRead) and self.complete and read.language == "c"
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
@@ -68,13 +70,21 @@ class HeaderTexts:
         if same and all(exported):
             take_on(self, before)
             # these follow signatures, not texts
-            for told in ("_closed", "_closed_classes", "_compares_members", "_mentioned"):
+            for told in (
+                "_closed",
+                "_closed_classes",
+                "_compares_members",
+                "_mentioned",
+                "_private_templates",
+                "_written",
+                "_included_spaces",
+            ):
                 vars(self).pop(told, None)
         return same
 
     @property
-    def _reading(self) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
-        return self.complete, self._facts, self._unread
+    def _reading(self) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
+        return self.complete, self.in_c, self._facts, self._unread
 
     def _tells(self, *facts: str) -> bool:
         """Whether all headers parsed, and were asked for what was not always asked for."""

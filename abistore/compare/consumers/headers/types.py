@@ -12,6 +12,7 @@ from abistore.compare.consumers.headers.own_types import OwnTypes
 from abistore.compare.consumers.headers.texts import HeaderTexts
 from abistore.model.cpp_names.qualified import outside, scope, without_arguments
 from abistore.model.declared import Declared
+from abistore.model.mangling.symbols import VTABLE, class_symbol, member_prefixes
 from abistore.model.names import TYPES, Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
@@ -60,6 +61,25 @@ class PublicTypes(HeaderTexts):
         if not self.complete or "<" in type.spelling or self._stated(type) is not None:
             return False
         return self.definition(type) == "hidden" and self._own_types.has(type.spelling)
+
+    def is_unshown(self, type: Name) -> bool:
+        """Whether ``type`` is a class of the library's own of which headers show no more than its name.
+
+        Not so where headers mention what they only include, and that stands in the same namespace: so may this.
+        """
+        if not self.complete or self.definition(type) not in ("hidden", "unmentioned"):
+            return False
+        if not self._own_types.has(type.spelling) or type.spelling.split("::")[0] in self._included_spaces:
+            return False
+        members = member_prefixes(class_symbol(VTABLE, type.spelling))
+        inside = (f"{type.spelling}::", *members)  # a namespace may be called so
+        return not any(name.spelling.startswith(inside) for name in self._source)
+
+    @cached_property
+    def _included_spaces(self) -> frozenset[str]:
+        """The outermost namespaces, and classes, of types that stand in headers which given ones include."""
+        types = (name for name in self._source if name.kind in TYPES and self.definition(name) == "included")
+        return frozenset(name.spelling.split("::")[0] for name in types)
 
     @cached_property
     def _own_types(self) -> OwnTypes:
