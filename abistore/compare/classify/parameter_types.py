@@ -58,8 +58,14 @@ def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     ):
         return _qualifiers(old, new)
     if same < Sameness.REINTERPRETED:
-        return TypeDifference.SPELLING
+        return TypeDifference.OTHER if _is_other_object(old, new, context) else TypeDifference.SPELLING
     return TypeDifference.REINTERPRETED if same is Sameness.REINTERPRETED else _different(old, new, context)
+
+
+def _is_other_object(old: TypeRef, new: TypeRef, context: Context) -> bool:
+    from abistore.compare.classify.signatures.handles_of_others import is_of_third_library  # few types change
+
+    return is_of_third_library(old, new, context)
 
 
 def _qualifiers(old: TypeRef, new: TypeRef) -> TypeDifference:
