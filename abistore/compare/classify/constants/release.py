@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.mangling.symbols import plain_path
 from abistore.model.names import Name
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
@@ -50,7 +51,8 @@ def accepts_former(name: Name) -> bool:
 
 
 def _words(name: Name) -> list[str]:
-    return words(last_component(name.spelling))
+    path = plain_path(name.spelling)  # an inline variable of a namespace is called by its symbol
+    return words(path[-1] if path else last_component(name.spelling))
 
 
 def words(text: str) -> list[str]:
