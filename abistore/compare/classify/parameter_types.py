@@ -63,6 +63,8 @@ def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
 
 
 def _is_other_object(old: TypeRef, new: TypeRef, context: Context) -> bool:
+    if any("source" not in side.snapshot.entries for side in (context.old, context.new)):
+        return False  # headers alone tell whose a declaration is
     from abistore.compare.classify.signatures.handles_of_others import is_of_third_library  # few types change
 
     return is_of_third_library(old, new, context)
