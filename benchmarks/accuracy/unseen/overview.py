@@ -35,6 +35,9 @@ MENDED: Final[Mapping[Part, str]] = {
     "grows with what it holds; an enumeration may become another library's of the same numbers",
     Part.ELEVENTH: "an instance with an empty pack is each program's own; a header of another library, of which "
     "members are imported, makes all its types that library's, and those of the headers beside it",
+    Part.TWELFTH: "a handle that gave way to one of a third library is another object; what only classes of other "
+    "libraries lead to is theirs; instances of private member templates, and objects local to functions that no header "
+    "declares, are the library's own",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
