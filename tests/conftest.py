@@ -21,7 +21,7 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
-from tests.sparing import collecting, copy_in_spite_of_xdist, keep_files_in_memory, spare_the_disk
+from tests.sparing import collecting, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
 
 ROOT = Path(__file__).parent
@@ -56,7 +56,6 @@ def pytest_configure() -> None:
     and each would compile the package anew.
     """
     os.environ["ABISTORE_HEADER_CACHE"] = "off"
-    keep_files_in_memory()
     spare_the_disk()
     copy_in_spite_of_xdist()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

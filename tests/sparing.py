@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,20 +17,6 @@ ASLEEP = 1
 
 SELDOM = (100_000, 20, 10)
 """How much comes before garbage is looked for: a command looks for none, and snapshots are many objects that stay."""
-
-
-MEMORY = Path("/dev/shm")
-ROOM = 4 << 30
-"""Where files are in memory, and how many bytes must be free there."""
-
-
-def keep_files_in_memory() -> None:
-    """Temporary files are in memory, if that has room and runs programs. A store takes a third of the time there."""
-    if "TMPDIR" in os.environ or not MEMORY.is_dir() or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
-        return
-    if shutil.disk_usage(MEMORY).free > ROOM:
-        os.environ["TMPDIR"] = str(MEMORY)
-        tempfile.tempdir = None  # or what was worked out before is kept
 
 
 def spare_the_disk() -> None:

@@ -63,7 +63,7 @@ DESCRIBED: dict[str, Callable[[], Path]] = {
     "libm": lambda: Path("/usr/lib/x86_64-linux-gnu/libm.so.6"),
     "libpthread": lambda: Path("/usr/lib/x86_64-linux-gnu/libpthread.so.0"),
     "libresolv": lambda: Path("/usr/lib/x86_64-linux-gnu/libresolv.so.2"),
-    "libjsonnet": lambda: release(JSONNET, "0.20.0", "-O0"),
+    "libjsonnet": lambda: release(JSONNET, "0.20.0"),
     "libjsonnet by Clang": lambda: release(JSONNET, "0.20.0", "-O0", compiler="clang++"),
     "liblz4": lambda: release(LZ4, "1.9.4"),
     "liblz4 by Clang": lambda: release(LZ4, "1.9.4", compiler="clang"),

@@ -159,13 +159,11 @@ def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context)
 def constant_number_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """The value of a public integer constant changed: of a ``const`` object, or an enumerator without a type.
 
-    So are macros that enumerate: their names begin alike, and they are single bits, which are there to be combined, or
-    numbers that run without a gap. Another one of them has the old number now, had the new one, or moved too. So are
-    macros called errors, each with a number of its own, beside functions that return integers; a macro called
-    the number for none, cast to a type that functions take or return (``((geo_handle) -1)``); and one that lists
-    arguments (``"name", kind_text, 0``), of which an enumerator gave way to another. Programs have the old
-    number compiled in, as that of any enumerator. The library takes what they pass for something else, and
-    they take what they get for something else; arrays that they sized by it have the old size.
+    So are macros that enumerate: single bits whose names begin alike, or numbers without a gap, of which another one
+    has the old number now, had the new one, or moved too. So are macros called errors, each with a number of its own,
+    beside functions that return integers; one called the number for none, cast to a type that functions exchange
+    (``((geo_handle) -1)``); and one that lists arguments (``"name", kind_text, 0``) with another enumerator. Programs
+    have the old number compiled in: the library takes what they pass for something else, and they what they get.
 
     Fix: give it its old value explicitly.
     """

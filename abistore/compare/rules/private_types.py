@@ -53,12 +53,11 @@ def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
 def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
     """A type of another library changed, which this one was built with.
 
-    The library has the linker find members of the class in a library that it needs, and exports none; or another class
-    of the same header or folder (other than ``include``) is such a one, and no export stands there. Where it needs none
-    that could have them, whoever links programs brings the members in both releases, and the header is none that was
-    given. Exported functions take or return pointers to it, and no class of this library that programs see embeds it or
-    derives from it. Whether programs break is decided by the library that defines the type: they go wrong with one
-    release of it or the other.
+    The linker finds members of the class in a library that this one needs; or another class of the same header or
+    folder (other than ``include``) is such a one, and no export stands there. Where no needed library could have them,
+    programs bring the members in both releases, and the header is none that was given. Exported functions take or
+    return pointers to it, and no class of this library that programs see embeds it or derives from it. Whether programs
+    break is decided by the library that defines the type.
 
     Fix: compare the releases of the library that defines it, and name the ones that this release works with.
     """
