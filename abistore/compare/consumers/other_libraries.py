@@ -30,16 +30,16 @@ def in_headers_of_others(library: ReleaseExports, files: Mapping[Name, str]) -> 
     folder, where none stands in any of them: but headers of several projects lie side by side in one ``include``.
     Copies of its inline functions may be exported; each of its users has them.
     """
-    imported: dict[str, tuple[str, ...]] = {}
+    imported: dict[str, list[str]] = {}
     own = set[str]()
     for name, file in files.items():
         if _is_exported(name, library):
             own |= {file, folder(file)}
         elif not is_source(file) and (found := imported_members(name, library.exports)):
             for place in (file, folder(file)):
-                imported[place] = imported.get(place, ()) + found
+                imported.setdefault(place, []).extend(found)
     own.update(place for place in imported if _is_shared(place))
-    asked = {place: found for place, found in imported.items() if place not in own}
+    asked = {place: tuple(found) for place, found in imported.items() if place not in own}
     headers = ((name, file) for name, file in files.items() if not is_source(file))
     places = ((name, place) for name, file in headers for place in (file, folder(file)) if place in asked)
     return {name: asked[place] for name, place in places}

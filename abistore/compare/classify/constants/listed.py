@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.constants.named import written
+from abistore.compare.classify.constants.named import public_functions, written
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts, enumerated
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Named
+from abistore.model.shapes import Named
 from abistore.model.values.texts import TOKEN, constant
 from abistore.model.words.telling import is_default
 
@@ -59,8 +59,6 @@ def _taken(context: Context) -> frozenset[Name]:
 
 
 def _enumerations(side: SideFacts) -> Iterator[Name]:
-    for name, shapes in side.snapshot.entries.get("source", {}).items():
-        for shape in shapes:
-            if isinstance(shape, Function) and side.consumers.can_name(name):
-                found = (side.types.bare(each)[0] for each in shape.parameters)
-                yield from (each.name for each in found if isinstance(each, Named) and each.name.kind == "enum")
+    for function in public_functions(side):
+        found = (side.types.bare(each)[0] for each in function.parameters)
+        yield from (each.name for each in found if isinstance(each, Named) and each.name.kind == "enum")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from abistore.compare.classify.constants.named import written
+from abistore.compare.classify.constants.named import public_functions, written
 from abistore.compare.classify.constants.release import words
 from abistore.compare.context import Context
 from abistore.compare.types.written_values import INTEGER, known_value
 from abistore.model.names import Name
 from abistore.model.references import references
-from abistore.model.shapes import Function
 from abistore.patterns import pattern
 
 CAST: Final = pattern(r"[\s(]*\(\s*(\w+)\s*\)")
@@ -35,12 +34,5 @@ def is_moved_mark(name: Name, context: Context) -> bool:
 
 def _exchanged(context: Context) -> frozenset[Name]:
     """The names that headers have for types, and that signatures of public functions mention."""
-    side = context.old
-    return frozenset(
-        each
-        for name, shapes in side.snapshot.entries.get("source", {}).items()
-        for shape in shapes
-        if isinstance(shape, Function) and side.consumers.can_name(name)
-        for each, _ in references(shape)
-        if each.kind == "alias"
-    )
+    functions = public_functions(context.old)
+    return frozenset(each for shape in functions for each, _ in references(shape) if each.kind == "alias")

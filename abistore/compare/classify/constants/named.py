@@ -10,6 +10,7 @@ from abistore.compare.side import SideFacts
 from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
+from abistore.model.shapes import Function
 from abistore.model.values.texts import words
 
 
@@ -67,3 +68,10 @@ def written(side: SideFacts, name: Name) -> Declared:
     """What the headers of a side write of a constant."""
     found = (each for each in side.variants("source", name) if isinstance(each, Declared))
     return next(found, Declared())
+
+
+def public_functions(side: SideFacts) -> Iterator[Function]:
+    """The functions that headers declare and programs can name."""
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        if any(isinstance(shape, Function) for shape in shapes) and side.consumers.can_name(name):
+            yield from (shape for shape in shapes if isinstance(shape, Function))

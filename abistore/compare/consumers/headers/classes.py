@@ -71,10 +71,12 @@ class PublicClasses(PublicTypes):
         Headers only declare such a template. Bodies of other templates do not tell whom they call, and a class does not
         tell who its friends are: where either may have access, the instance is as good as a public one.
         """
-        template = (plain_template(qualified) or ("",))[0]
-        owner = Name("record", scope(template))
-        if template not in self._private_templates or not self._tells(FRIENDS, TYPES_IN_BODIES):
+        if not self._private_templates or not self._tells(FRIENDS, TYPES_IN_BODIES):
             return False
+        template = (plain_template(qualified) or ("",))[0]
+        if template not in self._private_templates:
+            return False
+        owner = Name("record", scope(template))
         if owner not in self._written:
             self._written[owner] = self._read_class(owner)
         written = self._written[owner]
