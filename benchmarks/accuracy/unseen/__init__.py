@@ -62,6 +62,8 @@ class Part(StrEnum):
 
     TWELFTH = "twelfth"
     """Of libraries chosen when the eleventh part had been judged, and judged once: ``part = "twelfth"``."""
+    THIRTEENTH = "thirteenth"
+    """Of libraries chosen when the twelfth part had been judged, and judged once: ``part = "thirteenth"``."""
 
 
 JUDGED = {
