@@ -190,6 +190,27 @@ def test_headers_that_exclude_each_other_are_read_by_themselves(tmp_path: Path) 
     assert sorted(header.name for unit in result.units for header in unit.headers) == ["a.h", "b.h"]
 
 
+@pytest.mark.parametrize("top", ["all.h", "whole.h"])  # before its parts, and behind them
+def test_parts_without_include_guards_are_read_where_another_header_includes_them(top: str, tmp_path: Path) -> None:
+    parts = {f"part_{name}.h": f"struct {name} {{ int x; }};\nint use_{name}(struct {name});\n" for name in "abc"}
+    guarded = "#pragma once\n" + "".join(f'#include "{name}"\n' for name in parts)
+    written(tmp_path, {**parts, top: guarded, "over.h": f'#include "{top}"\nint over(struct a);\n'})
+    result = parsed(tmp_path)
+    assert (result.set_aside, said(result)) == ({}, [])
+    assert [sorted(header.name for header in unit.headers) for unit in result.units] == [sorted([top, "over.h"])]
+
+
+def test_parts_of_a_header_that_does_not_parse_are_read_by_themselves(tmp_path: Path) -> None:
+    part = "struct a { int x; };\nint use(struct a);\n"
+    written(tmp_path, {"part.h": part, "top.h": '#include "part.h"\nint (((;\n', "fine.h": '#include "part.h"\n'})
+    result = parsed(tmp_path)
+    assert list(result.set_aside) == ["top.h"]
+    (tmp_path / "fine.h").unlink()
+    result = parsed(tmp_path)
+    assert list(result.set_aside) == ["top.h"]
+    assert [header.name for unit in result.units for header in unit.headers] == ["part.h"]
+
+
 def test_a_missing_include_is_named_with_the_option_that_mends_it(tmp_path: Path) -> None:
     written(tmp_path, {"lib/a.h": "#include <other/b.h>\nother_t f(void);", "third/other/b.h": "typedef int other_t;"})
     with pytest.raises(HeaderError, match=r"lib/a\.h|a\.h:1: 'other/b\.h' file not found") as error:

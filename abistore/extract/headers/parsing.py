@@ -153,14 +153,32 @@ class HeaderParser:
 
         No order finds a file that is missing.
         """
-        unit = self._whole(reading, self.given.headers)
+        unit = self._once_each(reading, self._whole(reading, self.given.headers))
         remaining = len(self.given.headers) + 1
         while len(unit.lacking) < len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
             unit = self._whole(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
-        if not unit.faulty:
+        if not unit.faulty and not self._unmet([unit]):
             return ParsedHeaders(reading, [unit], {}, unit.faults)
         return self._apart(reading, unit)
+
+    def _once_each(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
+        """The unit, or a better one without headers that err and that others include: they have no include guard.
+
+        So ``foo.h`` includes ``foo_parts.h``, and who includes both has each definition twice.
+        """
+        others = {self.public(each.file) for each in unit.files if each.by not in ("", *UMBRELLA.values())}
+        again = unit.faulty & others
+        once = [each for each in unit.headers if each.name not in again]
+        if not again or not once:
+            return unit
+        better = self._whole(reading, once)
+        return better if len(better.faulty) < len(unit.faulty) else unit
+
+    def _unmet(self, units: Iterable[HeaderUnit]) -> list[GivenHeader]:
+        """The given headers that no unit includes."""
+        met = {self.public(each.file) for unit in units for each in unit.files}
+        return [each for each in self.given.headers if each.name not in met]
 
     def _whole(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
         """All headers in one unit, which goes on from those of the C++ library where that makes no difference."""
@@ -197,16 +215,28 @@ class HeaderParser:
         One that errs in the bodies of functions alone declares everything, and stays: its errors are told.
         """
         broken = self._lacking_files(reading, whole)
-        left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
-        alone = [self._unit(reading, [each], expected=True) for each in left]
-        fine = [unit for unit in alone if not unit.faulty or (not unit.lacking and self.errs_in_bodies(reading, unit))]
-        kept = {unit.headers[0].name for unit in fine}
-        broken.update({unit.headers[0].name: unit.faults for unit in alone if unit.headers[0].name not in kept})
+        fine = self._alone(reading, [each for each in whole.headers if each.name in whole.faulty], broken)
         rest = [each for each in whole.headers if each.name not in whole.faulty]
         units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
-        included = {name for unit in units for each in unit.files if (name := self.public(each.file))}
-        aside = {name: faults for name, faults in broken.items() if name not in included}
+        units += self._alone(reading, self._unmet(units), broken)
+        unmet = {each.name for each in self._unmet(units)}
+        aside = {name: faults for name, faults in broken.items() if name in unmet}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
+
+    def _alone(
+        self, reading: Reading, headers: Sequence[GivenHeader], broken: dict[str, Sequence[HeaderFault]]
+    ) -> list[HeaderUnit]:
+        """Those that parse by themselves, a unit each. What is wrong with the others goes into ``broken``."""
+        fine = []
+        for each in headers:
+            if each.name in broken:
+                continue
+            unit = self._unit(reading, [each], expected=True)
+            if not unit.faulty or (not unit.lacking and self.errs_in_bodies(reading, unit)):
+                fine.append(unit)
+            else:
+                broken[each.name] = unit.faults
+        return fine
 
     def errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
         """Whether nothing is wrong where bodies of functions are passed over: they call intrinsics of gcc, say."""
