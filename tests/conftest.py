@@ -21,7 +21,7 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
-from tests.sparing import collecting, copy_in_spite_of_xdist, spare_the_disk
+from tests.sparing import collecting, compiled_once, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
 
 ROOT = Path(__file__).parent
@@ -66,7 +66,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    with collecting():
+    with collecting(), compiled_once(ROOT):
         return (yield)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from abistore.extract.headers import apart
 from abistore.store.database import sqlite
+from examples.obtain import alone
+from tests.build import CACHE
 
 ASLEEP = 1
 """Threads that a worker of xdist has beside its own: one that waits for messages, in Python alone."""
@@ -54,3 +56,22 @@ def collecting() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(*SELDOM)
         gc.enable()
+
+
+@contextmanager
+def compiled_once(tests: Path) -> Iterator[None]:
+    """On a fresh checkout one worker compiles what all of them import while they look for tests; the others wait."""
+    if _is_compiled(tests):
+        yield
+        return
+    with ExitStack() as held:
+        held.enter_context(alone(CACHE / "locks" / "collection"))
+        if _is_compiled(tests):
+            held.close()
+        yield
+
+
+def _is_compiled(tests: Path) -> bool:
+    """Whether the last of the folder's own modules was compiled, which come after those of almost all rooms."""
+    last = max(path.stem for path in tests.glob("test_*.py"))
+    return any((tests / "__pycache__").glob(f"{last}.*.pyc"))
