@@ -97,6 +97,7 @@ class HeaderParser:
         self.given = given
         self.invocation = invocation
         self.texts = texts
+        self.system_folders = invocation.system_folders
         self._folder = lru_cache(None)(os.path.realpath)
         self.canonical = lru_cache(None)(self._without_links)
         self.public = lru_cache(None)(self._name)
@@ -118,7 +119,7 @@ class HeaderParser:
 
         In a folder of the system it lies beside all others: there it is one that was not found as the system's are.
         """
-        return self.given.beside(self.canonical(path), self.invocation.system_folders if system else ())
+        return self.given.beside(self.canonical(path), self.system_folders if system else ())
 
     def widen(self, given: GivenHeaders) -> bool:
         """Take these headers for public from now on; whether they are more than before."""
@@ -202,7 +203,7 @@ class HeaderParser:
             invocation.standard.names,
             invocation.own_arguments(reading),
             invocation.toolchain.replaced,
-            invocation.system_folders,
+            self.system_folders,
             self.canonical,
             invocation.standard.consumers,
         )
@@ -325,7 +326,7 @@ class HeaderParser:
             return name, self._is_quotable(path)
         options = self.invocation.options
         own = [folder.path for folder in self.given.folders]
-        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self.invocation.system_folders):
+        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self.system_folders):
             if path.is_relative_to(folder):
                 return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False
@@ -350,7 +351,7 @@ class HeaderParser:
             if error.message.endswith(_MISSING) and _LEADS_OUT.search(error.message):
                 name = error.message.split("'")[1].rpartition("/")[2]
                 raise PathDenied(f"{name}: is not below a folder that may be read")
-        system = self.invocation.system_folders
+        system = self.system_folders
         for each in files:
             if each.file in self.invocation.edited:  # read from memory
                 continue

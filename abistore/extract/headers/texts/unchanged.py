@@ -77,13 +77,13 @@ class ReadTexts:
 
     def _came(self, folders: Sequence[Path]) -> str | None:
         """A file that came since, and that an earlier folder would have given in place of one that was read."""
-        searched = [Path(os.path.realpath(folder)) for folder in folders]
-        for real in map(Path, map(os.path.realpath, self._texts if len(searched) > 1 else ())):
+        searched = [os.path.realpath(folder).rstrip("/") + "/" for folder in folders]
+        for real in map(os.path.realpath, self._texts if len(searched) > 1 else ()):
             for number, folder in enumerate(searched):
-                name = real.relative_to(folder) if real.is_relative_to(folder) else None
-                for other in (before / name for before in searched[:number] if name):
-                    if str(other) not in self._texts and _changed(other) >= self._began:
-                        return str(other)
+                name = real.removeprefix(folder)
+                for other in (before + name for before in searched[:number] if name != real):
+                    if other not in self._texts and _changed(other) >= self._began:
+                        return other
         return None
 
 
@@ -114,10 +114,10 @@ def _now(path: str, expected: int) -> bytes | None:
     return None
 
 
-def _changed(path: Path) -> int:
+def _changed(path: str) -> int:
     """When a file came or was changed, in nanoseconds; 0 where there is none."""
     try:
-        return path.stat().st_ctime_ns
+        return Path(path).stat().st_ctime_ns
     except (OSError, ValueError):
         return 0
 
