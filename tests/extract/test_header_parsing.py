@@ -200,6 +200,15 @@ def test_parts_without_include_guards_are_read_where_another_header_includes_the
     assert [sorted(header.name for header in unit.headers) for unit in result.units] == [sorted([top, "over.h"])]
 
 
+def test_a_header_with_several_names_is_parsed_once(tmp_path: Path) -> None:
+    written(tmp_path, {"a.h": "#pragma once\nstruct a { int x; };\n", "z.h": '#include "a.h"\nint use(struct a);\n'})
+    (tmp_path / "link.h").symlink_to("a.h")
+    (tmp_path / "other.h").hardlink_to(tmp_path / "a.h")
+    result = parsed(tmp_path)
+    assert (result.set_aside, said(result)) == ({}, [])
+    assert [[header.name for header in unit.headers] for unit in result.units] == [["a.h", "link.h", "other.h", "z.h"]]
+
+
 def test_parts_of_a_header_that_does_not_parse_are_read_by_themselves(tmp_path: Path) -> None:
     part = "struct a { int x; };\nint use(struct a);\n"
     written(tmp_path, {"part.h": part, "top.h": '#include "part.h"\nint (((;\n', "fine.h": '#include "part.h"\n'})

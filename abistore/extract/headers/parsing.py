@@ -177,8 +177,9 @@ class HeaderParser:
         return better if len(better.faulty) < len(unit.faulty) else unit
 
     def _unmet(self, units: Iterable[HeaderUnit]) -> list[GivenHeader]:
-        """The given headers that no unit includes."""
+        """The given headers that no unit was made for, nor includes under any name."""
         met = {self.public(each.file) for unit in units for each in unit.files}
+        met.update(each.name for unit in units for each in unit.headers)
         return [each for each in self.given.headers if each.name not in met]
 
     def _whole(self, reading: Reading, headers: Sequence[GivenHeader], *, expected: bool = False) -> HeaderUnit:
@@ -216,28 +217,28 @@ class HeaderParser:
         One that errs in the bodies of functions alone declares everything, and stays: its errors are told.
         """
         broken = self._lacking_files(reading, whole)
-        fine = self._alone(reading, [each for each in whole.headers if each.name in whole.faulty], broken)
+        left = [each for each in whole.headers if each.name in whole.faulty and each.name not in broken]
+        fine, failed = self._alone(reading, left)
+        broken |= failed
         rest = [each for each in whole.headers if each.name not in whole.faulty]
         units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
-        units += self._alone(reading, self._unmet(units), broken)
-        unmet = {each.name for each in self._unmet(units)}
-        aside = {name: faults for name, faults in broken.items() if name in unmet}
+        fine, failed = self._alone(reading, [each for each in self._unmet(units) if each.name not in broken])
+        units, broken = [*units, *fine], broken | failed
+        aside = {each.name: broken[each.name] for each in self._unmet(units)}
         return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
 
     def _alone(
-        self, reading: Reading, headers: Sequence[GivenHeader], broken: dict[str, Sequence[HeaderFault]]
-    ) -> list[HeaderUnit]:
-        """Those that parse by themselves, a unit each. What is wrong with the others goes into ``broken``."""
-        fine = []
+        self, reading: Reading, headers: Iterable[GivenHeader]
+    ) -> tuple[list[HeaderUnit], dict[str, Sequence[HeaderFault]]]:
+        """Those that parse by themselves, a unit each, and what is wrong with the others."""
+        fine, failed = [], dict[str, Sequence[HeaderFault]]()
         for each in headers:
-            if each.name in broken:
-                continue
             unit = self._unit(reading, [each], expected=True)
             if not unit.faulty or (not unit.lacking and self.errs_in_bodies(reading, unit)):
                 fine.append(unit)
             else:
-                broken[each.name] = unit.faults
-        return fine
+                failed[each.name] = unit.faults
+        return fine, failed
 
     def errs_in_bodies(self, reading: Reading, unit: HeaderUnit) -> bool:
         """Whether nothing is wrong where bodies of functions are passed over: they call intrinsics of gcc, say."""
