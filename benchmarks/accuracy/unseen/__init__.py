@@ -62,8 +62,12 @@ class Part(StrEnum):
 
     TWELFTH = "twelfth"
     """Of libraries chosen when the eleventh part had been judged, and judged once: ``part = "twelfth"``."""
+
     THIRTEENTH = "thirteenth"
     """Of libraries chosen when the twelfth part had been judged, and judged once: ``part = "thirteenth"``."""
+
+    FOURTEENTH = "fourteenth"
+    """Of libraries chosen when the thirteenth part had been judged, and judged once: ``part = "fourteenth"``."""
 
 
 JUDGED = {
