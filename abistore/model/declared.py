@@ -64,6 +64,19 @@ class InlineBody(Encoded, frozen=True):
     types: tuple[str, ...] = ()
 
 
+class Uses(Encoded, frozen=True):
+    """What programs compile of a declaration beside an inline body uses of the library's inside.
+
+    That is the body of a template, and with it all that stands in a class template; a default argument, and what a
+    member is initialised with. ``members``, ``types`` and ``calls`` are as those of an :class:`InlineBody`. What
+    depends on the arguments of a template is not in there, but each function is that such a call may choose.
+    """
+
+    members: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
 class Meaning(Encoded, frozen=True):
     """What a macro stands for that names others: the value that its users get in the end, in one spelling.
 
@@ -83,7 +96,7 @@ class Declared(Shape, frozen=True, tag="D"):
     with what they say (``macos introduced=10.15``). A macro has a ``meaning`` where it names others and is a constant;
     headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
     ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
-    are sorted.
+    are sorted. ``uses`` are those of code that is no inline body.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -98,3 +111,4 @@ class Declared(Shape, frozen=True, tag="D"):
     within: str | None = None
     handed: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
+    uses: Uses | None = None

@@ -183,13 +183,16 @@ FRIENDS: Final = "friends"
 TYPES_IN_BODIES: Final = "types-in-bodies"
 """Inline bodies say which private and protected types they name."""
 
+USES_OF_TEMPLATES: Final = "uses-of-templates"
+"""Templates, default arguments and initialisers of members say what they use of the library's inside."""
+
 CONDITIONS: Final = "conditions"
 """Which conditions of the headers held that ask what others define."""
 
 INITIALIZERS: Final = "initializers"
 """Macros that give members their first values are constants: ``{17, 0}``."""
 
-LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, TYPES_IN_BODIES)
+LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, TYPES_IN_BODIES, USES_OF_TEMPLATES)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.model.declared import Argument, Declared, InlineBody, Meaning
+from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Uses
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     VOID,
@@ -142,6 +142,7 @@ SOURCE: dict[Name, AnyShape] = {
         template=(Argument("typename T"), Argument("int N", "4")),
         requires="Sortable<T>",
         availability=("macos introduced=10.15",),
+        uses=Uses(("owner::held",), ("act",), ("owner::kind",)),
     ),
     ENUM: Declared(expressions=(("SOME", "1 << 0"), ("ALL", "SOME | 6"))),
     Name("variable", "NEXT"): Declared(
@@ -246,6 +247,7 @@ SAMPLES: dict[Any, Any] = {
     Enumerator: Enumerator("MORE", 9),
     Argument: Argument("more"),
     InlineBody: InlineBody("af63dc4c8601ec8c"),
+    Uses: Uses(("owner::held",)),
     Meaning: Meaning("12"),
     Method: Method(OWNER),
     ElfSymbol: ElfSymbol(unique=True),
@@ -331,6 +333,7 @@ MEANINGLESS = {
     r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
     r"source \S+\.handed.+": "it counts where the value changes",
+    r"source \S+\.uses.+": "it counts where what is used changes",
     r"source \S+\.within=other": "an enumeration without a name is called by whichever enumerator comes first",
     r"source \S+\.traits-swapped": "a set, which readers sort",
     r"source \S+\.body=.+": "one side's headers have no body: what became inline, or a template, is told as such",

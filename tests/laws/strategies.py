@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from abistore.model.cpp_names.normal import qualified
-from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Trait
+from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Trait, Uses
 from abistore.model.digest import sort_variants
 from abistore.model.names import FACETS, SELF, Kind, Name
 from abistore.model.shapes import (
@@ -200,6 +200,7 @@ declared = st.builds(
     availability=_sorted("ios unavailable", "macos introduced=10.15"),
     meaning=st.none() | st.builds(Meaning, identifiers, st.booleans()),
     handed=st.just(()) | st.tuples(identifiers),
+    uses=st.none() | st.builds(Uses, _sorted("geo::P::x"), _sorted("_ZN3geo4areaEv", "draw")),
 )
 
 SHAPES_OF: dict[tuple[bool, Kind], st.SearchStrategy[AnyShape]] = {

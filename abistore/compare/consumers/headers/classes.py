@@ -68,8 +68,8 @@ class PublicClasses(PublicTypes):
     def is_private_instance(self, qualified: str) -> bool:
         """Whether ``qualified`` is an instance of a private member template that no code in the headers can use.
 
-        Headers only declare such a template. Bodies of other templates do not tell whom they call, and a class does not
-        tell who its friends are: where either may have access, the instance is as good as a public one.
+        Headers only declare such a template. Bodies of other templates do not tell all that they call, and a class
+        does not tell who its friends are: where either may have access, the instance is as good as a public one.
         """
         if not self._private_templates or not self._tells(FRIENDS, TYPES_IN_BODIES):
             return False

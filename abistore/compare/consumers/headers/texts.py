@@ -26,7 +26,7 @@ class HeaderText(msgspec.Struct, frozen=True):
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
     is its name where it is a template. ``copied`` and ``defined`` functions are compiled into every program,
     and those of the classes within a template that is ``defined_within``; ``display`` is the name of one that is not
-    copied. Inline bodies use further ``members``, ``calls`` and ``types``. A
+    copied. Inline bodies, and what else programs compile, use further ``members``, ``calls`` and ``types``. A
     nested class may be ``closed`` to programs; ``owner`` is the class of a member.
     """
 
@@ -100,9 +100,11 @@ class HeaderTexts:
         display = described.display if isinstance(described, Function) else ""
         template = (display or name.spelling) if "template" in text.traits else ""
         copied = text.body is not None or not COPIED.isdisjoint(text.traits) or needs_no_body(described)
+        accessible = copied or is_accessible(described)
+        compiled = [each for each in (text.body, text.uses if accessible else None) if each is not None]
         return HeaderText(
             public=True,
-            accessible=copied or is_accessible(described),
+            accessible=accessible,
             template=template,
             copied=copied,
             defined="defined" in text.traits,
@@ -110,9 +112,9 @@ class HeaderTexts:
             display="" if copied else display,
             closed=isinstance(described, Record) and described.access != "public",
             owner=owner_of(described),
-            members=text.body.members if text.body else (),
-            calls=text.body.calls if text.body else (),
-            types=text.body.types if text.body else (),
+            members=tuple([member for each in compiled for member in each.members]),
+            calls=tuple([call for each in compiled for call in each.calls]),
+            types=tuple([type for each in compiled for type in each.types]),
         )
 
     def declares(self, type: Name) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from abistore.model.declared import Argument, Declared
+from abistore.model.declared import Argument, Declared, Uses
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Location, Variants
@@ -75,7 +75,16 @@ def merged(one: Declared, other: Declared) -> Declared:
         within=one.within or other.within,
         handed=one.handed or other.handed,
         promises=tuple(sorted({*one.promises, *other.promises})),
+        uses=joined(one.uses, other.uses),
     )
+
+
+def joined(one: Uses | None, other: Uses | None) -> Uses | None:
+    """What two pieces of code use."""
+    if one is None or other is None:
+        return one or other
+    pairs = ((one.members, other.members), (one.calls, other.calls), (one.types, other.types))
+    return Uses(*(tuple(sorted({*first, *second})) for first, second in pairs))
 
 
 def defined_in_both(shape: AnyShape, others: Variants) -> AnyShape:

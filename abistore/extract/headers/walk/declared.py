@@ -15,7 +15,8 @@ from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.unlaid import unlaid_instances
-from abistore.extract.headers.walk.written.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.references import CodeReferences
 from abistore.extract.headers.walk.written.definitions import Definitions
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
@@ -132,7 +133,7 @@ class UnitWalk:
         self._records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names)
         self._text = SourceText(lib, unit.obj)
-        self._bodies = bodies = InlineBodies(lib, self.types.names, self._text, self._files.is_own)
+        self._bodies = bodies = InlineBodies(lib, self._text, CodeReferences(lib, self.types.names, self._files.is_own))
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
         self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
         self._public = PublicWalk(self.types, classes, self._records, self._descriptions, self._files)

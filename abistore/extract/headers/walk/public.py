@@ -113,14 +113,20 @@ class PublicWalk:
 
     def _enter_function(self, cursor: Cursor, location: Location, declared: Declared) -> None:
         shape = None
-        for name in self._shapes.names(cursor):
+        names = self._shapes.names(cursor)
+        if not names and cursor.kind != kinds.FUNCTION:
+            self._templates.outside(cursor)
+        for name in names:
             if name not in self.collected.declared:
                 shape = shape or self._shapes.function(cursor)
                 self.collected.add(name, shape)
             self.collected.declare(name, location, declared)
 
     def _variable(self, cursor: Cursor, location: Location) -> None:
-        for name in self._shapes.names(cursor):
+        names = self._shapes.names(cursor)
+        if not names:
+            self._templates.outside(cursor)
+        for name in names:
             if name not in self.collected.declared:
                 self.collected.add(name, self._shapes.variable(cursor))
             self.collected.declare(name, location, self._descriptions.variable(cursor))

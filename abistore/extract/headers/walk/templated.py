@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor
-from abistore.extract.headers.walk.collected import Collected
+from abistore.extract.headers.walk.collected import Collected, joined
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.templates import Templates
@@ -42,6 +42,27 @@ class TemplateWalk:
         for member in children if defines else ():
             self._member(member, location)
         self._values = outer
+        self._use(name, [each for each in children if not self._is_entered(each)] if defines else ())
+
+    def outside(self, cursor: Cursor) -> None:
+        """A member of a class template, or of a class in one, that is defined behind it."""
+        owner = self._types.names.owner(cursor)
+        while owner.kind in kinds.RECORDS:
+            owner = self._types.names.owner(owner)
+        if owner.kind in kinds.CLASSES:
+            self._use(Name("record", self._types.names.of(owner)), [cursor])
+
+    def _use(self, template: Name, members: Sequence[Cursor]) -> None:
+        """Note what code in a class template uses that is no function of its own."""
+        known = self._collected.declared.get(template)
+        uses = self._descriptions.bodies.within(members)
+        if known is not None and uses is not None:
+            self._collected.declared[template] = replace(known, uses=joined(known.uses, uses))
+
+    def _is_entered(self, member: Cursor) -> bool:
+        """Whether a member is a function that is told by itself, as all are that others than the class can name."""
+        code = member.kind in kinds.FUNCTIONS or member.kind == kinds.FUNCTION_TEMPLATE
+        return code and kinds.ACCESS.get(self._lib.getCXXAccessSpecifier(member), "public") != "private"
 
     def _member(self, cursor: Cursor, location: Location) -> None:
         access = kinds.ACCESS.get(self._lib.getCXXAccessSpecifier(cursor), "public")
@@ -63,7 +84,7 @@ class TemplateWalk:
         values = {**self._values, **self._templates.values(children)}
         taken = [lib.getUnqualifiedType(lib.getArgType(type, index)) for index in range(count)]
         parameters = tuple(self._templates.type(each, values) for each in taken)  # ``f(const int)`` is ``f(int)``
-        declared = self._templated(self._descriptions.function(cursor), cursor, children)
+        declared = self._templated(self._descriptions.function(cursor, within=children), cursor, children)
         owner = self._types.names.owner(cursor)
         method = self._method(cursor, owner) if owner.kind in kinds.CLASSES else None
         made = lib.getTemplateCursorKind(cursor) if cursor.kind == kinds.FUNCTION_TEMPLATE else cursor.kind

@@ -18,6 +18,7 @@ FIELD: Final = 6
 ENUMERATOR: Final = 7
 FUNCTION: Final = 8
 VARIABLE: Final = 9
+PARAMETER: Final = 10
 TYPEDEF: Final = 20
 METHOD: Final = 21
 NAMESPACE: Final = 22

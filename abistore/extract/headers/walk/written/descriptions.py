@@ -12,7 +12,8 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.shapes.classes import ClassFacts
 from abistore.extract.headers.walk.written.attributes import CONSTEXPR, Attributes
-from abistore.extract.headers.walk.written.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.made_here import used_by_class
 from abistore.extract.headers.walk.written.constants import LONGEST, Constants
 from abistore.extract.headers.walk.written.definitions import INTERNAL, Definitions
 from abistore.extract.headers.walk.written.lengths import length
@@ -39,21 +40,21 @@ class Descriptions:
     ) -> None:
         self._lib = lib
         self.text = text
-        self._bodies = bodies
+        self.bodies = bodies
         self.definitions = definitions
         self._cpp = cpp
         self._constants = Constants(lib, text)
         self.attributes = Attributes(lib)
 
-    def function(self, cursor: Cursor, *traits: Trait) -> Declared:
-        """A function, member or not; of a template, without what the template adds."""
+    def function(self, cursor: Cursor, *traits: Trait, within: Sequence[Cursor] = ()) -> Declared:
+        """A function, member or not; of a template, without what the template adds, but what is ``within`` it."""
         lib = self._lib
         static = self._is_static(cursor)
         inline = static or bool(lib.Cursor_isFunctionInlined(cursor))
         attributed = bool(lib.Cursor_hasAttrs(cursor))
         printed = self.attributes.printed(cursor) if inline or attributed else ""
         found: set[Trait] = {*traits, *self.attributes.traits(cursor, printed if attributed else "")}
-        children: Sequence[Cursor] = lib.children(cursor) if inline or attributed else ()
+        children = within or (lib.children(cursor) if inline or attributed else ())
         if inline:
             found.add("inline")
         if (static or not inline) and self.definitions.hold(cursor):
@@ -64,10 +65,14 @@ class Descriptions:
             found.add("final")
         if self._is_noexcept(cursor):
             found.add("noexcept")
+        parameters = self._parameters(cursor)
+        defaults = self._with_defaults(cursor, parameters, within)
+        compiled = self.bodies.of(cursor, children if inline or within else (), defaults, inline=inline)
         return Declared(
             traits=tuple(sorted(found)),
-            parameters=self._parameters(cursor),
-            body=self._bodies.of(cursor, children) if inline else None,
+            parameters=parameters,
+            body=compiled.body,
+            uses=compiled.uses,
             availability=self.attributes.availability(cursor) if attributed else (),
             promises=self.attributes.promises(printed) if attributed and not inline else (),
         )
@@ -96,6 +101,15 @@ class Descriptions:
             default = spelled(after(self.text.of(parameter), "=")) if written else ""
             found.append(Argument(lib.spelling(parameter), default or None, length(lib, parameter)))
         return tuple(found) if any(each != Argument() for each in found) else ()
+
+    def _with_defaults(
+        self, cursor: Cursor, parameters: Sequence[Argument], within: Sequence[Cursor]
+    ) -> Iterator[Cursor]:
+        """The parameters with defaults; of a template those that may have one, since libclang lists none."""
+        for index, each in enumerate(parameters):
+            if each.default is not None:
+                yield self._lib.Cursor_getArgument(cursor, index)
+        yield from (each for each in within if each.kind == kinds.PARAMETER)
 
     def variable(self, cursor: Cursor) -> Declared:
         """A data object, and its value where it is a constant. One that a header of C++ defines is in each program."""
@@ -137,7 +151,8 @@ class Descriptions:
             found.add("dummy")
         declared = self._attributed(cursor, found, None)
         members = facts.members if facts is not None else ()
-        return replace(declared, expressions=tuple(self._initialized(members)))
+        expressions = tuple(self._initialized(members))
+        return replace(declared, expressions=expressions, uses=used_by_class(self.bodies, members, expressions))
 
     def _initialized(self, members: Iterable[Cursor]) -> Iterator[tuple[str, str]]:
         """Data members with what they are initialised with where no constructor does it."""

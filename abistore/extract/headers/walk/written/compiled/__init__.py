@@ -1,0 +1,1 @@
+"""What programs compile of headers: inline bodies, templates, default arguments and initialisers."""
