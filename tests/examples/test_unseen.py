@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.accuracy import truth, unseen
 from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, libraries, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, gates, libraries, pairs, recipe
 from benchmarks.accuracy.unseen.__main__ import pairs_of
 from benchmarks.accuracy.unseen.answers import Binaries, answers, counts, keep, key
 from benchmarks.accuracy.unseen.building import public_headers, release
@@ -221,3 +221,19 @@ def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break()
     known = {("lib", each.old, "9"): Binaries(same_soname=True, stripped=each.old != "5") for each in chosen}
     found = {key(each, "abistore", "files"): told[each.old, each.breaks] for each in chosen}
     assert spared(chosen, known, found) == (1, 1)
+
+
+def test_a_gate_stops_rightly_where_sources_stop_compiling_too() -> None:
+    truth = {"1": (True, False), "2": (False, True), "3": (False, False), "4": (False, True), "5": (False, False)}
+    words = {"1": "BREAKING", "2": "API_BREAK", "3": "API_BREAK", "4": "COMPATIBLE_WITH_RISK"}
+    chosen = [UnseenPair("libx", old, "9", *breaks, "", Part.OPEN) for old, breaks in truth.items()]
+    found = {
+        key(each, "abistore", "headers"): Said(words[each.old], words[each.old] == "BREAKING")
+        for each in chosen
+        if each.old in words
+    }
+    found[key(chosen[4], "abistore", "headers")] = no_answer("exit 6")
+    shown = " ".join(gates.told(chosen, found))
+    assert "| all (5) | 2 | 1 | 1 | 0 | 1 | 0.67 | 0.67 |" in shown
+    assert "| those that break no built program (4) | 1 | 1 | 1 | 0 | 1 | 0.50 | 0.50 |" in shown
+    assert "Of 4 pairs that break no built program it stopped 2, 1 of them rightly." in shown

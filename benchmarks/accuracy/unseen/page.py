@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from benchmarks.accuracy.asking import SECONDS, TOOLS, Said
-from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, again, ceiling, milder, overview, pairs, recipe
+from benchmarks.accuracy.unseen import FOLDER, Part, UnseenPair, again, ceiling, gates, milder, overview, pairs, recipe
 from benchmarks.accuracy.unseen.answers import BEFORE, Binaries, Key, answers, binaries, counts, key
 from examples.obtain import PROJECT
 
@@ -68,6 +68,7 @@ def page(versions: str) -> str:
     for part, title in PARTS.items():
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
+    parts += gates.told(judged, found)
     parts += again.told(judged, answers(again.AGAIN), WHERE)
     parts += ceiling.told(judged, found, ceiling.only_told_by("headers"))
     nowhere, unread = ceiling.only_told_by("nothing"), ceiling.only_told_by("bodies", "comments")
