@@ -26,7 +26,7 @@ FUNCTION_DELETION = "declaration_inline_removed"
 CONSTANTS = frozenset(
     {
         *("constant_changed", "constant_handed_changed", "constant_number_changed", "constant_sentinel_changed"),
-        *("constant_version_changed", "constant_version_handed_changed"),
+        *("constant_build_changed", "constant_version_changed", "constant_version_handed_changed"),
     }
 )
 

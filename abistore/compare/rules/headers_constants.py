@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
-from abistore.compare.classify.constants.named import follows_release, meanings
+from abistore.compare.classify.constants.named import follows_release, is_lesser_part, meanings
 from abistore.compare.classify.constants.numbers import is_end
 from abistore.compare.classify.constants.release import accepts_former, tells_release
 from abistore.compare.classify.declared_traits import gained, lost
@@ -83,9 +83,55 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
 
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
-    values = _changed(declared, context)
-    if values is not None and _is_other(declared, context) and not _is_handed(declared) and not _initializes(declared):
+    values = _only_used(declared, context)
+    if values is not None and not _tells_build(declared, values, context):
         yield Note("the constant's value differs", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_build_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+    """A macro tells another build of the library: what it was made from, when, with what, and what that found.
+
+    Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
+    show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
+    take another way where the answer is another one. So it is with the version of an interface whose major number
+    stays and whose minor number rises. What went with the answer is told by itself.
+
+    Fix: keep what the build found out of public headers.
+    """
+    if isinstance(declared, Removed):
+        if _is_gone_probe(declared, context):
+            yield Note("the library's build does not tell it", declared.old.value or "(no value)", None)
+        return
+    values = _only_used(declared, context)
+    if values is not None and _tells_build(declared, values, context):
+        yield Note("the constant tells another build", *values)
+
+
+def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a constant that sources compute with, and that no code of the headers passes on."""
+    values = _changed(declared, context)
+    if values is None or _is_handed(declared) or _initializes(declared):
+        return None
+    return values if _is_other(declared, context) else None
+
+
+def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[str, str], context: Context) -> bool:
+    from abistore.compare.classify.constants.build import tells_build  # headers alone have macros
+    from abistore.compare.classify.constants.release import adds_to_interface
+
+    if isinstance(declared, Removed) or not all("macro" in each.traits for each in (declared.old, declared.new)):
+        return False
+    name = declared.subject.name
+    return tells_build(name, *values) or adds_to_interface(name, *values) or is_lesser_part(name, context)
+
+
+def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
+    """Whether a macro is gone that told what the build had found, and is not defined where it found nothing."""
+    from abistore.compare.classify.constants.build import is_probe
+
+    told = "macro" in declared.old.traits and not declared.old.handed
+    return told and is_probe(declared.subject.name, declared.old.value) and _enumerated(declared, context) is None
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
@@ -248,7 +294,7 @@ def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[
     """
     if "constant" not in declared.old.traits or _is_unread(declared.old.value, context.new):
         return
-    if _enumerated(declared, context) is None:
+    if _enumerated(declared, context) is None and not _is_gone_probe(declared, context):
         yield Note("the constant is gone", declared.old.value or "(no value)", None)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 121
+ENGINE: Final = 122
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "5b16e323d3f5368f"
+CORPUS: Final = "348da7bc9fb96cfe"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

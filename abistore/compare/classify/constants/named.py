@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.constants.release import tells_release
+from abistore.compare.classify.constants.release import lesser_parts, tells_release
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.declared import Declared
@@ -33,6 +33,22 @@ def follows_release(declared: Changed[Declared], context: Context) -> bool:
     return tells_release(declared.subject.name) or (
         declared.old.value == declared.new.value and _only_release(declared.old, declared.subject.name, context, ())
     )
+
+
+def is_lesser_part(name: Name, context: Context) -> bool:
+    """Whether a macro is a lesser number of three, and the first of them stays: ``GEO_API_VERSION_PATCH``.
+
+    A patch number counts mends of a release. An interface has nothing to mend: what is numbered by three numbers is the
+    release, whatever the macros are called. So it is not with two, nor with those of a format or a structure.
+    """
+    spelled = lesser_parts(name)
+    if spelled is None:
+        return False
+    major, patches = spelled
+    both = (context.old, context.new)
+    first, second = (written(side, Name("variable", major)).value for side in both)
+    third = all(any(written(side, Name("variable", each)).value is not None for each in patches) for side in both)
+    return first is not None and first == second and third
 
 
 def _only_release(declared: Declared, name: Name, context: Context, above: tuple[Name, ...]) -> bool:

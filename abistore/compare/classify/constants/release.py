@@ -22,6 +22,13 @@ _NO_RELEASE: Final = frozenset(
 )
 """A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
 
+_INTERFACE: Final = frozenset({"api", "interface"})
+_NUMBERED: Final = re.compile(
+    r'(?P<maker>[A-Za-z_]\w*\(|")\s*(?P<major>\d{1,9})\s*[.,]\s*(?P<minor>\d{1,9})(?:\s*[.,]\s*\d+)*\s*[")]'
+)
+
+_PATCHES: Final = ("patch", "micro", "patchlevel")
+
 _LIBTOOL: Final = frozenset({"current", "age"})
 _COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
 """What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
@@ -34,12 +41,47 @@ def tells_release(name: Name) -> bool:
     name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT), and what libtool counts (its manual, "Updating
     library version information") moves with every release that adds something.
     """
-    words = _words(name)
+    words = name_words(name)
     if len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED:
         return True
     told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] == ["package", "string"]
-    return told and not any(word in _NO_RELEASE for word in words)
+    return told and not is_of_something_else(words)
+
+
+def is_of_something_else(words: list[str]) -> bool:
+    """Whether a constant of these words is the version of a format, an interface or a structure, or a limit."""
+    return not _NO_RELEASE.isdisjoint(words)
+
+
+def adds_to_interface(name: Name, old: str, new: str) -> bool:
+    """Whether a constant tells the version of an interface, and it says of itself that it has more and lost nothing.
+
+    ``"1.14"`` and ``GEO_MAKE_VERSION(1, 14)`` have a minor number that rises where something is added, and a major one
+    that stays. A plain number says nothing of the kind, nor does the version of an ABI, a file or a structure.
+    """
+    words = name_words(name)
+    if (
+        words[-1:] != ["version"]
+        or _INTERFACE.isdisjoint(words)
+        or is_of_something_else([each for each in words if each not in _INTERFACE])
+    ):
+        return False
+    before, after = (_NUMBERED.fullmatch(each.strip()) for each in (old, new))
+    if before is None or after is None or before["maker"] != after["maker"]:
+        return False
+    return before["major"] == after["major"] != "0" and int(before["minor"]) <= int(after["minor"])
+
+
+def lesser_parts(name: Name) -> tuple[str, tuple[str, ...]] | None:
+    """For ``GEO_API_VERSION_MINOR``, how the first and the last number beside it may be called; else ``None``."""
+    words = name_words(name)
+    if words[-1:] not in (["minor"], *([each] for each in _PATCHES)) or not {"version", "ver"} & {*words[:-1]}:
+        return None
+    if is_of_something_else([each for each in words if each not in _INTERFACE]):
+        return None
+    stem = name.spelling[: -len(words[-1])]
+    return f"{stem}MAJOR", tuple(f"{stem}{each.upper()}" for each in _PATCHES)
 
 
 def accepts_former(name: Name) -> bool:
@@ -47,10 +89,11 @@ def accepts_former(name: Name) -> bool:
 
     So it is with that of the release, and with the minor number of an interface: what came with it was added.
     """
-    return tells_release(name) or not _LESSER.isdisjoint(_words(name)[-1:])
+    return tells_release(name) or not _LESSER.isdisjoint(name_words(name)[-1:])
 
 
-def _words(name: Name) -> list[str]:
+def name_words(name: Name) -> list[str]:
+    """The words of which the last component of a constant's name is made."""
     path = plain_path(name.spelling)  # an inline variable of a namespace is called by its symbol
     return words(path[-1] if path else last_component(name.spelling))
 

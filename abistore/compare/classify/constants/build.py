@@ -1,0 +1,110 @@
+"""Which macros tell what a library was built from, when and with what: no source can rely on the answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from abistore.compare.classify.constants.release import is_of_something_else, name_words
+from abistore.model.names import Name
+
+_COMPOUND: Final = re.compile(
+    r"(?:num|hex|int|str|full|pkg|package)?(?:version|ver|vers|release|revision)(?:num|number|hex|int|str|string|code)?"
+)
+"""The version of the release, where no underscore parts the words: ``GEO_NUMVERSION``, ``GEO_HEXVERSION``."""
+
+_BUILD: Final = frozenset({"build", "built", "compile", "compiled", "compiler", "compilation"})
+_FACTS: Final = frozenset(
+    {
+        "date",
+        "time",
+        "timestamp",
+        "host",
+        "user",
+        "machine",
+        "number",
+        "id",
+        "type",
+        "flags",
+        "version",
+        "name",
+        "vendor",
+    }
+)
+_COUNTED: Final = frozenset({"date", "timestamp", "number"})
+"""Facts of a build that numbers tell too; a ``GEO_BUILD_TIME`` of 5 is a limit, and ``GEO_COMPILE_FLAGS`` are bits."""
+
+_FLAGS: Final = frozenset({"cflags", "cxxflags", "cppflags", "ldflags"})
+_FLAGGED: Final = frozenset({"c", "cxx", "linker"})
+"""Flags of a compiler, as variables of Make and CMake are called: ``CXXFLAGS``, ``CMAKE_CXX_FLAGS``."""
+
+_SOURCES: Final = frozenset({"git", "svn", "hg", "vcs", "scm", "commit", "changeset"})
+_PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
+_TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*')
+_NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ] ?\d\d:\d\d(?::\d\d)?Z?")
+_COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
+_DOTTED: Final = re.compile(r"\d+(?:\.\d+)+")
+
+
+def is_probe(name: Name, value: str | None) -> bool:
+    """Whether a macro tells what ``configure`` found: ``GEO_HAVE_POLL``, ``HAVE_UNISTD_H``, ``STDC_HEADERS``.
+
+    Autoconf defines it as 1 or leaves it out (its manual, "Present But Cannot Be Compiled" and "Obsolete Macros"), and
+    CMake's ``#cmakedefine`` does the same: sources ask for it by ``#ifdef`` or ``#if``, and compile either way.
+    """
+    told = name_words(name)
+    asked = "have" in told[:3] or told[-2:] == ["stdc", "headers"]
+    return asked and not is_of_something_else(told) and (value or "").strip() in _PROBED
+
+
+def tells_build(name: Name, old: str, new: str) -> bool:
+    """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
+
+    That is what ``configure`` found; the time, place or compiler of a build; the commit it was made from; the features
+    that it has in a text, where none went; the number of the release in another spelling. A limit, a format or
+    an option is none of these.
+    """
+    if is_probe(name, old) and is_probe(name, new):
+        return True
+    told = name_words(name)
+    if is_of_something_else(told) or "default" in told:
+        return False
+    texts = all(_TEXTS.fullmatch(each) for each in (old, new))
+    numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
+    return (texts and _text_tells(told, old, new)) or (numbers and _number_tells(told)) or _is_release(told)
+
+
+def _text_tells(told: list[str], old: str, new: str) -> bool:
+    if told[-1:] == ["features"] or told[-2:] in (["feature", "list"], ["features", "list"]):
+        return _entries(old) <= _entries(new)
+    if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
+        return True
+    if told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1]):
+        return True
+    commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new))
+    return (commits and not _SOURCES.isdisjoint(told)) or _is_stamp(old, new)
+
+
+def _entries(text: str) -> frozenset[str]:
+    """What a list in a text names, or a list of texts; one that loses an entry tells of something that went."""
+    return frozenset(re.findall(r"[^\s\",;]+", text.replace(r"\n", "\n")))
+
+
+def _is_stamp(old: str, new: str) -> bool:
+    """Whether texts are alike but for a moment, and what was built at it: ``1.4.0 2025-03-07T17:10:30Z (e6d1880f)``."""
+    moments = all(_MOMENT.search(each) for each in (old, new))
+    named = all(_COMMIT.search(each) or _DOTTED.search(_MOMENT.sub("", each)) for each in (old, new))
+    return moments and named and _without_build(old) == _without_build(new)
+
+
+def _without_build(text: str) -> str:
+    return _DOTTED.sub("#", _COMMIT.sub("#", _MOMENT.sub("#", text)))
+
+
+def _number_tells(told: list[str]) -> bool:
+    return told[-1] in _COUNTED and not _BUILD.isdisjoint(told[-2:-1])
+
+
+def _is_release(told: list[str]) -> bool:
+    return _COMPOUND.fullmatch(told[-1]) is not None
