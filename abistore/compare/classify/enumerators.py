@@ -14,7 +14,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
 
 BOUND = (
-    r"(?i)(?:^|_)(?:max|last|count|cnt|size|end|ending|num|nb|total|sentinel)"
+    r"(?i)(?:^|_)(?:max|last|count(?:_?of)?|cnt|size|end|ending|num|nb|total|sentinel)"
     r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
     r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
     r"|(?:^|_)max_[a-z0-9_]+s$"
@@ -30,7 +30,7 @@ So are those that nobody is to use, which only keep a comma company: ``color_dum
 """
 
 CAMEL_BOUND = (
-    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count|Cnt|Size|End|Ending|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
+    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count(?:Of)?|Cnt|Size|End|Ending|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
     r"|^k?(?:Num|NumberOf)[A-Z]"
 )
 """The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
