@@ -61,12 +61,16 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(postgres_server: str) -> str:
-    """A server with an undamaged store, a template for others."""
+def server(postgres_server: str) -> Iterator[str]:
+    """A server with an undamaged store, a template for others.
+
+    It is dropped behind the tests: a worker that has left this module may be given more of it.
+    """
     with psycopg.connect(postgres_server, autocommit=True) as driver:
         driver.execute("CREATE DATABASE sound")
-    fill(postgres_server.replace("/postgres?", "/sound?"))
-    return postgres_server
+    with dropped(postgres_server.replace("/postgres?", "/sound?")) as store:
+        fill(store)
+        yield postgres_server
 
 
 @pytest.fixture(autouse=True, scope="module")

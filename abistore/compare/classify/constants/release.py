@@ -26,8 +26,10 @@ _INTERFACE: Final = frozenset({"api", "interface"})
 _NUMBERED: Final = re.compile(
     r'(?P<maker>[A-Za-z_]\w*\(|")\s*(?P<major>\d{1,9})\s*[.,]\s*(?P<minor>\d{1,9})(?:\s*[.,]\s*\d+)*\s*[")]'
 )
+"""How the version of an interface is written that has a major and a minor number: ``"1.14"``, ``VERSION(1, 14)``."""
 
 _PATCHES: Final = ("patch", "micro", "patchlevel")
+"""How the last of three numbers is called."""
 
 _LIBTOOL: Final = frozenset({"current", "age"})
 _COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
