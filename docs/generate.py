@@ -186,7 +186,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "evidence": ("what a build shows of its ABI", ("", "agreement", "options")),
     "field": (
         "a data member of a class",
-        ("access", "grouping", "private", "reserved", "trailing", "type", "unset", "use"),
+        ("access", "grouping", "private", "reserved", "trailing", "type", "uninitialized", "unset", "use"),
     ),
     "file": ("the library's file", ("kind",)),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),

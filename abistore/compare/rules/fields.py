@@ -88,6 +88,21 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
         yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
+@rule(Impact.BREAKING, evidence="layout", element="types", action="added")
+def field_uninitialized_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+    """A field was added in padding that constructors of programs leave as it was.
+
+    The size and the other fields are as before. Programs built with the old header have a constructor compiled in that
+    gives each member its first value, and the padding none: the library takes for the new field whatever lay there.
+    Example: ``struct Options { long level = 1; bool fast = false; };`` gets ``bool safe = false``, and programs hand
+    over ``Options`` that lie on their stack.
+
+    Fix: construct objects by functions that the library exports, or give the field to a class with a new name.
+    """
+    if _is_left_unset(field, context) and _is_uninitialized(field, context):
+        yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
 @rule(Impact.RISK, evidence="layout", element="types", action="added")
 def field_unset_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was added in the padding of a struct that programs set up themselves, or an array without a bound.
@@ -102,8 +117,18 @@ def field_unset_added(field: Added[Field | InnerField], context: Context) -> Ite
     if _is_unbounded(field, context):
         if _is_unset(field, context):
             yield Note("a flexible array was added", None, f"{spelled(field.new)} at {_place(field.new)}")
-    elif _lies_free(field, context) and not replaced_by(field, context) and _is_unset(field, context):
+    elif _is_left_unset(field, context) and not _is_uninitialized(field, context):
         yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
+
+
+def _is_left_unset(field: Added[Field | InnerField], context: Context) -> bool:
+    return _lies_free(field, context) and not replaced_by(field, context) and _is_unset(field, context)
+
+
+def _is_uninitialized(field: Added[Field | InnerField], context: Context) -> bool:
+    from abistore.compare.classify.making.uninitialized import leaves_uninitialized  # few changes put fields in padding
+
+    return context.once(leaves_uninitialized, record_of(field))
 
 
 def _is_unset(field: Added[Field | InnerField], context: Context) -> bool:

@@ -23,10 +23,10 @@ def library_constructs(record: Changed[Record], context: Context) -> bool:
         return False
     declared = context.old.tables.constructors(name)
     every = [each for shapes in declared.values() for each in shapes]
-    if not any(map(_is_provided, every)):
+    if not any(map(is_provided, every)):
         return False
     called = _called(declared, context)
-    return _are_exported(called, context) and (any(_takes(each, name) for each in every) or _copied(record, context))
+    return _are_exported(called, context) and (any(takes(each, name) for each in every) or _copied(record, context))
 
 
 def library_handles(name: Name, context: Context) -> bool:
@@ -40,8 +40,8 @@ def library_handles(name: Name, context: Context) -> bool:
     made, handled = context.old.tables.constructors(name), context.old.tables.handling(name)
     constructors = [each for shapes in made.values() for each in shapes]
     others = [each for shapes in handled.values() for each in shapes]
-    copied = any(_takes(each, name) for each in constructors)
-    assigned = any(_takes(each, name) for each in others) or any(_takes(each, name, ("&&",)) for each in constructors)
+    copied = any(takes(each, name) for each in constructors)
+    assigned = any(takes(each, name) for each in others) or any(takes(each, name, ("&&",)) for each in constructors)
     destroyed = any(not each.parameters for each in others)
     called = _called({**made, **handled}, context)
     return copied and assigned and destroyed and _are_exported(called, context)
@@ -58,7 +58,7 @@ def _has_unnamed_constructors(name: Name, side: SideFacts) -> bool:
     return "<" in name.spelling or bool(side.variants("source", inherited))
 
 
-def _is_provided(constructor: Function) -> bool:
+def is_provided(constructor: Function) -> bool:
     """Whether somebody wrote a constructor: a class of which no one did may be initialised by its members."""
     method = constructor.method
     return method is not None and not (method.defaulted or method.deleted)
@@ -79,7 +79,7 @@ def _are_exported(constructors: Iterable[Name], context: Context) -> bool:
     return all(found.values())
 
 
-def _takes(member: Function, owner: Name, by: Collection[str] = ("&", "&&")) -> bool:
+def takes(member: Function, owner: Name, by: Collection[str] = ("&", "&&")) -> bool:
     """Whether a constructor or an assignment takes another object of its class: compilers write none that does, then.
 
     ``by`` holds the kinds of references that count.
