@@ -81,12 +81,47 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     Fix: keep the declaration and mark it deprecated.
     """
     name = declared.subject.name
+    if _is_missed(declared, context) and _superseding(name, context) is None:
+        yield Note("no public header declares it any more", demangle(name.spelling), None)
+
+
+def _is_missed(declared: Removed[Declared], context: Context) -> bool:
+    """Whether a declaration is gone that no other finding tells of."""
+    name = declared.subject.name
     other = _other_overload(name)
     overload = other is not None and _declares(context, other)
     vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
     class_goes = _goes_with_class(name, context.old, context.new) or _is_deleted(context.old, name)
-    if is_plain(declared.old) and not (overload or vanished or class_goes or is_experimental(name)):
-        yield Note("no public header declares it any more", demangle(name.spelling), None)
+    return is_plain(declared.old) and not (overload or vanished or class_goes or is_experimental(name))
+
+
+def _superseding(name: Name, context: Context) -> Name | None:
+    """The function that takes all calls of one that is gone, where sources get it."""
+    if name.kind != "function":
+        return None
+    from abistore.compare.classify.signatures.superseding import superseding  # few functions go
+
+    found = superseding(name, context)
+    declared = () if found is None else context.new.variants("source", found)
+    lacking = (isinstance(each, Declared) and is_unexported(context.new, found, each) for each in declared if found)
+    return None if any(lacking) else found
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
+def declaration_widened(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A function is declared otherwise, and takes all calls that it took.
+
+    It has a parameter with a default more, or a pack that may be empty, asks less of its template arguments, or takes
+    a reference to what is ``const``. Built programs have the old function compiled in, or use it as long as the
+    library exports it. Sources that call it compile as before. Those that take its address, or specialize the
+    template, stop compiling.
+
+    Fix: add an overload beside the function, which stays as it is.
+    """
+    name = declared.subject.name
+    other = _superseding(name, context) if _is_missed(declared, context) else None
+    if other is not None:
+        yield Note("calls compile as before", demangle(name.spelling), demangle(other.spelling))
 
 
 def _is_deleted(side: SideFacts, name: Name) -> bool:

@@ -65,7 +65,7 @@ class Descriptions:
             found.add("final")
         if self._is_noexcept(cursor):
             found.add("noexcept")
-        parameters = self._parameters(cursor)
+        parameters = self._defaults_within(cursor, within) if within else self._parameters(cursor)
         defaults = self._with_defaults(cursor, parameters, within)
         compiled = self.bodies.of(cursor, children if inline or within else (), defaults, inline=inline)
         return Declared(
@@ -102,11 +102,22 @@ class Descriptions:
             found.append(Argument(lib.spelling(parameter), default or None, length(lib, parameter)))
         return tuple(found) if any(each != Argument() for each in found) else ()
 
+    def _defaults_within(self, template: Cursor, within: Sequence[Cursor]) -> tuple[Argument, ...]:
+        """The parameters of a function template by their defaults, where one has any: libclang lists none of them.
+
+        Their names are left out: nobody binds a template to another language, which alone would use them.
+        """
+        if b"=" not in self.text.of(template):
+            return ()
+        texts = (self.text.of(each) for each in within if each.kind == kinds.PARAMETER)
+        found = tuple(Argument(default=spelled(after(each, "=")) or None) for each in texts)
+        return found if any(each.default for each in found) else ()
+
     def _with_defaults(
         self, cursor: Cursor, parameters: Sequence[Argument], within: Sequence[Cursor]
     ) -> Iterator[Cursor]:
-        """The parameters with defaults; of a template those that may have one, since libclang lists none."""
-        for index, each in enumerate(parameters):
+        """The parameters with defaults, and what of a template may have one."""
+        for index, each in enumerate(() if within else parameters):
             if each.default is not None:
                 yield self._lib.Cursor_getArgument(cursor, index)
         yield from (each for each in within if each.kind == kinds.PARAMETER)

@@ -1,0 +1,128 @@
+"""Functions whose every call another one takes that stands in their place: a default more, a wider constraint."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
+from abistore.compare.classify.signatures.template_arguments import PACK, added_packs, emptied, takes_template_arguments
+from abistore.compare.consumers.headers.overloads import Overload
+from abistore.compare.context import Context
+from abistore.compare.side import SideFacts
+from abistore.compare.types.sameness import Sameness
+from abistore.model.declared import Argument, Declared, Trait
+from abistore.model.names import Name
+from abistore.model.references import references
+from abistore.model.shapes import Function, Method, Pointer, Qualified, Special, TypeRef
+
+OTHER: Final[tuple[Trait, ...]] = ("friend", "using")
+"""Traits of a declaration that is not found as the former one was."""
+
+
+class Callee(NamedTuple):
+    """A function as headers declare it: with its text."""
+
+    overload: Overload
+    text: Declared
+
+
+def superseding(name: Name, context: Context) -> Name | None:
+    """The one function of the new headers, in the same scope and of the same name, that takes all calls of ``name``.
+
+    Its further parameters have defaults or are an empty pack, it asks for no more of template arguments, each argument
+    converts as it did, and the result is the same. What is virtual has overriding functions, which do not fit; and a
+    template deduces other arguments than a function takes, so that neither stands for the other. With two such
+    functions, calls are ambiguous.
+    """
+    old = _declared(context.old, name)
+    if old is None or any(each in context.renames.targets for each, _ in references(old.overload.function)):
+        return None  # sources know the type by its old name
+    called = Name("function", old.overload.function.display)
+    others = (_declared(context.new, each.name) for each in context.new.overload_sets.get(called, ()))
+    found = [each.overload.name for each in others if each is not None and _takes_calls(old, each, context)]
+    return found[0] if len(found) == 1 else None
+
+
+def _declared(side: SideFacts, name: Name) -> Callee | None:
+    shapes = side.variants("source", name)
+    text = next((each for each in shapes if isinstance(each, Declared)), None)
+    function = next((each for each in shapes if isinstance(each, Function)), None)
+    overloads = side.overload_sets.get(Name("function", function.display), ()) if function else ()
+    overload = next((each for each in overloads if each.name == name), None)
+    return Callee(overload, text) if overload is not None and text is not None else None
+
+
+def _takes_calls(old: Callee, new: Callee, context: Context) -> bool:
+    before, after = old.overload.function, new.overload.function
+    constant = ("constexpr" in old.text.traits) <= ("constexpr" in new.text.traits)
+    templates = ("template" in old.text.traits) == ("template" in new.text.traits)
+    plain = not any(each in new.text.traits for each in OTHER)
+    alike = (before.variadic, before.calling_convention) == (after.variadic, after.calling_convention)
+    return (
+        (constant and templates and plain and alike)
+        and _called_alike(before.method, after.method)
+        and _accepts_arguments(old, new, context)
+        and takes_template_arguments(old.text, new.text, context)
+        and _same(before.result, after.result, added_packs(old.text, new.text), context)
+    )
+
+
+def _called_alike(old: Method | None, new: Method | None) -> bool:
+    """Whether a function is called on all objects, and by all conversions, that the other one was."""
+    if old is None or new is None:
+        return old is new
+    kept = set(old.qualifiers) <= set(new.qualifiers) and old.reference == new.reference
+    virtual = old.virtual != "no" or new.virtual != "no"
+    return kept and old.static == new.static and not virtual and old.explicit >= new.explicit
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _accepts_arguments(old: Callee, new: Callee, context: Context) -> bool:
+    """Whether a call with the arguments of one function is one of the other."""
+    before, after = old.overload.function.parameters, new.overload.function.parameters
+    more = len(after) - len(before)
+    if more < 0 or (more and before and _is_pack(before[-1])):
+        return False  # what follows a pack is not deduced
+    packs = added_packs(old.text, new.text)
+    defaults = [each.default for each in _arguments(new)]
+    further = zip(after[len(before) :], defaults[len(before) :], strict=True)
+    left_out = all(default is not None or _is_pack(each) for each, default in further)
+    given = [each.default is not None for each in _arguments(old)]
+    stay = all(default is not None for default, had in zip(defaults, given, strict=False) if had)
+    pairs = zip(before, after, strict=False)
+    return left_out and stay and all(_converts(*pair, packs, context) for pair in pairs)
+
+
+def _arguments(callee: Callee) -> tuple[Argument, ...]:
+    """The parameters as they are written; nothing is written of a function whose parameters have no names."""
+    count = len(callee.overload.function.parameters)
+    written = callee.text.parameters
+    return written if len(written) == count else (Argument(),) * count
+
+
+def _is_pack(type: TypeRef) -> bool:
+    return isinstance(type, Special) and type.spelling.endswith(PACK)
+
+
+def _converts(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Context) -> bool:
+    """Whether every argument for one parameter is one for the other."""
+    if _same(old, new, packs, context):
+        return True
+    if isinstance(old, Special) or isinstance(new, Special):
+        return False  # a template would deduce something else
+    if isinstance(new, Pointer) and new.sort == "&" and isinstance(new.target, Qualified):
+        value = not isinstance(old, Pointer) or old.sort == "*"
+        if value and new.target.qualifiers == ("const",):
+            return context.stored(old, new.target.target) <= Sameness.SPELLING
+    qualified = difference(old, new, context) is TypeDifference.POINTEE_QUALIFIERS
+    return qualified and const_gained(old, new, context) == 1
+
+
+def _same(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Context) -> bool:
+    """Whether two types are the same where packs that came are empty."""
+    if isinstance(old, Special) and isinstance(new, Special):
+        return old.spelling == emptied(new.spelling, packs)
+    return context.stored(old, new) <= Sameness.SPELLING
