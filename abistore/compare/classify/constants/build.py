@@ -40,7 +40,15 @@ _FLAGGED: Final = frozenset({"c", "cxx", "linker"})
 
 _SOURCES: Final = frozenset({"git", "svn", "hg", "vcs", "scm", "commit", "changeset"})
 _PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
-_TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*')
+_TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
+"""Texts, and a list of them that a null pointer ends."""
+
+_PATH: Final = re.compile(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
+_BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"})
+_FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
+"""Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
+
+_DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
 _NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ] ?\d\d:\d\d(?::\d\d)?Z?")
 _COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
@@ -72,7 +80,8 @@ def tells_build(name: Name, old: str, new: str) -> bool:
         return False
     texts = all(_TEXTS.fullmatch(each) for each in (old, new))
     numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
-    return (texts and _text_tells(told, old, new)) or (numbers and _number_tells(told)) or _is_release(told)
+    days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
+    return (texts and _text_tells(told, old, new)) or (numbers and _number_tells(told)) or days or _is_release(told)
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:
@@ -80,10 +89,19 @@ def _text_tells(told: list[str], old: str, new: str) -> bool:
         return _entries(old) <= _entries(new)
     if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
         return True
-    if told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1]):
+    if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
         return True
     commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new))
     return (commits and not _SOURCES.isdisjoint(told)) or _is_stamp(old, new)
+
+
+def _is_place(told: list[str], old: str, new: str) -> bool:
+    """Whether texts are paths of the machine that built the library: ``GEO_SOURCE_DIR``, ``GEO_CXX_COMPILER``.
+
+    A folder that programs find files in at run time (``GEO_DATA_DIR``) is another matter.
+    """
+    built = told[-1] == "compiler" or (told[-1] in _FOLDERS and not _BUILT.isdisjoint(told[-2:-1]))
+    return built and all(_PATH.fullmatch(each) for each in (old, new))
 
 
 def _entries(text: str) -> frozenset[str]:
