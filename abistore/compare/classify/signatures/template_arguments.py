@@ -12,6 +12,8 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 
 PACK: Final = "..."
+APPLIED: Final = re.compile(r"\w+<#\d+>")
+"""A constraint that names a concept, which another library may have."""
 
 
 def _packs(declared: Declared) -> tuple[int, ...]:
@@ -41,9 +43,10 @@ def takes_template_arguments(old: Declared, new: Declared, context: Context) -> 
     packs = added_packs(old, new)
     if packs and _packs(old):
         return False  # the first pack takes all arguments
-    concepts = context.once(_concepts)
+    written = [_unscoped(emptied(each, packs)) for each in conjuncts(new)]
+    concepts = context.once(_concepts) | {each.partition("<")[0] for each in written if APPLIED.fullmatch(each)}
     asked = {_unscoped(each) for each in (*conjuncts(old), *_constraints(before, concepts))}
-    asks = {_unscoped(emptied(each, packs)) for each in (*conjuncts(new), *_constraints(after, concepts))}
+    asks = {*written, *(_unscoped(each) for each in _constraints(after, concepts))}
     return asks <= asked and all(_fits(*pair, concepts) for pair in zip(before, after, strict=False))
 
 
