@@ -216,12 +216,13 @@ class ToldConsumers(Consumers):
         return frozenset(found)
 
     def take_untyped(self) -> bool:
-        """Whether a public function takes or hands out what its signature does not tell."""
+        """Whether a function that programs can call takes or hands out what its signature does not tell."""
         return self._passes_untyped
 
     @cached_property
     def _passes_untyped(self) -> bool:
-        return any(use.untyped for name, use in self._uses.items() if name.kind == "function")
+        untyped = (name for name, use in self._uses.items() if use.untyped and name.kind == "function")
+        return not all(map(self.out_of_reach, untyped))
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:

@@ -15,6 +15,7 @@ from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.names import Name
 from abistore.model.shapes import Alias, Pointer
 from abistore.patterns import pattern
 
@@ -47,7 +48,7 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
     name = alias.subject.name
     if is_time64(alias, context) or _sameness(alias, context) is not Sameness.DIFFERENT:
         return
-    if not context.mentioned_alike(name):
+    if _is_unused(name, context):
         return
     anew = returns_anew(alias, context)
     if anew and not only_handed_out(name, context):
@@ -70,7 +71,7 @@ def typedef_base_widened(alias: Changed[Alias], context: Context) -> Iterator[No
     name = alias.subject.name
     if (
         _sameness(alias, context) is Sameness.DIFFERENT
-        and context.mentioned_alike(name)
+        and not _is_unused(name, context)
         and returns_anew(alias, context)
         and only_handed_out(name, context)
     ):
@@ -79,15 +80,29 @@ def typedef_base_widened(alias: Changed[Alias], context: Context) -> Iterator[No
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def typedef_unused_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for another type, and the library's interface no longer uses it as before.
+    """A typedef stands for another type, and the library's interface does not use it, or no longer as before.
 
-    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs.
-    Sources that use the typedef now get another type, and may not compile.
+    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs. Or
+    headers tell that no export leads to it, nor to what holds it, and none takes ``void *``: programs and the library
+    each keep to what they were compiled with. Sources that use the typedef get another type, and may not compile.
 
     Fix: keep the typedef, and add one with a new name.
     """
-    if _sameness(alias, context) is Sameness.DIFFERENT and not context.mentioned_alike(alias.subject.name):
+    if _sameness(alias, context) is not Sameness.DIFFERENT:
+        return
+    if not context.mentioned_alike(alias.subject.name):
         yield Note("the typedef stands for another type, and its uses changed", *_targets(alias))
+    elif _is_unused(alias.subject.name, context):
+        yield Note("the typedef stands for another type, which nothing exchanges with the library", *_targets(alias))
+
+
+def _is_unused(name: Name, context: Context) -> bool:
+    """Whether no use of an alias is left as it was through which programs meet the library."""
+    if not context.mentioned_alike(name):
+        return True
+    from abistore.compare.classify.signatures.exchanged_types import never_exchanged  # few typedefs change so far
+
+    return never_exchanged(name, context)
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 125
+ENGINE: Final = 126
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "59832a81eb2a0396"
+CORPUS: Final = "3e75dd5dcc5fcaed"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
