@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 126
+ENGINE: Final = 127
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "3e75dd5dcc5fcaed"
+CORPUS: Final = "56cdbbc29f0a38ae"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -34,15 +34,18 @@ def _sets_members(name: Name, side: SideFacts) -> bool:
     """Whether code in programs gives members of a class their first values, and is no copy of an object."""
     if not side.consumers.offers(name) or "<" in name.spelling:
         return False
-    if any(each.expressions for each in _texts(name, side)):
-        return _is_compiled_in(name, side)
-    return any(_has_member_list(each, name, side) for each in _compiled(_provided(name, side), side))
+    provided = list(_provided(name, side))
+    valued = any(each.expressions for each in _texts(name, side))
+    if not provided:
+        return valued
+    compiled = (each for each in _compiled(provided, name, side) if not any(True for _ in _called(each, name, side)))
+    return any(valued or _has_member_list(each, name, side) for each in compiled)
 
 
 def _is_compiled_in(name: Name, side: SideFacts) -> bool:
     """Whether programs have a constructor of a class compiled in: one of a header, or the compiler's where none is."""
     provided = list(_provided(name, side))
-    return not provided or any(True for _ in _compiled(provided, side))
+    return not provided or any(True for _ in _compiled(provided, name, side))
 
 
 def _provided(name: Name, side: SideFacts) -> Iterator[tuple[Name, Function]]:
@@ -52,12 +55,28 @@ def _provided(name: Name, side: SideFacts) -> Iterator[tuple[Name, Function]]:
             yield each, shapes[0]
 
 
-def _compiled(constructors: Iterable[tuple[Name, Function]], side: SideFacts) -> Iterator[Name]:
-    """Those that stand in a header, for everybody who makes or derives from an object."""
+def _compiled(constructors: Iterable[tuple[Name, Function]], name: Name, side: SideFacts) -> Iterator[Name]:
+    """Those that stand in a header, for everybody who makes or derives from an object, and leave it to no other."""
     for each, shape in constructors:
-        inline = any(not COPIED.isdisjoint(text.traits) for text in _texts(each, side))
-        if inline and shape.method is not None and shape.method.access != "private":
+        reachable = shape.method is not None and shape.method.access != "private"
+        if reachable and _is_inline(each, side) and shape.display not in _called(each, name, side):
             yield each
+
+
+def _called(constructor: Name, name: Name, side: SideFacts) -> Iterator[str]:
+    """The constructors and member functions that the library has of a class and a constructor's code calls.
+
+    They may set what programs do not know.
+    """
+    bodies = (text.body for text in _texts(constructor, side) if text.body is not None)
+    for called in (Name("function", each) for body in bodies for each in body.calls):
+        for shape in side.snapshot.described(called):
+            if isinstance(shape, Function) and shape.method is not None and shape.method.owner == name:
+                yield from () if shape.method.static or _is_inline(called, side) else (shape.display,)
+
+
+def _is_inline(function: Name, side: SideFacts) -> bool:
+    return any(not COPIED.isdisjoint(text.traits) for text in _texts(function, side))
 
 
 def _has_member_list(constructor: Name, name: Name, side: SideFacts) -> bool:
