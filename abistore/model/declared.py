@@ -87,6 +87,27 @@ class Meaning(Encoded, frozen=True):
     borrowed: bool = False
 
 
+Use: TypeAlias = Literal["asked", "declaration", "macro"]
+"""Where headers use a macro: in conditions (``#ifdef``), in their declarations, in other macros.
+
+One that is written as an expression is used by the bodies in headers as programs use it: no declaration has it.
+"""
+
+
+class Replacement(Encoded, frozen=True):
+    """What a macro that stands for no value puts in its place: one with parameters, a piece of declarations, nothing.
+
+    ``digest`` is of its tokens, in which parameters have numbers; empty where there are none. ``parameters`` counts
+    those with a name; ``None`` for a macro without a list of them. A ``variadic`` one takes further arguments.
+    ``used`` tells where the headers use it themselves, sorted.
+    """
+
+    digest: str = ""
+    parameters: int | None = None
+    variadic: bool = False
+    used: tuple[Use, ...] = ()
+
+
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
@@ -96,7 +117,7 @@ class Declared(Shape, frozen=True, tag="D"):
     with what they say (``macos introduced=10.15``). A macro has a ``meaning`` where it names others and is a constant;
     headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
     ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
-    are sorted. ``uses`` are those of code that is no inline body.
+    are sorted. ``uses`` are those of code that is no inline body. A macro that is no constant has a ``replacement``.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -112,3 +133,4 @@ class Declared(Shape, frozen=True, tag="D"):
     handed: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
     uses: Uses | None = None
+    replacement: Replacement | None = None

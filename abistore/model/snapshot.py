@@ -192,7 +192,10 @@ CONDITIONS: Final = "conditions"
 INITIALIZERS: Final = "initializers"
 """Macros that give members their first values are constants: ``{17, 0}``."""
 
-LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, TYPES_IN_BODIES, USES_OF_TEMPLATES)
+MACROS: Final = "macros"
+"""Macros with parameters, and those that stand for no value."""
+
+LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, MACROS, TYPES_IN_BODIES, USES_OF_TEMPLATES)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
 

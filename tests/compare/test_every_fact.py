@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Uses
+from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Replacement, Uses
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     VOID,
@@ -148,6 +148,7 @@ SOURCE: dict[Name, AnyShape] = {
     Name("variable", "NEXT"): Declared(
         ("constant", "macro"), value="(LIMIT + 1)", meaning=Meaning("11"), handed=("act",)
     ),
+    Name("variable", "PICK"): Declared(("macro",), replacement=Replacement("6c62272e07bb0142", 2, True, ("macro",))),
 }
 USES: tuple[TypeRef, ...] = (
     *(Named(name) for name in (PLAIN, OWNER, UNION, ENUM, ALIAS, FOREIGN)),
@@ -210,7 +211,13 @@ def _tuples(hint: Any, own: tuple[Any, ...], path: str) -> Iterator[tuple[str, A
         yield f"{path}-first", own[1:]
     if len(own) > 1:
         yield f"{path}-swapped", (own[1], own[0], *own[2:])
-    samples = ["const", "volatile"] if path.endswith(".qualifiers") else SAMPLES[hint]
+    samples = (
+        ["const", "volatile"]
+        if path.endswith(".qualifiers")
+        else _samples(hint)
+        if get_origin(hint) is Literal
+        else SAMPLES[hint]
+    )
     new = next(each for each in samples if each not in own) if isinstance(samples, list) else samples
     yield f"{path}+one", (*own, new)
     for index, part in enumerate(own):
@@ -249,6 +256,7 @@ SAMPLES: dict[Any, Any] = {
     InlineBody: InlineBody("af63dc4c8601ec8c"),
     Uses: Uses(("owner::held",)),
     Meaning: Meaning("12"),
+    Replacement: Replacement("af63dc4c8601ec8c"),
     Method: Method(OWNER),
     ElfSymbol: ElfSymbol(unique=True),
     MachoSymbol: MachoSymbol(7),
@@ -332,6 +340,7 @@ MEANINGLESS = {
     r"source \S+\.value=(None|other)": "one side does not show it",
     r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
+    r"source \S+\.replacement\.used.+": "it tells whose a macro is, which counts where it goes",
     r"source \S+\.handed.+": "it counts where the value changes",
     r"source \S+\.uses.+": "it counts where what is used changes",
     r"source \S+\.within=other": "an enumeration without a name is called by whichever enumerator comes first",

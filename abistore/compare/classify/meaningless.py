@@ -237,7 +237,8 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     """Not every header shows a variable's value or names parameters; a standard layout that is new is no loss.
     A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
     What a macro stands for in the end, and what it is handed to, is told of its value, and what a constant ends of its
-    enumeration; what templates use, of what they use.
+    enumeration; what templates use, of what they use. Where headers use a macro themselves tells whose it is when it
+    goes.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
@@ -257,6 +258,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         within=None,
         handed=(),
         uses=None,
+        replacement=declared.replacement and msgspec.structs.replace(declared.replacement, used=()),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
+from abistore.compare.diff.headers.former import macros_unread
 from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
@@ -70,6 +71,7 @@ def not_checked(
             yield from _unrecorded(context, facet)
         if facet == "source":
             yield from _disagreeing(context)
+            yield from macros_unread(context)
             if "layout" not in facets:
                 yield from _without_layout(context)
         if facet == "layout" and facet in facets:

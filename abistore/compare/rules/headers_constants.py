@@ -331,15 +331,22 @@ def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="changed")
 def constant_use_removed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A constant became a variable whose value the header does not tell.
+    """A constant became a variable whose value the header does not tell, or a macro that stands for no value.
 
     Built programs have the old value compiled in, whatever the variable holds now. Sources that use it where the
     language asks for a constant, as for the length of an array, stop compiling.
 
     Fix: keep the constant, and add a variable or a function with a new name.
     """
-    if lost(declared, "constant"):
+    if lost(declared, "constant") and not _is_replaced(declared):
         yield Note("the declaration is no constant", declared.old.value or "(no value)", None)
+
+
+def _is_replaced(declared: Changed[Declared]) -> bool:
+    """Whether a macro is or was one that takes arguments, or stands for other text as before: told as such."""
+    from abistore.compare.classify.constants.replaced import is_told_as_macro  # headers alone have macros
+
+    return is_told_as_macro(declared)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
@@ -350,7 +357,7 @@ def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: nothing; from now on its value is compiled into consumers.
     """
-    if gained(declared, "constant"):
+    if gained(declared, "constant") and not _is_replaced(declared):
         yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
 
 
@@ -366,7 +373,7 @@ def constant_macro_removed(declared: Changed[Declared] | Removed[Declared], cont
     if isinstance(declared, Removed):
         gone = "macro" in declared.old.traits and _enumerated(declared, context) is not None
     else:
-        gone = lost(declared, "macro")
+        gone = lost(declared, "macro") and declared.old.replacement is None
     if gone:
         yield Note("the constant is no macro", "macro", None)
 
@@ -394,5 +401,5 @@ def constant_macro_added(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: keep the constant.
     """
-    if gained(declared, "macro"):
+    if gained(declared, "macro") and declared.new.replacement is None:
         yield Note("the constant is a macro", None, "macro")

@@ -22,7 +22,7 @@ from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, TypeRef, Variable
 
-TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "using")
+TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "macro", "using")
 """Traits of declarations whose coming and going has a kind of its own."""
 
 
@@ -92,7 +92,8 @@ def _is_missed(declared: Removed[Declared], context: Context) -> bool:
     overload = other is not None and _declares(context, other)
     vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
     class_goes = _goes_with_class(name, context.old, context.new) or _is_deleted(context.old, name)
-    return is_plain(declared.old) and not (overload or vanished or class_goes or is_experimental(name))
+    special = overload or vanished or class_goes or is_experimental(name)
+    return is_plain(declared.old) and not special and not _is_macro_now(name, context)
 
 
 def _superseding(name: Name, context: Context) -> Name | None:
@@ -122,6 +123,12 @@ def declaration_widened(declared: Removed[Declared], context: Context) -> Iterat
     other = _superseding(name, context) if _is_missed(declared, context) else None
     if other is not None:
         yield Note("calls compile as before", demangle(name.spelling), demangle(other.spelling))
+
+
+def _is_macro_now(name: Name, context: Context) -> bool:
+    from abistore.compare.classify.constants.replaced import macro_for  # headers alone have macros
+
+    return macro_for(name, context) is not None
 
 
 def _is_deleted(side: SideFacts, name: Name) -> bool:

@@ -64,7 +64,12 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         parser, parsed = _parsed(edited, edited_headers(given, files), flags, texts)
     _widen_early(parser, parsed)
     walks = _walked(parser, parsed, runtime=request.runtime)
-    declaring = {place.file for each in walks for place in each.locations.values()}
+    declaring = {
+        place.file
+        for each in walks
+        for name, place in each.locations.items()
+        if name.kind != "variable" or _declares(each.entries.get(name, ()))
+    }
     if parser.widen(_with_included(parser, parsed, declaring)):
         walks = _walked(parser, parsed, runtime=request.runtime)
     walked = _joined(
@@ -74,7 +79,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         ]
     )
     given = parser.given
-    if not any(isinstance(shape, Declared) for shapes in walked.entries.values() for shape in shapes):
+    if not any(map(_declares, walked.entries.values())):
         raise _nothing_declared(given, parsed)
     unread = None if walked.refused else _unread(parser, parsed)
     evidence = _evidence(given, parsed, bodies_only=unread is not None)
@@ -152,6 +157,11 @@ def _with_included(parser: HeaderParser, parsed: ParsedHeaders, declaring: Colle
     real = parser.canonical
     included = ((real(each.file), real(each.by)) for unit in parsed.units for each in unit.files)
     return widened(parser.given, declaring, included, parser.texts.beginning_if_readable)
+
+
+def _declares(shapes: Variants) -> bool:
+    """Whether more is declared than a macro that stands for no value."""
+    return any(isinstance(shape, Declared) and shape.replacement is None for shape in shapes)
 
 
 def _is_declared(shapes: Variants) -> bool:

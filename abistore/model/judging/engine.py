@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 127
+ENGINE: Final = 128
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "56cdbbc29f0a38ae"
+CORPUS: Final = "cf8955c0a5413007"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

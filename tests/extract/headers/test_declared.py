@@ -185,7 +185,9 @@ def test_macros_with_a_value_are_constants(folder: Path) -> None:
         """,
         folder,
     )
-    assert {name: read.declared("variable", name).value for name in read.names("variable")} == {
+    found = {name: read.declared("variable", name) for name in read.names("variable")}
+    assert {name for name, each in found.items() if each.replacement} == {"EMPTY", "CALL", "EXPORT", "BEGIN"}
+    assert {name: each.value for name, each in found.items() if not each.replacement} == {
         **{"VERSION": '"1.2"', "SIZE": "(4 * 1024)", "NEGATIVE": "-1", "OTHER": "SIZE", "TWICE": "2"}
     }
     assert read.declared("variable", "SIZE").traits == ("constant", "macro")
@@ -222,7 +224,8 @@ def test_macros_that_name_others_have_the_value_in_the_end(folder: Path) -> None
         """,
         folder,
     )
-    meanings = {name: read.declared("variable", name).meaning for name in read.names("variable")}
+    found = {name: read.declared("variable", name) for name in read.names("variable")}
+    meanings = {name: each.meaning for name, each in found.items() if each.replacement is None}
     assert {name: each and (each.value, each.borrowed) for name, each in meanings.items()} == {
         **{"BASE": None, "NEXT": ("5", False), "LAST": ("3", False), "BLUE": ("4", False), "LEAST": ("-128", True)},
         **{"VERSION": ("1029", False), "WORD": ('"4.1"', False), "LONG": ("12u", False), "open_again": None},
@@ -444,4 +447,49 @@ def test_macros_for_the_place_of_a_declaration_are_no_constants(folder: Path) ->
         """.replace("FOREIGN_API_USED", ""),
         folder,
     )
-    assert read.names("variable") == {"FOREIGN_API", "LIMIT", "NUMBER"}
+    found = {name: read.declared("variable", name) for name in read.names("variable")}
+    assert {name for name, each in found.items() if each.replacement is None} == {"FOREIGN_API", "LIMIT", "NUMBER"}
+
+
+def test_macros_with_parameters_are_told_by_their_number_and_text(folder: Path) -> None:
+    read = c(
+        """
+        #define PICK(a, b) ((a) > (b) ? (a) : (b))
+        #define SAME(x, y) ((x) > (y) ? (x) : (y))
+        #define LOG(text, ...) log_it(text, __VA_ARGS__)
+        #define ALL(all...) log_it(all)
+        #define MARK
+        MARK int log_it(const char *, ...);
+        """,
+        folder,
+    )
+    found = {name: read.declared("variable", name).replacement for name in read.names("variable")}
+    told = {name: each and (each.parameters, each.variadic, each.used) for name, each in found.items()}
+    assert told == {
+        **{"PICK": (2, False, ()), "SAME": (2, False, ()), "LOG": (1, True, ()), "ALL": (0, True, ())},
+        **{"MARK": (None, False, ("declaration",))},
+    }
+    assert found["PICK"] == found["SAME"]
+
+
+def test_headers_use_macros_in_declarations_conditions_and_other_macros(folder: Path) -> None:
+    read = c(
+        """
+        #define EXPORT(type) type
+        #define HALF(x) ((x) / 2)
+        #define QUARTER(x) HALF(HALF(x))
+        #define THREADS
+        #if defined(HALF) && \\
+            defined(THREADS)
+        EXPORT(int) run(void);
+        #endif
+        static inline int half(int x) { return HALF(x); }
+        #define TAKEN(x) x
+        #undef TAKEN
+        """,
+        folder,
+    )
+    found = {name: read.declared("variable", name).replacement for name in read.names("variable")}
+    assert {name: each and each.used for name, each in found.items()} == {
+        **{"EXPORT": ("declaration",), "HALF": ("asked", "macro"), "QUARTER": (), "THREADS": ("asked",)},
+    }

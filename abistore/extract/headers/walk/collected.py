@@ -76,6 +76,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         handed=one.handed or other.handed,
         promises=tuple(sorted({*one.promises, *other.promises})),
         uses=joined(one.uses, other.uses),
+        replacement=one.replacement or other.replacement,
     )
 
 

@@ -21,8 +21,9 @@ from abistore.extract.headers.walk.written.definitions import Definitions
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.expansion import Expansions
 from abistore.extract.headers.walk.written.handing import public_macros, settle_handed
-from abistore.extract.headers.walk.written.macros import macros, settle_macros
+from abistore.extract.headers.walk.written.macros import macros, public_definitions, settle_macros
 from abistore.extract.headers.walk.written.numbers.wide_values import TOLD, exact
+from abistore.extract.headers.walk.written.replacing import MacroUses, replacements
 from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.passing import settle_passing
@@ -115,9 +116,10 @@ def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
     with without_cycle_collection():
         lib = libclang()
         top = lib.children(lib.getTranslationUnitCursor(unit.obj))
-        place = PublicFiles(lib, names).place
+        place = PublicFiles(lib, names, unit.obj).place
         standing = (place(each) for each in top if each.kind not in kinds.PREPROCESSING)
-        defined = (location for _, location, _ in macros(lib, SourceText(lib, unit.obj), top, place))
+        definitions = public_definitions(lib, top, place)
+        defined = (location for _, location, _ in macros(lib, SourceText(lib, unit.obj), definitions))
         return frozenset(location.file for location in (*standing, *defined) if location is not None)
 
 
@@ -131,7 +133,7 @@ class UnitWalk:
         self._pointer = lib.pointer_size(unit.obj)
         classes = Classes(lib, self._pointer)
         self._records = RecordShapes(self.types, classes, cpp=cpp)
-        self._files = PublicFiles(lib, names)
+        self._files = PublicFiles(lib, names, unit.obj)
         self._text = SourceText(lib, unit.obj)
         self._bodies = bodies = InlineBodies(lib, self._text, CodeReferences(lib, self.types.names, self._files.is_own))
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
@@ -146,13 +148,17 @@ class UnitWalk:
         """Everything that was found."""
         found = self._public.collected
         self._public.visit(self._top)
-        for name, location, declared in macros(self._lib, self._text, self._top, self._files.place):
+        definitions = public_definitions(self._lib, self._top, self._files.place)
+        for name, location, declared in macros(self._lib, self._text, definitions):
             found.declare(name, location, declared)
         self._collect_mentioned(found)
         expansions = Expansions(self._lib, self._text, self._top, self._files.is_own)
         settle_macros(found, expansions, self._pointer)
         written = public_macros(self._lib, self._top, self._files.place)
         settle_handed(found, expansions, self._bodies.handed, written)
+        uses = MacroUses(self._lib, self._text, self._top, self._files)
+        for name, location, declared in replacements(definitions, found.declared, expansions, uses):
+            found.declare(name, location, declared)
         return found
 
     def made(self, marker: str, made: Instantiations) -> Collected:

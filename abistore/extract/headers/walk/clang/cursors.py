@@ -46,6 +46,10 @@ class Type(Structure):
     d0: int
 
 
+MACROS: Final = 1 << 31
+"""Places below are in files, one character after the other; those above are in what macros write."""
+
+
 class SourceLocation(Structure):
     """A place in the text of a translation unit."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from ctypes import byref, c_size_t
+from typing import Any, Protocol
 
-from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, SourceLocation
+from abistore.extract.headers.walk.clang.cursors import MACROS, Cursor, LibClang, SourceLocation
 from abistore.model.snapshot import Location
 
 
@@ -19,25 +20,52 @@ class HeaderNames(Protocol):
 
 
 class PublicFiles:
-    """The given headers. Files are told apart by libclang's handles: each is asked about once."""
+    """The given headers. Files are told apart by libclang's handles: each is asked about once.
 
-    def __init__(self, lib: LibClang, names: HeaderNames) -> None:
+    Most of what a unit holds stands in files of others, one thing behind the other: the last such file is kept by
+    where it begins and ends among the places of the unit, and what stands there needs no further question.
+    """
+
+    def __init__(self, lib: LibClang, names: HeaderNames, unit: Any) -> None:
         self._lib = lib
+        self._unit = unit
         self._names = names
         self._files: dict[int | None, str | None] = {None: None}
         self._beside = False
+        self._foreign = 0, 0
 
     def take_those_beside(self) -> None:
         """From now on what lies beside a given header is public as well."""
         self._files = {file: name for file, name in self._files.items() if file is None or name is not None}
         self._beside = True
+        self._foreign = 0, 0
 
     def place(self, cursor: Cursor) -> Location | None:
         """Where a public declaration stands; ``None`` for one of another file."""
         location = self._lib.getCursorLocation(cursor)
-        file, line, _ = self._lib.place(location)
+        if self._foreign[0] <= location.data < self._foreign[1]:
+            return None
+        file, line, offset = self._lib.place(location)
         name = self._files[file] if file in self._files else self._name(file, location)
-        return None if name is None else Location(name, line)
+        if name is not None:
+            return Location(name, line)
+        if file is not None and location.data < MACROS:
+            begin = location.data - offset
+            self._foreign = begin, begin + self._size(file)
+        return None
+
+    def is_public_file(self, file: int | None) -> bool:
+        """Whether a file of the unit is one of the given headers."""
+        if not file:
+            return False
+        if file not in self._files:
+            self._name(file, self._lib.getLocationForOffset(self._unit, file, 0))
+        return self._files[file] is not None
+
+    def _size(self, file: int) -> int:
+        size = c_size_t()
+        self._lib.getFileContents(self._unit, file, byref(size))
+        return size.value
 
     def is_own(self, cursor: Cursor) -> bool:
         """Whether a declaration may be the library's: it is public, or no part of the system."""

@@ -55,7 +55,7 @@ class Expansions:
     def of(self, name: str, value: str) -> Expansion | None:
         """What the macro ``name`` becomes of which ``value`` is the text; ``None`` where it is not followed."""
         try:
-            return _Expanding(self._definition).expanded(tokens(value.encode()), name)
+            return _Expanding(self.definition).expanded(tokens(value.encode()), name)
         except TooLong:
             return None
 
@@ -64,22 +64,27 @@ class Expansions:
 
         Nothing where it is not followed.
         """
-        macro = self._definition(name)
+        macro = self.definition(name)
         if macro is None:
             return ()
         body = ["0" if token in (macro.parameters or ()) else token for token in macro.body]
-        expanding = _Expanding(lambda word: None if word in kept else self._definition(word))
+        expanding = _Expanding(lambda word: None if word in kept else self.definition(word))
         try:
             return expanding.expanded(body, name).tokens
         except TooLong:
             return ()
+
+    def spelled(self, cursor: Cursor) -> str:
+        """The name of a macro."""
+        return self._lib.spelling(cursor)
 
     @cached_property
     def _defined(self) -> Mapping[str, Cursor]:
         spelling = self._lib.spelling
         return {spelling(each): each for each in self._top if each.kind == kinds.MACRO}
 
-    def _definition(self, name: str) -> Definition | None:
+    def definition(self, name: str) -> Definition | None:
+        """The last definition of a macro; ``None`` where there is none that can be read."""
         if name not in self._read:
             cursor = self._defined.get(name)
             self._read[name] = None if cursor is None else self._written(cursor)

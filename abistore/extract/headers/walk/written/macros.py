@@ -48,8 +48,14 @@ Place = Callable[[Cursor], "Location | None"]
 """Where a public macro is defined; ``None`` for one of another file."""
 
 
+def public_definitions(lib: LibClang, top: Iterable[Cursor], place: Place) -> list[tuple[Cursor, Location]]:
+    """The definitions of macros in public headers, in the order in which they are read."""
+    found = ((cursor, place(cursor)) for cursor in top if cursor.kind == kinds.MACRO)
+    return [(cursor, location) for cursor, location in found if location is not None]
+
+
 def macros(
-    lib: LibClang, text: SourceText, top: Iterable[Cursor], place: Place
+    lib: LibClang, text: SourceText, defined: Iterable[tuple[Cursor, Location]]
 ) -> Iterator[tuple[Name, Location, Declared]]:
     """Public object-like macros with a value. The last definition counts, and none that its file undefines again."""
     found: dict[str, tuple[Location, str]] = {}
@@ -58,11 +64,8 @@ def macros(
     def undefined(file: int) -> dict[bytes, int]:
         return {match[1]: match.start() for match in UNDEFINED.finditer(text.file(file))}
 
-    for cursor in top:
-        if cursor.kind != kinds.MACRO:
-            continue
-        location = place(cursor)
-        if location is None or lib.Cursor_isMacroFunctionLike(cursor):
+    for cursor, location in defined:
+        if lib.Cursor_isMacroFunctionLike(cursor):
             continue
         name = lib.spelling(cursor)
         value = None if RESERVED.match(name) else _value(text, cursor, name, undefined)

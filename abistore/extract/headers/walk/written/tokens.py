@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ctypes import byref, c_size_t, string_at
 from typing import Final
 
-from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, SourceRange
+from abistore.extract.headers.walk.clang.cursors import MACROS, Cursor, LibClang, SourceRange
 from abistore.model.blake2 import blake2b
 
 TOKEN: Final = re.compile(
@@ -28,8 +28,6 @@ PREFIXES: Final = frozenset({"+", "-", "*", "&", "++", "--"})
 """What stands directly before its operand, unless another operand is before it."""
 
 SIZE: Final = 16
-MACROS: Final = 1 << 31
-"""Places below are in files, one character after the other; those above are in what macros write."""
 
 
 def tokens(text: bytes) -> list[str]:
