@@ -201,7 +201,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "param": ("a parameter", ("array", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("inner_qualifier", "type", "value")),
     "soname": ("the SONAME", ("",)),
-    "special_member": ("a constructor, destructor or assignment that compilers can write", ("", "deletion")),
+    "special_member": (
+        "a constructor, destructor or assignment that compilers can write",
+        ("", "declaration", "deletion"),
+    ),
     "symbol": (
         "one exported symbol",
         ("decoration", "default_version", "private_version", "undeclared", "version", "versioning"),

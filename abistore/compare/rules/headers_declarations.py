@@ -81,7 +81,7 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     Fix: keep the declaration and mark it deprecated.
     """
     name = declared.subject.name
-    if _is_missed(declared, context) and _superseding(name, context) is None:
+    if _is_missed(declared, context) and _superseding(name, context) is None and not _is_implied(name, context):
         yield Note("no public header declares it any more", demangle(name.spelling), None)
 
 
@@ -135,6 +135,29 @@ def _is_deleted(side: SideFacts, name: Name) -> bool:
     """Whether a declaration only says that there is no such function: nobody misses it."""
     functions = [each for each in side.variants("source", name) if isinstance(each, Function)]
     return any(each.method is not None and each.method.deleted for each in functions)
+
+
+def _is_implied(name: Name, context: Context) -> bool:
+    """Whether compilers make a default constructor that nobody writes any more."""
+    if name.kind != "function":
+        return False
+    from abistore.compare.classify.making.defaulted import is_made_by_compilers  # few functions go
+
+    return is_made_by_compilers(name, context)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="removed")
+def special_member_declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A class has no default constructor of its own any more, and compilers make one.
+
+    Its members have values by themselves: ``int count = 0;``. Built programs have the old constructor compiled in, and
+    begin objects as they did. Sources that make objects compile as before; these begin with what the header says now.
+
+    Fix: give each member the value that the constructor gave it.
+    """
+    name = declared.subject.name
+    if _is_missed(declared, context) and _is_implied(name, context):
+        yield Note("compilers make the constructor", demangle(name.spelling), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
