@@ -230,7 +230,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "handle_size",
                 "opaque_keyword",
             ),
-            *("passing", "private", "symbols", "unreached", "use"),
+            *("name", "passing", "private", "symbols", "unreached", "use"),
         ),
     ),
     "typedef": ("an alias of a type", ("", "base", "unused")),

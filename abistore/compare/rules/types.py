@@ -177,6 +177,29 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
     yield Note("the type has another name", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
 
 
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def type_name_removed(tag: Changed[TagName], context: Context) -> Iterator[Note]:
+    """A type got another name, and public headers declare nothing by the old one.
+
+    Built programs go on as where a type is renamed. Sources that name the type stop compiling. Where the headers had a
+    typedef for it and have it still, as C programmers use it for ``struct point_s``, that is the name that counts.
+
+    Fix: keep the old name as a typedef.
+    """
+    old, new = tag.subject.name, tag.new.name
+    if _gone_from_headers(old, context) and not _is_kept(old, new, context):
+        yield Note("the headers do not declare the old name", title(old, tag.old.shape), title(new, tag.new.shape))
+
+
+def _is_kept(old: Name, new: Name, context: Context) -> bool:
+    """Whether headers have a typedef or a macro of the old name, or kept a typedef for the type."""
+    before, after = (side.snapshot.entries["source"] for side in (context.old, context.new))
+    if any(Name(kind, old.spelling) in after for kind in ("record", "enum", "alias", "variable")):
+        return True
+    aliases = (name for name in context.old.reach.users(old) if name.kind == "alias" and name in before)
+    return any(name in after for name in aliases)
+
+
 def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
     """How alike the two definitions of one name are; ``None`` where one of them is only hidden."""
     old, new = definition.old, definition.new

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 128
+ENGINE: Final = 129
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "cf8955c0a5413007"
+CORPUS: Final = "76f2d211d543e99e"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

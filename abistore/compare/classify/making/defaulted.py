@@ -58,9 +58,11 @@ def _constructors(context: Context) -> Mapping[Name, int]:
     found: dict[Name, int] = {}
     for name, shapes in context.new.snapshot.entries["source"].items():
         for shape in shapes if name.kind == "function" else ():
-            method = shape.method if isinstance(shape, Function) else None
-            if method and last_component(shape.display) == last_component(method.owner.spelling):
-                found[method.owner] = found.get(method.owner, 0) + 1
+            if not isinstance(shape, Function) or shape.method is None:
+                continue
+            owner = shape.method.owner
+            if last_component(shape.display) == last_component(owner.spelling):
+                found[owner] = found.get(owner, 0) + 1
     return found
 
 
