@@ -15,6 +15,11 @@ GUARD = (
 )
 """A first field of such a name holds the size that the record had when its user was compiled."""
 
+BLOCK = re.compile(
+    r"(?:^|_|(?<=[a-z]))((?i:args|arguments|params|parameters|opts|options|attrs?|attributes|settings))_*[st]?$"
+)
+"""The last word of the name of a record in which a caller gives a function what it wants, before ``_t`` or ``_s``."""
+
 MASK = r"(?i)_*(fields?|valid|comp|attrs?|attributes?|values?|members?)_?(mask|bits)_*"
 """A field of such a name tells by its bits which others its user has set, or wants to get."""
 
@@ -30,9 +35,26 @@ def grows_safely(record: Changed[Record], context: Context) -> bool:
 
 
 def is_guarded(record: Changed[Record], context: Context) -> bool:
-    """Whether the record begins with its own size."""
-    first = next((plain(field) for field in flat_fields(record.old) if plain(field).offset == 0), None)
-    return first is not None and re.fullmatch(GUARD, first.name) is not None and _is_number(first, context)
+    """Whether the record holds the size that it had when its user was compiled, and holds it where it did.
+
+    It begins with such a field, or has one called after itself: ``args_size`` in ``struct ring_open_args``. Beside a
+    field ``args`` that would be the size of what this points to.
+    """
+    before, after = (list(map(plain, flat_fields(each))) for each in (record.old, record.new))
+    found = [field for field in before if field.offset == 0 and re.fullmatch(GUARD, field.name)]
+    if (block := BLOCK.search(record.subject.name.spelling)) and not any(_is_called(each, block[1]) for each in before):
+        found += [field for field in before if re.fullmatch(_own_size(block[1]), field.name)]
+    kept = {(field.name, field.offset) for field in after}
+    return any(_is_number(field, context) and (field.name, field.offset) in kept for field in found)
+
+
+def _own_size(block: str) -> str:
+    """The names of a field for the size of a record whose name ends in ``block``."""
+    return rf"(?i)_*({block}_*(size|sizeof|len|length)|(size|sizeof|length)_*(of_*)?{block})_*"
+
+
+def _is_called(field: Field, word: str) -> bool:
+    return field.name.strip("_").lower() == word.lower()
 
 
 def is_masked(record: Changed[Record], context: Context) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import msgspec
 
@@ -38,6 +38,9 @@ from abistore.model.layout.agreement import disagreement
 from abistore.model.names import TYPES, Facet, Name, is_unnamed_enum
 from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Opaque, Record
 from abistore.model.snapshot import Variants
+
+if TYPE_CHECKING:
+    from abistore.compare.diff.headers.private_tails import ShownPart
 
 
 class FacetDeclarations:
@@ -296,8 +299,23 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
     elif _differ_in_private_data(context, name, before, after):
         yield from _texts(name, old, new)
         yield Changed(Subject(name), PrivateData(name, before), PrivateData(other, after))
+    elif parts := _shown_parts(context, (name, other), (before, after)):
+        first_part, second_part = parts
+        yield from _compared(context, name, (first_part.shown,), (second_part.shown,))
+        yield Changed(Subject(name), first_part.tail, second_part.tail)
     else:
         yield from _compared(context, name, old, new)
+
+
+def _shown_parts(
+    context: Context, names: tuple[Name, Name], shapes: tuple[AnyShape, AnyShape]
+) -> tuple[ShownPart, ...]:
+    """Both sides of a record of which headers show the first members only."""
+    if not isinstance(shapes[0], Record) or not context.old.variants("source", names[0]):
+        return ()
+    from abistore.compare.diff.headers.private_tails import shown_parts  # not needed without headers
+
+    return shown_parts(context, names, shapes)
 
 
 def _names_hidden_class(context: Context, name: Name, alias: AnyShape) -> bool:

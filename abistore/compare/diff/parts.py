@@ -54,6 +54,12 @@ class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
 
+class PrivateTail(NamedShape, frozen=True):
+    """The members of a record behind the first ones, ``shown`` in number, which are all that public headers have."""
+
+    shown: int
+
+
 class DependencyType(NamedShape, frozen=True):
     """A type that another library defines, of which this one hands on pointers at most."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from abistore.compare.classify.export_batches import abridged
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DependencyType, NamedShape, PrivateData, PrivateType, UnreachedType
+from abistore.compare.diff.parts import DependencyType, NamedShape, PrivateData, PrivateTail, PrivateType, UnreachedType
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.types import facts, title
 from abistore.compare.types.vtables import plainly, spelled
@@ -21,17 +21,24 @@ from abistore.model.words.counting import counted
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_private_changed(type: Changed[PrivateType], context: Context) -> Iterator[Note]:
-    """A type defined in a private header or a source file changed.
+def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], context: Context) -> Iterator[Note]:
+    """A type defined in a private header or a source file changed, or its members that public headers do not show.
 
     Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
     name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
-    pointers at most, and that no code of the public headers uses. An inline function of a public header that looks
-    inside would have to know it, and so would another library of the same project.
+    pointers at most, and that no code of the public headers uses. Of what the library allocates a header may show the
+    first members only (``#ifdef LIB_INTERNAL`` before the others, which are private then). An inline function of a
+    public header that looks inside would have to know it, and so would another library of the same project.
 
     Fix: nothing, if no public header lets programs look inside.
     """
-    yield from _redefined("a private definition changed", type, context)
+    yield from _redefined(_which(type.old), type, context)
+
+
+def _which(type: PrivateType | PrivateTail) -> str:
+    if isinstance(type, PrivateTail):
+        return f"members changed behind the first {type.shown}, which are all that headers show"
+    return "a private definition changed"
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 129
+ENGINE: Final = 130
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "76f2d211d543e99e"
+CORPUS: Final = "e3cfafcc77d2eeb0"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
