@@ -302,7 +302,8 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
     elif parts := _shown_parts(context, (name, other), (before, after)):
         first_part, second_part = parts
         yield from _compared(context, name, (first_part.shown,), (second_part.shown,))
-        yield Changed(Subject(name), first_part.tail, second_part.tail)
+        if first_part.lying != second_part.lying:
+            yield Changed(Subject(name), first_part.tail, second_part.tail)
     else:
         yield from _compared(context, name, old, new)
 

@@ -27,8 +27,8 @@ def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], cont
     Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
     name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
     pointers at most, and that no code of the public headers uses. Of what the library allocates a header may show the
-    first members only (``#ifdef LIB_INTERNAL`` before the others, which are private then). An inline function of a
-    public header that looks inside would have to know it, and so would another library of the same project.
+    first members only (``#ifdef LIB_INTERNAL`` before the others). An inline function of a public header that looks
+    inside would have to know it, and so would another library of the same project.
 
     Fix: nothing, if no public header lets programs look inside.
     """

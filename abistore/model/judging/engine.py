@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 130
+ENGINE: Final = 131
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "e3cfafcc77d2eeb0"
+CORPUS: Final = "2adeff590fbb92f1"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

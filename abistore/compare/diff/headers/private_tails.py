@@ -10,7 +10,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import PrivateTail
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Record
+from abistore.model.shapes import AnyShape, Field, Record
 from abistore.model.snapshot import HeadersRead, only_described
 
 
@@ -19,6 +19,8 @@ class ShownPart(NamedTuple):
 
     shown: Record
     tail: PrivateTail
+    lying: tuple[object, ...]
+    """How the tail lies from its own start: what only moved as a whole, as the shown members before it, is the same."""
 
 
 def shown_parts(context: Context, names: tuple[Name, Name], shapes: tuple[AnyShape, AnyShape]) -> tuple[ShownPart, ...]:
@@ -56,7 +58,14 @@ def _divided(side: SideFacts, name: Name, shape: AnyShape) -> ShownPart | None:
     if header.size > shape.size or only_described(side.variants("layout", name)) != shape:
         return None
     shown = replace(shape, fields=header.fields, size=header.size, alignment=header.alignment)
-    return ShownPart(shown, PrivateTail(name, replace(shape, fields=shape.fields[count:]), count))
+    tail = shape.fields[count:]
+    return ShownPart(shown, PrivateTail(name, replace(shape, fields=tail), count), _lying(tail, shape))
+
+
+def _lying(tail: tuple[Field, ...], record: Record) -> tuple[object, ...]:
+    start = tail[0].offset
+    fields = tuple(replace(each, offset=each.offset - start) for each in tail)
+    return (*fields, 8 * record.size - start, record.alignment)
 
 
 def _is_withheld(name: Name, side: SideFacts) -> bool:
