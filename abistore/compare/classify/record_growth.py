@@ -7,7 +7,7 @@ import re
 from abistore.compare.context import Context
 from abistore.compare.types.fields import flat_fields, plain
 from abistore.model.deltas import Changed
-from abistore.model.shapes import Field, Primitive, Record
+from abistore.model.shapes import Array, Field, Pointer, Primitive, Record
 
 GUARD = (
     r"(?i)_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)"
@@ -38,23 +38,28 @@ def is_guarded(record: Changed[Record], context: Context) -> bool:
     """Whether the record holds the size that it had when its user was compiled, and holds it where it did.
 
     It begins with such a field, or has one called after itself: ``args_size`` in ``struct ring_open_args``. Beside a
-    field ``args`` that would be the size of what this points to.
+    field ``args``, or a pointer ``args_data``, that would be the size of what lies there.
     """
     before, after = (list(map(plain, flat_fields(each))) for each in (record.old, record.new))
     found = [field for field in before if field.offset == 0 and re.fullmatch(GUARD, field.name)]
-    if (block := BLOCK.search(record.subject.name.spelling)) and not any(_is_called(each, block[1]) for each in before):
+    block = BLOCK.search(record.subject.name.spelling)
+    if block is not None and not any(_is_sized(each, block[1], context) for each in before):
         found += [field for field in before if re.fullmatch(_own_size(block[1]), field.name)]
     kept = {(field.name, field.offset) for field in after}
     return any(_is_number(field, context) and (field.name, field.offset) in kept for field in found)
 
 
 def _own_size(block: str) -> str:
-    """The names of a field for the size of a record whose name ends in ``block``."""
-    return rf"(?i)_*({block}_*(size|sizeof|len|length)|(size|sizeof|length)_*(of_*)?{block})_*"
+    """The names of a field for the size of a record whose name ends in ``block``; a length is of what it holds."""
+    return rf"(?i)_*({block}_*(size|sizeof)|(size|sizeof)_*(of_*)?{block})_*"
 
 
-def _is_called(field: Field, word: str) -> bool:
-    return field.name.strip("_").lower() == word.lower()
+def _is_sized(field: Field, word: str, context: Context) -> bool:
+    """Whether a field of a record is called ``word``, or leads to what is: such a size may be that of this."""
+    if field.name.strip("_").lower() == word.lower():
+        return True
+    leads = isinstance(context.old.types.bare(field.type)[0], Pointer | Array)
+    return leads and word.lower() in field.name.lower()
 
 
 def is_masked(record: Changed[Record], context: Context) -> bool:
