@@ -12,7 +12,6 @@ from abistore.compare.classify.constants.replaced import (
     is_told_as_macro,
     macro_for,
     reads_macros,
-    successor,
     takes_arguments,
 )
 from abistore.compare.context import Context
@@ -33,7 +32,7 @@ def macro_removed(declared: Removed[Declared], context: Context) -> Iterator[Not
     """
     macro = _gone(declared, context)
     if macro is not None and not is_own(declared.subject.name, macro):
-        yield _removal(declared, macro, context)
+        yield Note("the macro is gone", called(macro), None)
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
@@ -52,7 +51,7 @@ def macro_own_changed(declared: Changed[Declared] | Removed[Declared], context: 
     if isinstance(declared, Removed):
         macro = _gone(declared, context)
         if macro is not None:
-            yield _removal(declared, macro, context)
+            yield Note("the macro is gone", called(macro), None)
     elif values := _parameters(declared, context):
         yield Note("the macro is called otherwise", *values)
 
@@ -63,12 +62,6 @@ def _gone(declared: Removed[Declared], context: Context) -> Replacement | None:
     if macro is None or not reads_macros(context.new):
         return None
     return None if has_callable(declared.subject.name, macro, context.new) else macro
-
-
-def _removal(declared: Removed[Declared], macro: Replacement, context: Context) -> Note:
-    now = successor(declared.subject.name, macro, context)
-    said = f"the macro is gone; {now} stands for the same" if now else "the macro is gone"
-    return Note(said, called(macro), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")

@@ -134,22 +134,3 @@ def is_own(name: Name, macro: Replacement) -> bool:
         return True
     is_empty = macro.parameters is None and not macro.digest
     return is_empty and ("asked" in macro.used or _SWITCH.search(spelling) is not None)
-
-
-def successor(name: Name, macro: Replacement, context: Context) -> str | None:
-    """The one new macro with the parameters and the text of a macro that went."""
-    found = context.once(_successors).get(_text(macro), [])
-    return found[0] if macro.digest and len(found) == 1 else None
-
-
-def _successors(context: Context) -> dict[tuple[str, int | None, bool], list[str]]:
-    found: dict[tuple[str, int | None, bool], list[str]] = {}
-    for name in context.differing["source"]:
-        macro = replacement(context.new, name) if name.kind == "variable" else None
-        if macro is not None and macro.digest and not context.old.variants("source", name):
-            found.setdefault(_text(macro), []).append(name.spelling)
-    return found
-
-
-def _text(macro: Replacement) -> tuple[str, int | None, bool]:
-    return macro.digest, macro.parameters, macro.variadic
