@@ -38,7 +38,10 @@ MENDED: Final[Mapping[Part, str]] = {
     Part.TWELFTH: "a handle that gave way to one of a third library is another object; what only classes of other "
     "libraries lead to is theirs; instances of private member templates, and objects local to functions that no header "
     "declares, are the library's own",
-    Part.THIRTEENTH: "an enumerator called after what it counts (`CountOf`) is an end, which may move",
+    Part.THIRTEENTH: "an enumerator called after what it counts (`CountOf`) is an end, which may move; members that "
+    "headers do not show are private, where the library allocates; arguments may tell their size in a field called "
+    "after them (`args_size`); a field in padding breaks that constructors in programs leave unset; a typedef that "
+    "nothing exchanges breaks sources alone",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
