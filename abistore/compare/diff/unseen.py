@@ -9,7 +9,6 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
-from abistore.compare.diff.headers.former import macros_unread
 from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
@@ -71,7 +70,7 @@ def not_checked(
             yield from _unrecorded(context, facet)
         if facet == "source":
             yield from _disagreeing(context)
-            yield from macros_unread(context)
+            yield from _passed_over(context)
             if "layout" not in facets:
                 yield from _without_layout(context)
         if facet == "layout" and facet in facets:
@@ -224,6 +223,14 @@ def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
     """What the new side's headers may hide: the old side's public headers declare it, and the new one's do not."""
     old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
     return tuple(sorted(name for name in old if name not in new and context.concerns(name)))
+
+
+def _passed_over(context: Context) -> Iterator[NotChecked]:
+    """What a former version did not read of one side's headers."""
+    if any(isinstance(side.snapshot.provenance.headers, HeadersRead) for side in (context.old, context.new)):
+        from abistore.compare.diff.headers.former import macros_unread  # not needed without headers
+
+        yield from macros_unread(context)
 
 
 def _disagreeing(context: Context) -> Iterator[NotChecked]:
