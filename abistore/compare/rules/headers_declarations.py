@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.signatures.pointee_qualifiers import const_gained, only_lost
+from abistore.compare.classify.signatures.pointee_qualifiers import only_lost, points_to_const
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import InlineNamespace, PublicHeader, UnexportedDeclaration
+from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.compare.types.sameness import Sameness
@@ -102,7 +101,7 @@ def _superseding(name: Name, context: Context) -> Name | None:
         return None
     from abistore.compare.classify.signatures.superseding import superseding  # few functions go
 
-    found = superseding(name, context)
+    found: Name | None = context.once(superseding, name)
     declared = () if found is None else context.new.variants("source", found)
     lacking = (isinstance(each, Declared) and is_unexported(context.new, found, each) for each in declared if found)
     return None if any(lacking) else found
@@ -143,7 +142,8 @@ def _is_implied(name: Name, context: Context) -> bool:
         return False
     from abistore.compare.classify.making.defaulted import is_made_by_compilers  # few functions go
 
-    return is_made_by_compilers(name, context)
+    made: bool = context.once(is_made_by_compilers, name)
+    return made
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="removed")
@@ -227,10 +227,7 @@ def _returns_alike(old: TypeRef, new: TypeRef, context: Context) -> bool:
 
 
 def _converts(old: TypeRef, new: TypeRef, context: Context) -> bool:
-    if context.stored(old, new) <= Sameness.SPELLING:
-        return True
-    qualified = difference(old, new, context) is TypeDifference.POINTEE_QUALIFIERS
-    return qualified and const_gained(old, new, context) == 1
+    return context.stored(old, new) <= Sameness.SPELLING or points_to_const(old, new, context)
 
 
 def _only_respelled(old: AnyShape, new: AnyShape, context: Context) -> bool:
@@ -278,124 +275,6 @@ def experimental_graduated(declared: Removed[Declared], context: Context) -> Ite
     other = graduated(name)
     if is_plain(declared.old) and is_experimental(name) and _declares(context, other):
         yield Note("the declaration is stable", demangle(name.spelling), demangle(other.spelling))
-
-
-# --- friends ------------------------------------------------------------------------------------------------------
-
-
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="removed")
-def hidden_friend_removed(declared: Removed[Declared]) -> Iterator[Note]:
-    """A function that only its class declares, as a friend, is gone.
-
-    Built programs have a copy of it, or use the library's as long as it exports one. Sources that call it, such as an
-    operator for objects of the class, stop compiling.
-
-    Fix: keep the friend.
-    """
-    if "friend" in declared.old.traits:
-        yield Note("the friend is gone", demangle(declared.subject.name.spelling), None)
-
-
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")
-def hidden_friend_added(declared: Added[Declared]) -> Iterator[Note]:
-    """A class declares a function of its own as a friend.
-
-    Built programs do not use it. It is found for objects of the class only.
-
-    Fix: nothing.
-    """
-    if "friend" in declared.new.traits:
-        yield Note("the friend is new", None, demangle(declared.subject.name.spelling))
-
-
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def declaration_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function is declared in a class only, as its friend, and no longer in the namespace around it.
-
-    Built programs use it as before. Sources that call it by its qualified name, take its address, or rely on a
-    conversion to the class, stop compiling.
-
-    Fix: keep the declaration in the namespace.
-    """
-    if gained(declared, "friend"):
-        yield Note("the function is found through its arguments only", None, "hidden friend")
-
-
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function that only its class declared, as a friend, is declared in the namespace too.
-
-    Built programs use it as before.
-
-    Fix: nothing.
-    """
-    if lost(declared, "friend"):
-        yield Note("the function is found by its name", "hidden friend", None)
-
-
-# --- using-declarations -------------------------------------------------------------------------------------------
-
-
-@rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("std_reexport_removed",))
-def using_declaration_removed(declared: Removed[Declared]) -> Iterator[Note]:
-    """A using-declaration is gone.
-
-    Built programs use what it brought in. Sources that name that by the scope of the using-declaration stop compiling.
-    Example: ``using std::string_view;`` in a namespace.
-
-    Fix: keep the using-declaration.
-    """
-    if "using" in declared.old.traits:
-        yield Note("the name is not brought in", declared.old.value, None)
-
-
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="added")
-def using_declaration_added(declared: Added[Declared]) -> Iterator[Note]:
-    """A using-declaration is new.
-
-    Built programs do not notice.
-
-    Fix: nothing; the name may clash with one that sources bring in too.
-    """
-    if "using" in declared.new.traits:
-        yield Note("the name is brought in", None, declared.new.value)
-
-
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def using_declaration_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A using-declaration brings in something else, or became a declaration of its own.
-
-    Built programs use what it brought in. Sources that are compiled again use another declaration, and stop compiling
-    where that is used otherwise.
-
-    Fix: keep what the name stands for.
-    """
-    old, new = ("using" in side.traits for side in (declared.old, declared.new))
-    if (old or new) and (old != new or declared.old.value != declared.new.value):
-        yield Note("the name stands for something else", declared.old.value, declared.new.value)
-
-
-@rule(Impact.API_BREAK, evidence="source", element="library", action="removed")
-def namespace_inline_removed(namespace: Removed[InlineNamespace]) -> Iterator[Note]:
-    """A namespace is inline no longer.
-
-    Symbols are the same, and built programs do not notice. Sources that name what stands in it through the namespace
-    around it (``lib::point`` for ``lib::v1::point``) stop compiling.
-
-    Fix: keep the namespace inline, or write ``using namespace v1;`` beside it.
-    """
-    yield Note("sources must write the namespace", f"inline namespace {namespace.old.scope}", None)
-
-
-@rule(Impact.COMPATIBLE, evidence="source", element="library", action="added")
-def namespace_inline_added(namespace: Added[InlineNamespace]) -> Iterator[Note]:
-    """A namespace became inline.
-
-    Symbols are the same. What stands in it is also found in the namespace around it.
-
-    Fix: nothing.
-    """
-    yield Note("sources need not write the namespace", None, f"inline namespace {namespace.new.scope}")
 
 
 # --- headers and the binary -----------------------------------------------------------------------------------------

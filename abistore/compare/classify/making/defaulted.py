@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from abistore.compare.context import Context
@@ -30,7 +29,7 @@ def is_made_by_compilers(name: Name, context: Context) -> bool:
     members a value.
     """
     owner = _constructed(name, context.old)
-    if owner is None or context.once(_constructors).get(owner):
+    if owner is None or _has_constructor(owner, context.new):
         return False
     record = next((each for each in context.new.variants("source", owner) if isinstance(each, Record)), None)
     record = record or next((each for each in [context.new.shape(owner)] if isinstance(each, Record)), None)
@@ -53,17 +52,9 @@ def _constructed(name: Name, side: SideFacts) -> Name | None:
     return owner if makes and function.method.access == "public" else None
 
 
-def _constructors(context: Context) -> Mapping[Name, int]:
-    """How many constructors the new headers declare of each class."""
-    found: dict[Name, int] = {}
-    for name, shapes in context.new.snapshot.entries["source"].items():
-        for shape in shapes if name.kind == "function" else ():
-            if not isinstance(shape, Function) or shape.method is None:
-                continue
-            owner = shape.method.owner
-            if last_component(shape.display) == last_component(owner.spelling):
-                found[owner] = found.get(owner, 0) + 1
-    return found
+def _has_constructor(owner: Name, side: SideFacts) -> bool:
+    """Whether the headers of a side declare a constructor of a class; files have what compilers write, too."""
+    return any(side.variants("source", each) for each in side.tables.constructors(owner))
 
 
 def _is_empty(field: Field, side: SideFacts) -> bool:

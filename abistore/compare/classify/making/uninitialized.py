@@ -94,12 +94,12 @@ def _made_with(name: Name, side: SideFacts) -> set[Name]:
             if user in seen or user.kind not in ("record", "alias"):
                 continue
             seen.add(user)
-            if any(each in embedded(shape) for shape in side.snapshot.described(user)):
-                if user.kind == "record" and not _is_compiled_in(user, side):
-                    continue
-                found.update([user] if user.kind == "record" else [])
+            if not any(each in embedded(shape) for shape in side.snapshot.described(user)):
+                continue
+            if user.kind == "alias" or _is_compiled_in(user, side):
                 pending.append(user)
-    return found
+                found.add(user)
+    return {each for each in found if each.kind == "record"}
 
 
 def _is_open(name: Name, side: SideFacts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.context import Context
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.shapes import Pointer, TypeRef
@@ -15,6 +16,12 @@ def const_gained(old: TypeRef, new: TypeRef, context: Context) -> int:
     if any(before and not after for before, after in levels):
         return 0
     return max((level for level, (before, after) in enumerate(levels, 1) if after and not before), default=0)
+
+
+def points_to_const(old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether a pointer leads to what is ``const`` now, and differs in nothing else: every argument converts to it."""
+    qualified = difference(old, new, context) is TypeDifference.POINTEE_QUALIFIERS
+    return qualified and const_gained(old, new, context) == 1
 
 
 def only_lost(old: TypeRef, new: TypeRef, context: Context) -> int:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
+from abistore.compare.classify.signatures.pointee_qualifiers import points_to_const
 from abistore.compare.classify.signatures.template_arguments import PACK, added_packs, emptied, takes_template_arguments
 from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
@@ -117,8 +116,7 @@ def _converts(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Conte
         value = not isinstance(old, Pointer) or old.sort == "*"
         if value and new.target.qualifiers == ("const",):
             return context.stored(old, new.target.target) <= Sameness.SPELLING
-    qualified = difference(old, new, context) is TypeDifference.POINTEE_QUALIFIERS
-    return qualified and const_gained(old, new, context) == 1
+    return points_to_const(old, new, context)
 
 
 def _same(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Context) -> bool:
