@@ -69,6 +69,9 @@ class Part(StrEnum):
     FOURTEENTH = "fourteenth"
     """Of libraries chosen when the thirteenth part had been judged, and judged once: ``part = "fourteenth"``."""
 
+    FIFTEENTH = "fifteenth"
+    """Of libraries chosen when the fourteenth part had been judged, and judged once: ``part = "fifteenth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",
