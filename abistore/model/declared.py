@@ -108,6 +108,17 @@ class Replacement(Encoded, frozen=True):
     used: tuple[Use, ...] = ()
 
 
+class WrittenBase(Encoded, frozen=True):
+    """One direct base class of a class template, as a header spells it: parameters of the template are numbers.
+
+    ``geo::Shape<#0>`` is a base with the first argument.
+    """
+
+    type: str
+    virtual: bool = False
+    access: Literal["public", "protected", "private"] = "public"
+
+
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
@@ -118,6 +129,7 @@ class Declared(Shape, frozen=True, tag="D"):
     headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
     ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
     are sorted. ``uses`` are those of code that is no inline body. A macro that is no constant has a ``replacement``.
+    ``bases`` are those of a class template, in their order.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -134,3 +146,4 @@ class Declared(Shape, frozen=True, tag="D"):
     promises: tuple[str, ...] = ()
     uses: Uses | None = None
     replacement: Replacement | None = None
+    bases: tuple[WrittenBase, ...] = ()

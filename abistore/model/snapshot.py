@@ -195,7 +195,10 @@ INITIALIZERS: Final = "initializers"
 MACROS: Final = "macros"
 """Macros with parameters, and those that stand for no value."""
 
-LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, MACROS, TYPES_IN_BODIES, USES_OF_TEMPLATES)
+TEMPLATE_BASES: Final = "template-bases"
+"""Class templates say which bases they have."""
+
+LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, MACROS, TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
 

@@ -238,7 +238,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
     What a macro stands for in the end, and what it is handed to, is told of its value, and what a constant ends of its
     enumeration; what templates use, of what they use. Where headers use a macro themselves tells whose it is when it
-    goes.
+    goes. A former version did not tell the bases of templates.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
@@ -259,6 +259,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         handed=(),
         uses=None,
         replacement=declared.replacement and msgspec.structs.replace(declared.replacement, used=()),
+        bases=declared.bases if declared.bases and other.bases else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the name of a constant, member or version node tells of its use."""
+"""What the name of a constant, member, namespace or version node tells of its use."""
 
 from __future__ import annotations
 
@@ -43,3 +43,12 @@ def is_private_node(version: str | None) -> bool:
     script puts there what other libraries of the same project need, and nobody else is to use.
     """
     return version is not None and _PRIVATE.search(version) is not None
+
+
+_INTERNAL: Final = pattern(r"_*(?:\w+_)?(?:details?|internals?|impl|implementation|private|priv|aux)(?:_*v?\d+)?_*")
+
+
+@lru_cache(1 << 12)
+def is_internal_namespace(name: str) -> bool:
+    """Whether a namespace says of itself that only the library is to name what stands in it: ``detail``, ``impl_``."""
+    return _INTERNAL.fullmatch(name) is not None

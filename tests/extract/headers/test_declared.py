@@ -8,7 +8,7 @@ import pytest
 
 from abistore.errors import LimitExceeded
 from abistore.extract.headers.walk.declared import Walked
-from abistore.model.declared import Argument, Declared, InlineBody
+from abistore.model.declared import Argument, Declared, InlineBody, WrittenBase
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import Alias, Function, Opaque, Record, Special, Variable
 from tests.extract.headers.agreement import X86_64, builtin_headers, walked
@@ -492,4 +492,27 @@ def test_headers_use_macros_in_declarations_conditions_and_other_macros(folder: 
     found = {name: read.declared("variable", name).replacement for name in read.names("variable")}
     assert {name: each and each.used for name, each in found.items()} == {
         **{"EXPORT": ("declaration",), "HALF": ("asked", "macro"), "QUARTER": (), "THREADS": ("asked",)},
+    }
+
+
+def test_class_templates_tell_their_bases_by_qualified_names(folder: Path) -> None:
+    read = cpp(
+        """
+        namespace geo {
+        namespace detail { template <class T, int N> struct sized {}; struct plain {}; }
+        template <class T> using one = detail::sized<T, 1>;
+        template <class T, int N> class box : public detail::sized<T, N>, virtual detail::plain {};
+        template <class T> struct box<T, 1> : one<T>, T {};
+        template <class T> struct lid;
+        }
+        """,
+        folder,
+    )
+    found = {name: read.declared("record", name).bases for name in read.names("record")}
+    assert {name: bases for name, bases in found.items() if bases} == {
+        "geo::box": (
+            WrittenBase("geo::detail::sized<#0, #1>"),
+            WrittenBase("geo::detail::plain", virtual=True, access="private"),
+        ),
+        "geo::box<#0, 1>": (WrittenBase("geo::detail::sized<#0, 1>"), WrittenBase("#0")),
     }

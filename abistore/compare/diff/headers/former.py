@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import MACROS, HeadersRead
+from abistore.model.snapshot import MACROS, TEMPLATE_BASES, HeadersRead
+
+PASSED_OVER: Final[Mapping[str, str]] = {
+    MACROS: "macros with parameters and without a value",
+    TEMPLATE_BASES: "the bases of class templates",
+}
+"""What is compared only where both sides' headers were asked for it."""
 
 
-def macros_unread(context: Context) -> Iterator[NotChecked]:
-    """That macros without a value are not compared, where a former version read one side's headers alone."""
-    unread = [_passes_over(side) for side in (context.old, context.new)]
-    if unread[0] != unread[1]:
-        what = "its headers were read by a version that passed over macros with parameters and without a value"
-        hint = "store the release anew, with its headers, to have these compared"
-        yield NotChecked("source", "old" if unread[0] else "new", NOT_RECORDED, what, hint)
+def unread(context: Context) -> Iterator[NotChecked]:
+    """What is not compared, as a former version read one side's headers alone."""
+    for fact, words in PASSED_OVER.items():
+        passing = [_passes_over(side, fact) for side in (context.old, context.new)]
+        if passing[0] != passing[1]:
+            what = f"its headers were read by a version that passed over {words}"
+            hint = "store the release anew, with its headers, to have these compared"
+            yield NotChecked("source", "old" if passing[0] else "new", NOT_RECORDED, what, hint)
 
 
-def _passes_over(side: SideFacts) -> bool:
+def _passes_over(side: SideFacts, fact: str) -> bool:
     read = side.snapshot.provenance.headers
-    return isinstance(read, HeadersRead) and bool(read.files) and MACROS not in read.facts
+    return isinstance(read, HeadersRead) and bool(read.files) and fact not in read.facts

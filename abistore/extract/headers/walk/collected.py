@@ -77,6 +77,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         promises=tuple(sorted({*one.promises, *other.promises})),
         uses=joined(one.uses, other.uses),
         replacement=one.replacement or other.replacement,
+        bases=one.bases or other.bases,
     )
 
 

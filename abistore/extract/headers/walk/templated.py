@@ -12,7 +12,8 @@ from abistore.extract.headers.walk.collected import Collected, joined
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.headers.walk.written.templates import Templates
-from abistore.model.declared import Argument, Declared
+from abistore.model.cpp_names.declarators import spell
+from abistore.model.declared import Argument, Declared, WrittenBase
 from abistore.model.names import Name
 from abistore.model.shapes import VOID, Access, Alias, Function, Method, Variable
 from abistore.model.snapshot import Location
@@ -39,6 +40,8 @@ class TemplateWalk:
         defines = bool(self._lib.isCursorDefinition(cursor))
         self._collected.declare(name, location, declared, defines=defines)
         outer, self._values = self._values, self._templates.values(children)
+        if defines:
+            self._inherit(name, [each for each in children if each.kind == kinds.BASE])
         for member in children if defines else ():
             self._member(member, location)
         self._values = outer
@@ -51,6 +54,23 @@ class TemplateWalk:
             owner = self._types.names.owner(owner)
         if owner.kind in kinds.CLASSES:
             self._use(Name("record", self._types.names.of(owner)), [cursor])
+
+    def _inherit(self, template: Name, specifiers: Sequence[Cursor]) -> None:
+        """Note the bases of a class template."""
+        known = self._collected.declared.get(template)
+        if known is not None and specifiers:
+            bases = tuple([self._base(each) for each in specifiers])
+            self._collected.declared[template] = replace(known, bases=bases)
+
+    def _base(self, specifier: Cursor) -> WrittenBase:
+        lib = self._lib
+        type = lib.getCursorType(specifier)
+        written = spell(self._templates.type(type, self._values))
+        template = lib.getTypeDeclaration(lib.getCanonicalType(type))
+        if template.kind == kinds.CLASS_TEMPLATE:  # is spelled without its scope
+            written = self._types.names.of(template) + written[written.find("<") :]
+        access = kinds.ACCESS.get(lib.getCXXAccessSpecifier(specifier), "public")
+        return WrittenBase(written, bool(lib.isVirtualBase(specifier)), access)
 
     def _use(self, template: Name, members: Sequence[Cursor]) -> None:
         """Note what code in a class template uses that is no function of its own."""

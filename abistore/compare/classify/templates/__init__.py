@@ -1,0 +1,1 @@
+"""Class templates: which bases their users miss."""
