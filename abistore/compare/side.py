@@ -27,6 +27,7 @@ from abistore.model.snapshot import Location, Snapshot, Variants
 from abistore.model.tables import Library
 
 if TYPE_CHECKING:
+    from abistore.compare.consumers.headers.internals import Internals
     from abistore.compare.consumers.headers.overloads import Overload
 
 
@@ -131,6 +132,13 @@ class SideFacts:
         from abistore.compare.consumers.headers.overloads import overload_sets  # most comparisons are without headers
 
         return overload_sets(self.snapshot.entries.get("source", {}))
+
+    @cached_property
+    def internals(self) -> Internals:
+        """What headers declare in namespaces that say that they are internal."""
+        from abistore.compare.consumers.headers.internals import Internals  # few comparisons have source breaks
+
+        return Internals(self.snapshot, self.files)
 
     @cached_property
     def disagreeing(self) -> frozenset[Name]:

@@ -129,7 +129,8 @@ class Declared(Shape, frozen=True, tag="D"):
     headers have it ``handed`` to functions. ``within`` is an enumeration without a name, called by its first constant.
     ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
     are sorted. ``uses`` are those of code that is no inline body. A macro that is no constant has a ``replacement``.
-    ``bases`` are those of a class template, in their order.
+    ``bases`` are those of a class template, in their order. ``shown`` are what a template, or the friends of a class,
+    let users have of namespaces that say that they are internal, by qualified names.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -147,3 +148,4 @@ class Declared(Shape, frozen=True, tag="D"):
     uses: Uses | None = None
     replacement: Replacement | None = None
     bases: tuple[WrittenBase, ...] = ()
+    shown: tuple[str, ...] = ()

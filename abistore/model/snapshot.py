@@ -198,7 +198,12 @@ MACROS: Final = "macros"
 TEMPLATE_BASES: Final = "template-bases"
 """Class templates say which bases they have."""
 
-LATER_FACTS: Final = (CONDITIONS, FRIENDS, INITIALIZERS, MACROS, TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES)
+INTERNALS_SHOWN: Final = "internals-shown"
+"""Templates and friends say what they show of internal namespaces."""
+
+LATER_FACTS: Final = (
+    *(CONDITIONS, FRIENDS, INITIALIZERS, INTERNALS_SHOWN, MACROS, TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES),
+)
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
 

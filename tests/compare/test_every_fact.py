@@ -149,7 +149,9 @@ SOURCE: dict[Name, AnyShape] = {
         ("constant", "macro"), value="(LIMIT + 1)", meaning=Meaning("11"), handed=("act",)
     ),
     Name("record", "part"): Declared(
-        ("template",), bases=(WrittenBase("base<#0>"), WrittenBase("plain", access="private"))
+        ("template",),
+        bases=(WrittenBase("base<#0>"), WrittenBase("plain", access="private")),
+        shown=("geo::detail::part",),
     ),
     Name("variable", "PICK"): Declared(("macro",), replacement=Replacement("6c62272e07bb0142", 2, True, ("macro",))),
 }
@@ -346,6 +348,7 @@ MEANINGLESS = {
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
     r"source \S+\.replacement\.used.+": "it tells whose a macro is, which counts where it goes",
     r"source (?!part)\S+\.bases\+one": "one side was read by a version that does not tell it",
+    r"source \S+\.shown.+": "it counts where what is shown changes",
     r"source \S+\.handed.+": "it counts where the value changes",
     r"source \S+\.uses.+": "it counts where what is used changes",
     r"source \S+\.within=other": "an enumeration without a name is called by whichever enumerator comes first",

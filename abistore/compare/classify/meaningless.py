@@ -238,7 +238,8 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     A dummy definition is told as the declaration that it stands for, and what a member is written as of the member.
     What a macro stands for in the end, and what it is handed to, is told of its value, and what a constant ends of its
     enumeration; what templates use, of what they use. Where headers use a macro themselves tells whose it is when it
-    goes. A former version did not tell the bases of templates.
+    goes. A former version did not tell the bases of templates. What they
+    show of internal namespaces counts where that changes.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
@@ -260,6 +261,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         uses=None,
         replacement=declared.replacement and msgspec.structs.replace(declared.replacement, used=()),
         bases=declared.bases if declared.bases and other.bases else (),
+        shown=(),
     )
 
 

@@ -365,6 +365,13 @@ class SharedRecord(msgspec.Struct, frozen=True):
     shape: Record
 
 
+class SourceBreak(msgspec.Struct, frozen=True):
+    """What stops sources from compiling that name a declaration which only the library is to name."""
+
+    what: str
+    value: str | None
+
+
 class BuildMode(msgspec.Struct, frozen=True):
     """What units were compiled with, where it is one of several modes by ``name``: one value, or those that occur."""
 

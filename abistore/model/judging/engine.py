@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 133
+ENGINE: Final = 134
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "429f3801a25c0520"
+CORPUS: Final = "bc3d8c3fdf97d0e6"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -52,3 +52,8 @@ _INTERNAL: Final = pattern(r"_*(?:\w+_)?(?:details?|internals?|impl|implementati
 def is_internal_namespace(name: str) -> bool:
     """Whether a namespace says of itself that only the library is to name what stands in it: ``detail``, ``impl_``."""
     return _INTERNAL.fullmatch(name) is not None
+
+
+def names_internals(qualified: str) -> bool:
+    """Whether a qualified name has a scope in it that is called like an internal namespace."""
+    return any(is_internal_namespace(each) for each in qualified.split("::")[:-1])

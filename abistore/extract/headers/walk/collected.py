@@ -78,6 +78,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         uses=joined(one.uses, other.uses),
         replacement=one.replacement or other.replacement,
         bases=one.bases or other.bases,
+        shown=tuple(sorted({*one.shown, *other.shown})),
     )
 
 

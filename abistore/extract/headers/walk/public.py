@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from abistore.errors import LimitExceeded
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
@@ -21,6 +23,7 @@ from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, Named
 from abistore.model.snapshot import Location
+from abistore.model.words.telling import names_internals
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
 TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
@@ -66,6 +69,7 @@ class PublicWalk:
             kinds.FRIEND: self._friend,
             kinds.USING: self._using,
             kinds.USING_DIRECTIVE: self._directive,
+            kinds.NAMESPACE_ALIAS: self._namespace_alias,
             kinds.FUNCTION_TEMPLATE: self._templates.function,
             kinds.CLASS_TEMPLATE: self._templates.record,
             kinds.PARTIAL_SPECIALIZATION: self._templates.record,
@@ -138,6 +142,8 @@ class PublicWalk:
         if isinstance(mention, Named):
             shape = self._records.of(cursor) if defines else None
             declared = self._descriptions.record(cursor, facts if shape is not None else None, shape)
+            if facts is not None and "befriends" in declared.traits:
+                declared = replace(declared, shown=self._templates.shown.by_friends(facts.members))
             self.collected.declare(mention.name, location, declared, defines=defines)
         if facts is not None and defines:
             own = facts.written.d0 == facts.cursor.d0  # else its functions are the template's, which is told by itself
@@ -168,13 +174,30 @@ class PublicWalk:
             if each.kind == kinds.FUNCTION:
                 self._enter_function(each, location, self._descriptions.function(each, "friend"))
 
-    def _directive(self, cursor: Cursor, _: Location) -> None:
+    def _directive(self, cursor: Cursor, location: Location) -> None:
         """``using namespace v1;`` beside ``namespace v1``: as with an inline one, programs need not write ``v1``."""
         lib, names = self._lib, self._types.names
         for each in [child for child in lib.children(cursor) if child.kind == kinds.NAMESPACE_REF][-1:]:
             namespace = lib.getCursorReferenced(each)
+            name = names.qualify(namespace, lib.spelling(namespace))
             if names.scope(namespace) == names.scope(cursor) != "":
-                self.collected.inline_namespaces.add(names.qualify(namespace, lib.spelling(namespace)))
+                self.collected.inline_namespaces.add(name)
+            else:
+                self._open(cursor, lib.spelling(namespace), name, location)
+
+    def _namespace_alias(self, cursor: Cursor, location: Location) -> None:
+        """Another name of a namespace."""
+        for each in [child for child in self._lib.children(cursor) if child.kind == kinds.NAMESPACE_REF][-1:]:
+            self._open(
+                cursor, self._lib.spelling(cursor), self._types.names.of(self._lib.getCursorReferenced(each)), location
+            )
+
+    def _open(self, cursor: Cursor, word: str, namespace: str, location: Location) -> None:
+        """Note that programs find what stands in an internal namespace without naming that."""
+        names = self._types.names
+        if names_internals(f"{namespace}::") and not names_internals(f"{names.scope(cursor)}::"):
+            name = Name("alias", names.qualify(cursor, word))
+            self.collected.declare(name, location, Declared(traits=("using",), value=namespace))
 
     def _using(self, cursor: Cursor, location: Location) -> None:
         lib = self._lib

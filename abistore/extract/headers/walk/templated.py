@@ -11,6 +11,7 @@ from abistore.extract.headers.walk.clang.cursors import Cursor
 from abistore.extract.headers.walk.collected import Collected, joined
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.written.descriptions import Descriptions
+from abistore.extract.headers.walk.written.shown import ShownInternals
 from abistore.extract.headers.walk.written.templates import Templates
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Argument, Declared, WrittenBase
@@ -29,6 +30,7 @@ class TemplateWalk:
         self._collected = collected
         self._values: dict[str, str] = {}
         self._templates = Templates(types.lib, types.names, descriptions.text)
+        self.shown = ShownInternals(types.lib, types.names, descriptions.text)
 
     def record(self, cursor: Cursor, location: Location) -> None:
         """A class template or partial specialization, and what it shows its users."""
@@ -36,7 +38,7 @@ class TemplateWalk:
         name = Name("record", self._types.names.of(cursor))
         declared = self._templated(self._descriptions.plain(cursor), cursor, children)
         told = {*declared.traits, *self._descriptions.definitions.traits(cursor)}
-        declared = replace(declared, traits=tuple(sorted(told)))
+        declared = replace(declared, traits=tuple(sorted(told)), shown=self.shown.by(cursor, children))
         defines = bool(self._lib.isCursorDefinition(cursor))
         self._collected.declare(name, location, declared, defines=defines)
         outer, self._values = self._values, self._templates.values(children)
@@ -106,6 +108,8 @@ class TemplateWalk:
         parameters = tuple(self._templates.type(each, values) for each in taken)  # ``f(const int)`` is ``f(int)``
         declared = self._templated(self._descriptions.function(cursor, within=children), cursor, children)
         owner = self._types.names.owner(cursor)
+        if children and owner.kind not in (kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION):
+            declared = replace(declared, shown=self.shown.by(cursor, children))
         method = self._method(cursor, owner) if owner.kind in kinds.CLASSES else None
         made = lib.getTemplateCursorKind(cursor) if cursor.kind == kinds.FUNCTION_TEMPLATE else cursor.kind
         shape = Function(
@@ -149,6 +153,7 @@ class TemplateWalk:
         """An alias template."""
         children = self._lib.children(cursor)
         declared = self._templated(self._descriptions.plain(cursor), cursor, children)
+        declared = replace(declared, shown=self.shown.by(cursor, children))
         for each in children:
             if each.kind == kinds.ALIAS:
                 self._alias(each, location, declared)
@@ -162,6 +167,9 @@ class TemplateWalk:
     def variable(self, cursor: Cursor, location: Location) -> None:
         """A variable template, of which libclang tells no more than its text."""
         declared = self._descriptions.variable_template(cursor)
+        declared = replace(
+            declared, shown=self.shown.by_variable(cursor, self._descriptions.attributes.printed(cursor))
+        )
         name = Name("variable", self._types.names.of(cursor))
         self._collected.declare(name, location, declared)
 
