@@ -213,13 +213,15 @@ def assert_no_bug(
 ) -> list[int]:
     """The exit codes of all commands, or of those that read what is damaged; none is that of a bug.
 
-    Each kind of damage is told its ``turn``. On a server it meets a third of the commands, and the next one another
-    third: the statements are those of SQLite. The commands for agents start processes, and meet every fortieth.
+    Each kind of damage is told its ``turn``. Where it is met by all commands it is by a third of them, and the next one
+    by another third; on a server by a sixth: the statements are those of SQLite. The commands for agents start
+    processes, and meet every fortieth.
     """
     codes = []
     chosen = list(enumerate(every_call(folder)))
-    if turn and "://" in address:
-        chosen = chosen[turn % 3 :: 3]
+    parts = 6 if "://" in address else 3 if readers is None else 1
+    if turn:
+        chosen = chosen[turn % parts :: parts]
     for number, words in chosen:
         if turn % 40 if words[0] == "mcp" else readers is not None and number not in readers:
             continue

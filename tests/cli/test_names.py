@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,9 @@ def of(name: str, version: str = "1.0", channel: str = "main", profile: str = "d
 
 
 EVERY = [
-    *(of("libcase", channel=name) for name in CHANNELS),
-    *map(of, LIBRARIES, (*VERSIONS, "1.0"), reversed(CHANNELS), PROFILES),
+    of(*names) for names in zip(cycle(LIBRARIES), cycle(VERSIONS), reversed(CHANNELS), cycle(PROFILES), strict=False)
 ]
+"""Each library, version, channel and profile in one of them at least."""
 
 ASKED = (
     ("list", "{library}"),

