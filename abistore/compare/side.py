@@ -89,10 +89,9 @@ class SideFacts:
     def met_through(self, name: Name) -> tuple[Name, ...]:
         """The exports that consumers can name through which they meet ``name``, sorted."""
         if name not in self._met_through:
+            symbols, can_name = self.snapshot.entries.get("symbol", {}), self.consumers.can_name
             reaching = self.reach.exports_reaching(name)
-            self._met_through[name] = tuple(
-                each for each in reaching if self.variants("symbol", each) and self.consumers.can_name(each)
-            )
+            self._met_through[name] = tuple([each for each in reaching if symbols.get(each) and can_name(each)])
         return self._met_through[name]
 
     @cached_property

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.references import Reference, references, spelled_types
 from abistore.model.snapshot import Snapshot, Variants
+
+if TYPE_CHECKING:
+    from abistore.model.exports_reaching import ExportsReaching
 
 DECLARING: Final[tuple[Facet, ...]] = ("layout", "source")
 """The facets that show what a declaration is made of."""
@@ -20,14 +23,20 @@ DECLARING: Final[tuple[Facet, ...]] = ("layout", "source")
 Edges: TypeAlias = dict[Name, bool]
 """Names at the other end of mentions, each with whether one of these is by value."""
 
-Affected: TypeAlias = dict[Name, tuple[Name, ...]]
-"""Names, each with the exports that reach it."""
-
 Mentions: TypeAlias = Sequence[Sequence[Reference]]
 """What a declaration mentions, shape by shape."""
 
 Note: TypeAlias = Callable[[tuple[str, Name]], object]
 """Is told of ``("reach", name)`` where users or mentions of a name are looked at, and of ``("exports", name)``."""
+
+
+class _Affected:
+    """The exports that reach the names that were asked about, and how many names were met on the way."""
+
+    def __init__(self) -> None:
+        self.known: dict[Name, tuple[Name, ...]] = {}
+        self.met = 0
+        self.all: ExportsReaching | None = None
 
 
 class Reach:
@@ -41,7 +50,7 @@ class Reach:
     def __init__(self, snapshot: Snapshot) -> None:
         self._declared: Mapping[Facet, Mapping[Name, Variants]] = snapshot.entries
         self._backward: dict[Name, Edges] | None = None
-        self._affected: tuple[Affected, Affected] = {}, {}
+        self._affected = _Affected(), _Affected()
         self._closures: dict[bool, set[Name]] = {}
         self._met = 0
         self._note: Note | None = None
@@ -93,7 +102,8 @@ class Reach:
     def _copy(self) -> Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
-        found._declared, found._affected, found._closures, found._met, found._note = {}, ({}, {}), {}, 0, None
+        found._declared, found._affected = {}, (_Affected(), _Affected())
+        found._closures, found._met, found._note = {}, 0, None
         return found
 
     def _replace(self, name: Name, snapshot: Snapshot) -> None:
@@ -168,6 +178,8 @@ class Reach:
 
     def reaches(self, name: Name, *, by_value: bool = False) -> bool:
         """Whether an export reaches ``name``; with ``by_value``, along such mentions only."""
+        if self._note and not self._is_export(name):  # one look at the exports instead of one at each on the way
+            return bool(self.exports_reaching(name, by_value=by_value))
         if by_value not in self._closures and self._met > len(self._forward) and not self._note:
             self._closures[by_value] = self._closure(by_value)
         closure = self._closures.get(by_value)
@@ -188,10 +200,19 @@ class Reach:
         if self._note:
             self._note(("exports", name))
         affected = self._affected[by_value]
-        known = affected.get(name)
+        known = affected.known.get(name)
         if known is None:
-            known = affected[name] = tuple(sorted(self._sources(name, by_value)))
+            known = affected.known[name] = self._exports_reaching(name, by_value)
         return known
+
+    def _exports_reaching(self, name: Name, by_value: bool) -> tuple[Name, ...]:
+        """One by one; once that met more names than there are, for all of them."""
+        affected = self._affected[by_value]
+        if affected.all is None and affected.met > len(self._forward):
+            from abistore.model.exports_reaching import ExportsReaching  # few questions are cheaper one by one
+
+            affected.all = ExportsReaching(self._used_by, sorted(filter(self._is_export, self._forward)), by_value)
+        return affected.all.of(name) if affected.all else tuple(sorted(self._sources(name, by_value)))
 
     def _sources(self, name: Name, by_value_only: bool) -> set[Name]:
         """The exports that reach ``name``; what was asked before of a name on the way is not walked again."""
@@ -201,7 +222,7 @@ class Reach:
         pending = [name]
         while pending:
             each = pending.pop()
-            if (known := affected.get(each)) is not None:
+            if (known := affected.known.get(each)) is not None:
                 found.update(known)
                 continue
             if self._is_export(each):
@@ -210,7 +231,7 @@ class Reach:
                 if user not in seen and (by_value or not by_value_only):
                     seen.add(user)
                     pending.append(user)
-        self._met += len(seen) - 1
+        affected.met += len(seen)
         return found
 
     def _reaching(self, name: Name, by_value_only: bool) -> Iterator[Name]:

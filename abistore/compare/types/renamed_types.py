@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from abistore.compare.types.equivalence import Equivalence, outline
 from abistore.compare.types.sameness import Sameness
@@ -42,21 +43,24 @@ def find_renames(equivalence: Equivalence, differing: Iterable[Name]) -> Mapping
 def _of_same_content(
     equivalence: Equivalence, gone: Sequence[Name], come: Sequence[Name]
 ) -> Iterator[tuple[Name, Name]]:
-    """Each distinct shape is compared once, however many names have it."""
+    """Each distinct shape is compared once, however many names have it, and until a second one has its content."""
     candidates: dict[object, dict[AnyShape, list[Name]]] = {}
     for name in come:
         shape = equivalence.new_side.shape(name)
         if isinstance(shape, Record | Enum) and not is_unnamed_enum(name):
             candidates.setdefault(_outline(name, shape), {}).setdefault(shape, []).append(name)
-    matching: dict[AnyShape, list[list[Name]]] = {}
+    matching: dict[AnyShape, list[Name]] = {}
+    taken = set[Name]()
     for name in gone:
         shape = equivalence.old_side.shape(name)
         if isinstance(shape, Record | Enum) and not is_unnamed_enum(name):
             if shape not in matching:
-                same = candidates.get(_outline(name, shape), {})
-                matching[shape] = [others for each, others in same.items() if _same_content(equivalence, shape, each)]
-            if sum(map(len, matching[shape])) == 1:
-                yield name, next(others for others in matching[shape] if others).pop()
+                alike = candidates.get(_outline(name, shape), {}).items()
+                same = (each for other, names in alike if _same_content(equivalence, shape, other) for each in names)
+                matching[shape] = list(islice(same, 2))
+            if len(matching[shape]) == 1 and not taken.issuperset(matching[shape]):
+                taken.update(matching[shape])
+                yield name, matching[shape][0]
 
 
 def _of_same_enumerators(
