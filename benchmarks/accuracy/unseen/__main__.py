@@ -5,6 +5,7 @@
     python -m benchmarks.accuracy.unseen --build [LIBRARY...]    # obtain and build the open part
     python -m benchmarks.accuracy.unseen [LIBRARY...]            # ask the tools, fill answers.csv (--tool: some only)
     python -m benchmarks.accuracy.unseen --document              # write the page from answers.csv
+    python -m benchmarks.accuracy.unseen --again [--here]        # has a later engine lost a break? fills again.csv
 
 The other parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``,
 ``fresh``, ``sixth``, ``seventh``, ``eighth``, ``ninth``, ``tenth``, ``eleventh``, ``twelfth``, ``thirteenth``,
@@ -24,9 +25,9 @@ from threading import Lock
 
 from benchmarks.accuracy.asking import TOOLS, Said, ask, has_debug, soname
 from benchmarks.accuracy.release import Release
-from benchmarks.accuracy.unseen import Part, UnseenPair, pairs
+from benchmarks.accuracy.unseen import Part, UnseenPair, again, pairs
 from benchmarks.accuracy.unseen.answers import ANSWERS, Binaries, Key, answers, binaries, keep, keep_binaries, key
-from benchmarks.accuracy.unseen.building import release
+from benchmarks.accuracy.unseen.building import is_here, release
 from benchmarks.against_peers import install_abicheck
 from examples.obtain import CACHE, PROJECT, Missing, run
 
@@ -85,6 +86,21 @@ def _binaries(old: Release, new: Release) -> Binaries:
     return Binaries(soname(old.binary) == soname(new.binary), not has_debug(old.binary))
 
 
+def ask_again(libraries: Sequence[str], *, only_here: bool, jobs: int) -> int:
+    """Ask abistore, with headers, what has no answer yet; 1 where a break is lost that was told once."""
+    then = answers()
+    chosen = [pair for pair in again.worth_asking(pairs(), then) if not libraries or pair.library in libraries]
+    if only_here:
+        chosen = [pair for pair in chosen if all(is_here(pair.library, each) for each in (pair.old, pair.new))]
+    asking = Asking(again.AGAIN, [again.PLACE], answers(again.AGAIN))
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(asking.judge, chosen))
+    missing = list(again.lost(chosen, then, answers(again.AGAIN)))
+    for pair in missing:
+        print(f"lost: {pair.library} {pair.old} -> {pair.new}", file=sys.stderr)
+    return int(bool(missing))
+
+
 def chosen_tools(asked: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The tools and their evidence that ``--tool`` names: ``abidiff`` for both, ``abidiff+headers`` for one."""
     for tool, evidence in TOOLS:
@@ -115,6 +131,8 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="keep the answers in this file")
     parser.add_argument("--missing", action="store_true", help="ask only what has no answer yet")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
+    parser.add_argument("--again", action="store_true", help="ask about judged pairs that break or were said to")
+    parser.add_argument("--here", action="store_true", help="of these, only releases that were built here before")
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
     asked = parser.parse_args()
     if asked.document:
@@ -122,6 +140,8 @@ def main() -> None:
 
         PAGE.write_text(page(", ".join(versions())))
         return
+    if asked.again:
+        sys.exit(ask_again(asked.library, only_here=asked.here, jobs=asked.jobs))
     chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:
         sys.exit(not build(chosen))

@@ -36,6 +36,11 @@ def release(library: str, version: str) -> Release:
     return _release(told, version, once(folder, made))
 
 
+def is_here(library: str, version: str) -> bool:
+    """Whether the release was obtained and built before."""
+    return (CACHE / "unseen" / library / f"{version}-{_digest(recipe(library), version)}").exists()
+
+
 def _digest(told: Mapping[str, Any], version: str) -> str:
     """A short digest of all that decides what is built."""
     content = {

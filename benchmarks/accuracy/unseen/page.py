@@ -69,7 +69,7 @@ def page(versions: str) -> str:
         if chosen := [each for each in judged if each.part is part]:
             parts += [f"## {title}\n", *_tables(chosen, known, found), *milder.told(chosen, known, found)]
     parts += gates.told(judged, found)
-    parts += again.told(judged, answers(again.AGAIN), WHERE)
+    parts += again.told(judged, answers(), answers(again.AGAIN))
     parts += ceiling.told(judged, found, ceiling.only_told_by("headers"))
     nowhere, unread = ceiling.only_told_by("nothing"), ceiling.only_told_by("bodies", "comments")
     parts += ceiling.told_with_headers(judged, found, nowhere, unread)
