@@ -10,7 +10,7 @@ from abistore.compare.scopes.found import may_move, moves_of
 from abistore.compare.scopes.moves import Move
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 
 
 class Differences:

@@ -21,7 +21,7 @@ from abistore.model.declared import Declared
 from abistore.model.layout.agreement import disagreeing, disagreement
 from abistore.model.layout.undescribed import may_be_undescribed, undescribed_classes
 from abistore.model.names import SELF, Facet, Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign
 from abistore.model.snapshot import Location, Snapshot, Variants
 from abistore.model.tables import Library

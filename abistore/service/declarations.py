@@ -16,7 +16,7 @@ from abistore.model.cpp_names.spelling import spelled_out
 from abistore.model.digest import snapshot_digest
 from abistore.model.history import Release
 from abistore.model.names import FACETS, SELF, Facet, Kind, Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.snapshot import Evidence, Location, Provenance, ReleaseTag, Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database

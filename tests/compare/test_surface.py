@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.compare.consumers.public_headers import PublicHeaders
 from abistore.model.names import Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.shapes import VOID, Alias, AnyShape, Enum, Foreign, Function, Method, Named
 from abistore.model.snapshot import Location, Snapshot
 from abistore.model.tables import Symbol

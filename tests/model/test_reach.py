@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from abistore.model.names import Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.references import embedded, references
 from abistore.model.shapes import (
     VOID,

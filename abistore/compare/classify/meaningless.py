@@ -16,7 +16,7 @@ from abistore.compare.types.sameness import Sameness
 from abistore.model.declared import Argument, Declared, InlineBody, Trait
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 from abistore.model.shapes import (
     VOID,
     Alias,

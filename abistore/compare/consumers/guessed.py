@@ -17,7 +17,7 @@ from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.mentions import TypeUse, TypeUses
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.names import Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.words.files import is_source
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from abistore.model.cpp_names.qualified import last_component, scope
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import OF_STD
 from abistore.model.names import Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.references import Reference, embedded, references
 from abistore.model.shapes import (
     Alias,

@@ -23,7 +23,7 @@ from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING, Mentions
+from abistore.model.reach.graph import DECLARING, Mentions
 from abistore.model.references import references
 from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Variants

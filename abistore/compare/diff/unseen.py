@@ -25,7 +25,7 @@ from abistore.model.findings import (
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, told_undescribed
 from abistore.model.names import TYPES, Facet, Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.references import references
 from abistore.model.shapes import Enum, Opaque, Record

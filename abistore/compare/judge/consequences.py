@@ -16,7 +16,7 @@ from abistore.model.declared import Declared
 from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.references import embedded
 from abistore.model.shapes import AnyShape, Function, Named, Record
 

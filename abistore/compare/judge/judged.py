@@ -16,7 +16,7 @@ from abistore.compare.judge.own_declarations import told_of_own
 from abistore.model.deltas import Delta
 from abistore.model.findings import Finding
 from abistore.model.names import FACETS, SELF, Facet, Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 
 
 class Judged(msgspec.Struct, frozen=True):

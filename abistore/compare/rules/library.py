@@ -12,7 +12,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.labels.sonames import library_name, name_word
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 from abistore.model.tables import Library
 from abistore.patterns import pattern
 

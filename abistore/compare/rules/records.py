@@ -17,7 +17,7 @@ from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 from abistore.model.shapes import Function, Record, VirtualMethod
 from abistore.model.words.counting import counted
 

@@ -14,7 +14,7 @@ from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import Name
-from abistore.model.reach import Mentions
+from abistore.model.reach.graph import Mentions
 from abistore.model.references import HANDLES, Reference, embedded, references
 from abistore.model.shapes import (
     VOID,

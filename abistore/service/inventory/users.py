@@ -11,7 +11,7 @@ from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.history import LineKey, Release
 from abistore.model.names import EXPORTS, TYPES, Name
-from abistore.model.reach import Reach
+from abistore.model.reach.graph import Reach
 from abistore.model.snapshot import Snapshot
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using

@@ -8,7 +8,7 @@ from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
-from abistore.model.reach import DECLARING
+from abistore.model.reach.graph import DECLARING
 from abistore.model.references import embedded, references
 from abistore.model.shapes import VOID, Alias, AnyShape, Function, Named, Qualified, Record, TypeRef
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from abistore.model.exports_reaching import ExportsReaching
 from abistore.model.names import Name
+from abistore.model.reach.exports import ExportsReaching
 
 RECORDS = [Name("record", f"r{number}") for number in range(12)]
 FUNCTIONS = [Name("function", f"f{number}") for number in range(5)]

@@ -15,7 +15,7 @@ from abistore.model.references import Reference, references, spelled_types
 from abistore.model.snapshot import Snapshot, Variants
 
 if TYPE_CHECKING:
-    from abistore.model.exports_reaching import ExportsReaching
+    from abistore.model.reach.exports import ExportsReaching
 
 DECLARING: Final[tuple[Facet, ...]] = ("layout", "source")
 """The facets that show what a declaration is made of."""
@@ -209,7 +209,7 @@ class Reach:
         """One by one; once that met more names than there are, for all of them."""
         affected = self._affected[by_value]
         if affected.all is None and affected.met > len(self._forward):
-            from abistore.model.exports_reaching import ExportsReaching  # few questions are cheaper one by one
+            from abistore.model.reach.exports import ExportsReaching  # few questions are cheaper one by one
 
             affected.all = ExportsReaching(self._used_by, sorted(filter(self._is_export, self._forward)), by_value)
         return affected.all.of(name) if affected.all else tuple(sorted(self._sources(name, by_value)))
