@@ -189,6 +189,9 @@ USES_OF_TEMPLATES: Final = "uses-of-templates"
 CONDITIONS: Final = "conditions"
 """Which conditions of the headers held that ask what others define."""
 
+INCLUDES: Final = "includes"
+"""Which of the given headers each of them includes."""
+
 INITIALIZERS: Final = "initializers"
 """Macros that give members their first values are constants: ``{17, 0}``."""
 
@@ -202,7 +205,8 @@ INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INITIALIZERS, INTERNALS_SHOWN, MACROS, TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES),
+    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, TEMPLATE_BASES),
+    *(TYPES_IN_BODIES, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
@@ -226,6 +230,17 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
         return self.text, self.own
 
 
+class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A public header as part of all: which others it ``includes``, itself or by headers that are not public.
+
+    ``linked`` counts the functions and variables that it declares, which debug information places elsewhere.
+    """
+
+    file: str
+    includes: tuple[str, ...] = ()
+    linked: int = 0
+
+
 class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
 
@@ -239,6 +254,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``unread`` are the words of functions whose bodies could not be read (:data:`BODIES_UNREAD`), some with wildcards:
     these may use what is called so.
     ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
+    ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -252,6 +268,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     conditions: tuple[AskedCondition, ...] = ()
     unread: tuple[str, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
+    outlines: tuple[HeaderOutline, ...] = ()
 
 
 TWIN: Final = "another "

@@ -31,7 +31,7 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
 
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
-    """The public headers that are gone or new. Two sets that have none in common are of different folders.
+    """The public headers that are gone or new, or include less. Two sets with none in common are of different folders.
 
     One that was not given again, or stands in a folder that was not, is neither.
     """
@@ -42,6 +42,10 @@ def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
             yield "source", Removed(Subject(SELF, file), PublicHeader(file))
         for file in _differing(new, old, come):
             yield "source", Added(Subject(SELF, file), PublicHeader(file))
+        if old.outlines != new.outlines:
+            from abistore.compare.diff.headers.inclusions import fewer_includes  # many releases include alike
+
+            yield from (("source", delta) for delta in fewer_includes(old, new))
 
 
 def _namespaces(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:

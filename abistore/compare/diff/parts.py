@@ -311,6 +311,13 @@ class PublicHeader(msgspec.Struct, frozen=True):
     file: str
 
 
+class HeaderIncludes(msgspec.Struct, frozen=True):
+    """A public header, and others that it includes."""
+
+    file: str
+    includes: tuple[str, ...]
+
+
 class WrittenMember(msgspec.Struct, frozen=True):
     """What a header writes behind a member: the expression of an enumerator, or how a data member is initialised."""
 

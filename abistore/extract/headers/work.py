@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from abistore.extract.headers.language import readings
 from abistore.extract.headers.made.instances import with_instances
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.outlines import outlines
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.texts.included import widened
@@ -87,7 +88,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
-        _read(parser, parsed, unread or (), walked.unmade),
+        _read(parser, parsed, unread or (), walked),
     )
 
 
@@ -216,9 +217,7 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) 
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
-def _read(
-    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], unmade: Mapping[Name, str]
-) -> HeadersRead:
+def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], walked: Walked) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
@@ -246,7 +245,8 @@ def _read(
             invocation.arguments(parsed.reading),
         ),
         unread=tuple(sorted(unread)),
-        unmade=tuple(sorted((name.spelling, why) for name, why in unmade.items())),
+        unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
+        outlines=outlines(parser, parsed, walked),
     )
 
 

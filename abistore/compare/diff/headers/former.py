@@ -8,10 +8,11 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import MACROS, TEMPLATE_BASES, HeadersRead
+from abistore.model.snapshot import INCLUDES, MACROS, TEMPLATE_BASES, HeadersRead
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
+    INCLUDES: "which headers include each other",
     TEMPLATE_BASES: "the bases of class templates",
 }
 """What is compared only where both sides' headers were asked for it."""
