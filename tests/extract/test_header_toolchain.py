@@ -10,9 +10,11 @@ import pytest
 
 from abistore.errors import HeaderError
 from abistore.extract.headers import apart, clang, toolchain, zig
+from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
+from abistore.extract.headers.work import work
 from abistore.model.names import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
@@ -52,6 +54,53 @@ def test_a_machine_with_gcc_alone_reads_system_headers_and_intrinsics(
     text = f"{SYSTEM}#include <vector>\n#include <immintrin.h>\n__m128 sum(__m256i, std::vector<int>);\n"
     assert errors(tools, text) == []
     assert errors(tools, f"{SYSTEM}#include <stdio.h>\n#include <stdatomic.h>\nFILE *f(size_t);", "-xc") == []
+
+
+SIMD = """
+#include <immintrin.h>
+struct Held { char before; __m128 four; __m64 half; __m256d wide; __m512i widest; __m128i_u loose; };
+static_assert(sizeof(__m128) == 16 && alignof(__m128) == 16 && alignof(__m128i) == 16, "as the compiler has them");
+static_assert(sizeof(__m256d) == 32 && alignof(__m256d) == 32 && alignof(__m512i) == 64 && alignof(__m64) == 8, "");
+static_assert(sizeof(Held) == 256 && alignof(__m128i_u) == 1, "");
+inline __m128 turned(__m128 a, __m128 b, const void *from) {
+  __m128 c = _mm_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 3, 2));
+  _MM_TRANSPOSE4_PS(a, b, c, c);
+  _mm_prefetch((const char *)from, _MM_HINT_T0);
+  return _mm_add_ps(_mm_movelh_ps(a, c), _mm_castsi128_ps(_mm_slli_si128(_mm_castps_si128(b), 4)));
+}
+inline __m512i shifted(__m512i a) { return _mm512_mask_srai_epi32(a, __mmask16(3), a, 2); }
+"""
+
+
+def test_gcc_alone_has_intrinsics_and_their_types(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What headers make of intrinsics needs no bodies, which call what gcc alone has built in."""
+    only(monkeypatch, tmp_path, "gcc")
+    assert errors(found(), SIMD) == []
+
+
+@pytest.mark.parametrize("arguments", [("-xc++", "-m32"), ("-xc", "-m32"), ("-xc",), ("-xc++", "-mavx512f")])
+def test_gccs_intrinsics_are_read_in_both_languages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    only(monkeypatch, tmp_path, "gcc")
+    assert errors(found(), "#include <immintrin.h>\n#include <x86intrin.h>\n__m128i all(__m256);\n", *arguments) == []
+
+
+def test_the_types_alone_are_left_of_intrinsics_that_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "gcc").mkdir()
+    (tmp_path / "gcc" / "stddef.h").write_text("typedef unsigned long size_t;\n")
+    (tmp_path / "gcc" / "xmmintrin.h").write_text("typedef __unheard_of __m128;\n__m128 _mm_one(void) { return 1; }\n")
+    only(monkeypatch, tmp_path)
+    monkeypatch.setattr(toolchain, "_gcc_folders", lambda _triple: iter([tmp_path / "gcc"]))
+    (tmp_path / "lib.h").write_text(
+        "#include <xmmintrin.h>\nstruct held { char c; __m128 v; };\nvoid use(struct held *);\n"
+    )
+    options = HeaderOptions((tmp_path / "lib.h",), language="c")
+    read = work(HeaderRequest(options, X86, False, False, None, 60, 2_000_000_000, 60.0))
+    (record,) = [each for each in dict(read.entries)[Name("record", "held")] if isinstance(each, Record)]
+    assert (read.evidence.state, record.size, record.fields[1].offset) == ("full", 32, 128)
 
 
 def test_a_clang_of_libclangs_own_version_wins_over_any_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -283,6 +283,9 @@ class HeaderParser:
                 "check --clang-arg, --std and --clang-target; else it is a defect of libclang: set headers aside "
                 "with --private-header",
             )
+        if self.invocation.toolchain.built_ins.declaring and _errs_in(unit, self.invocation.toolchain.replaced):
+            self.invocation = self.invocation.with_types_alone()
+            return self._unit(reading, headers, expected=expected, bodies=bodies, after=after, more=more)
         self._check_arguments(unit)
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)
@@ -370,6 +373,11 @@ def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
         seen.add(file)
         yield file
         file = by.get(file, "")
+
+
+def _errs_in(unit: clang.TranslationUnit, files: Container[str]) -> bool:
+    """Whether any of these files has an error."""
+    return any(error.file in files for error in clang.errors(unit))
 
 
 def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:

@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,7 @@ import msgspec
 from abistore.errors import HeaderError
 from abistore.extract.headers import zig
 from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.texts.intrinsics import VECTORS, declared_files
 from abistore.model.snapshot import Target
 
 _ARCHES = {
@@ -53,34 +54,19 @@ INSTALLED = ("/usr/lib/llvm-{major}/lib", "/usr/lib", "/usr/lib64", "/usr/local/
 
 GCC_FOLDERS = ("/usr/lib/gcc", "/usr/lib64/gcc", "/usr/local/lib/gcc")
 
-VECTORS = """\
-#ifndef ABISTORE_VECTORS
-#define ABISTORE_VECTORS
-typedef long long __m64 __attribute__((__vector_size__(8), __aligned__(8)));
-typedef float __m128 __attribute__((__vector_size__(16), __aligned__(16)));
-typedef double __m128d __attribute__((__vector_size__(16), __aligned__(16)));
-typedef long long __m128i __attribute__((__vector_size__(16), __aligned__(16)));
-typedef float __m256 __attribute__((__vector_size__(32), __aligned__(32)));
-typedef double __m256d __attribute__((__vector_size__(32), __aligned__(32)));
-typedef long long __m256i __attribute__((__vector_size__(32), __aligned__(32)));
-typedef float __m512 __attribute__((__vector_size__(64), __aligned__(64)));
-typedef double __m512d __attribute__((__vector_size__(64), __aligned__(64)));
-typedef long long __m512i __attribute__((__vector_size__(64), __aligned__(64)));
-#endif
-"""
-"""What headers of another compiler say of vectors: its types, without the functions that only it can compile."""
-
 
 class BuiltIns(msgspec.Struct, frozen=True):
     """The headers that a compiler brings along: ``stddef.h``, ``stdarg.h``, intrinsics.
 
-    ``shadowed`` are those of them that libclang cannot read, as they are made for another compiler.
+    ``shadowed`` are those of them that libclang cannot read, as they are made for another compiler; ``declaring`` tells
+    that it can once their functions have no bodies.
     """
 
     origin: str
     folder: Path
     arguments: tuple[str, ...]
     shadowed: tuple[str, ...] = ()
+    declaring: bool = False
 
 
 class HeaderToolchain(msgspec.Struct, frozen=True):
@@ -92,9 +78,14 @@ class HeaderToolchain(msgspec.Struct, frozen=True):
     folders: tuple[Path, ...]
 
     @property
-    def replaced(self) -> dict[str, str]:
+    def replaced(self) -> Mapping[str, str]:
         """The files that are read from memory."""
-        return dict.fromkeys(self.built_ins.shadowed, VECTORS)
+        shadowed = self.built_ins.shadowed
+        return declared_files(shadowed) if self.built_ins.declaring else dict.fromkeys(shadowed, VECTORS)
+
+    def with_types_alone(self) -> HeaderToolchain:
+        """The same, with the types of intrinsics and no functions: not even these can be read."""
+        return msgspec.structs.replace(self, built_ins=msgspec.structs.replace(self.built_ins, declaring=False))
 
 
 def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolchain:
@@ -150,7 +141,7 @@ def _built_ins(options: HeaderOptions, triple: str, major: int) -> BuiltIns:
         return BuiltIns(f"clang {_version(folder)}", folder / "include", arguments, alien)
     for folder in _gcc_folders(triple):
         arguments = ("-nobuiltininc", f"-idirafter{folder}")
-        return BuiltIns(f"gcc {folder.parent.name}", folder, arguments, _intrinsics(folder))
+        return BuiltIns(f"gcc {folder.parent.name}", folder, arguments, _intrinsics(folder), declaring=True)
     raise HeaderError(
         "no compiler's built-in headers (stddef.h) were found",
         "install gcc or clang, or name a clang's folder: --clang-arg -resource-dir --clang-arg FOLDER",

@@ -63,6 +63,10 @@ class Invocation(msgspec.Struct, frozen=True):
         """Where the system's headers are, without links."""
         return tuple(Path(os.path.realpath(folder)) for folder in self.toolchain.folders)
 
+    def with_types_alone(self) -> Invocation:
+        """The same, with the types of intrinsics alone."""
+        return msgspec.structs.replace(self, toolchain=self.toolchain.with_types_alone())
+
     def arguments(self, reading: Reading) -> list[str]:
         """The arguments for one reading. What the caller passes on comes last, so that it wins."""
         return [
