@@ -12,9 +12,8 @@ from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
 from abistore.compare.diff.unseen import UnseenMark, comparable, marks
 from abistore.compare.judge.findings import explained
-from abistore.compare.judge.own_declarations import told_of_own
 from abistore.model.deltas import Delta
-from abistore.model.findings import Finding
+from abistore.model.findings import Finding, Impact
 from abistore.model.names import FACETS, SELF, Facet, Name
 from abistore.model.reach.graph import DECLARING
 
@@ -91,8 +90,11 @@ class DeclarationJudge:
         unseen: list[UnseenMark] = []
         for facet, declarations in self._facets.items():
             deltas = declarations.deltas(name)
-            told = (each for delta in deltas for each in explained(delta, facet, context))
-            found[facet] = list(told_of_own(told, facet, context))
+            found[facet] = [each for delta in deltas for each in explained(delta, facet, context)]
+            if any(each.impact is Impact.API_BREAK for each in found[facet]):
+                from abistore.compare.judge.own_declarations import told_of_own  # many releases break no source
+
+                found[facet] = list(told_of_own(found[facet], context))
             unseen += marks(context, facet, name)
         return _judged(found, unseen)
 

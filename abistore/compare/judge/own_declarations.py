@@ -11,13 +11,12 @@ from abistore.compare.diff.parts import SourceBreak
 from abistore.compare.judge.findings import findings_of
 from abistore.model.deltas import Changed, Subject
 from abistore.model.findings import Finding, Impact
-from abistore.model.names import Facet
 
 
-def told_of_own(findings: Iterable[Finding], facet: Facet, context: Context) -> Iterator[Finding]:
-    """The findings, in which a source break of what is the library's own is told as such."""
+def told_of_own(findings: Iterable[Finding], context: Context) -> Iterator[Finding]:
+    """The findings about declarations, in which a source break of what is the library's own is told as such."""
     for finding in findings:
-        if finding.impact is Impact.API_BREAK and facet != "symbol" and _is_own(finding, context):
+        if finding.impact is Impact.API_BREAK and _is_own(finding, context):
             subject = Subject(finding.name, finding.part)
             old, new = (SourceBreak(finding.description, value) for value in (finding.old_value, finding.new_value))
             for own in findings_of(Changed(subject, old, new), "source", context):
