@@ -50,6 +50,7 @@ class FacetDeclarations:
         self._context = context
         self._facet = facet
         self._old, self._new = context.old.snapshot.entries[facet], context.new.snapshot.entries[facet]
+        self._telling: dict[bool, bool] = {}
 
     def deltas(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of the declaration ``name``."""
@@ -134,6 +135,11 @@ class FacetDeclarations:
 
     def _tells(self, *, old: bool) -> bool:
         """Whether it means something that the one side does not declare what the other does."""
+        if old not in self._telling:
+            self._telling[old] = self._found_telling(old=old)
+        return self._telling[old]
+
+    def _found_telling(self, *, old: bool) -> bool:
         context = self._context
         side, other = (context.old, context.new) if old else (context.new, context.old)
         if self._facet == "source" and (not read_alike(context) or not_given(side, other)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from abistore.compare.side import SideFacts
@@ -19,8 +20,7 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
         return ()
     if own.given == others.given or not own.given or not others.given or _are_single(own, others):
         return ()
-    lacking = [file for file in _files(others) if not _has(own, file)]
-    return (*lacking, *_folders_beyond(own, others))
+    return (*_lacking(own, _files(others)), *_folders_beyond(own, others))
 
 
 def read_otherwise(side: SideFacts, other: SideFacts) -> frozenset[str]:
@@ -53,19 +53,22 @@ def _folders(read: HeadersRead) -> frozenset[str]:
     return frozenset(read.given) - frozenset(_files(read))
 
 
-def _has(read: HeadersRead, file: str) -> bool:
-    """Whether a header was read, by itself or anywhere in a folder."""
-    if file in read.files:
-        return True
-    name = PurePosixPath(file).name
-    return bool(_folders(read)) and any(PurePosixPath(each).name == name for each in read.files)
+def _lacking(read: HeadersRead, files: Iterable[str]) -> list[str]:
+    """Those of the ``files`` that were not read, by themselves or anywhere in a folder."""
+    names = _names(read) if _folders(read) else frozenset()
+    known = frozenset(read.files)
+    return [file for file in files if file not in known and PurePosixPath(file).name not in names]
+
+
+def _names(read: HeadersRead) -> frozenset[str]:
+    return frozenset(PurePosixPath(each).name for each in read.files)
 
 
 def _folders_beyond(own: HeadersRead, others: HeadersRead) -> tuple[str, ...]:
     """The folders that only the other side was given, if it was given more of them and has headers of its own there."""
     if len(_folders(others)) <= len(_folders(own)):
         return ()
-    names = {PurePosixPath(each).name for each in own.files}
+    names = _names(own)
     if all(PurePosixPath(each).name in names for each in others.files):
         return ()
     return tuple(sorted(_folders(others) - _folders(own)))
