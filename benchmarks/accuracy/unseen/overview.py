@@ -42,6 +42,7 @@ MENDED: Final[Mapping[Part, str]] = {
     "headers do not show are private, where the library allocates; arguments may tell their size in a field called "
     "after them (`args_size`); a field in padding breaks that constructors in programs leave unset; a typedef that "
     "nothing exchanges breaks sources alone",
+    Part.FOURTEENTH: "a public header that brings others along no longer breaks sources",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
