@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 135
+ENGINE: Final = 136
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "5eb631b8ad477490"
+CORPUS: Final = "10dbcee4e30c96ab"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

@@ -43,6 +43,7 @@ MENDED: Final[Mapping[Part, str]] = {
     "after them (`args_size`); a field in padding breaks that constructors in programs leave unset; a typedef that "
     "nothing exchanges breaks sources alone",
     Part.FOURTEENTH: "a public header that brings others along no longer breaks sources",
+    Part.FIFTEENTH: "a text tells the release whose name runs `version` together with other words (`STRVERSION`)",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 

@@ -10,7 +10,10 @@ from abistore.model.mangling.symbols import plain_path
 from abistore.model.names import Name
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
-_RELEASE: Final = frozenset({"version", "ver", "versions", "vernum", "verstr", "release", "revision", "rev"})
+_RELEASE: Final = frozenset({"release", "revision", "rev"})
+_VERSION: Final = re.compile(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|num|number|str|string|text)?")
+"""A word that says version, alone or run together with what kind it is: ``VERSION``, ``VERNUM``, ``STRVERSION``."""
+
 _LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
 _PARTS: Final = _LESSER | {"major"}
 _NO_RELEASE: Final = frozenset(
@@ -46,7 +49,7 @@ def tells_release(name: Name) -> bool:
     words = name_words(name)
     if len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED:
         return True
-    told = any(word in _RELEASE for word in words) or (bool(words) and words[-1] in _PARTS)
+    told = any(word in _RELEASE or _VERSION.fullmatch(word) for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] == ["package", "string"]
     return told and not is_of_something_else(words)
 
