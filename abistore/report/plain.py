@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.model.findings import Impact, Verdict
 from abistore.model.names import Name
-from abistore.model.snapshot import Location, Target
+from abistore.model.snapshot import AskedCondition, HeaderOutline, Location, Target
 
 
 def plain(value: Any) -> Any:
@@ -55,6 +55,9 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 }
 """What :func:`plain` writes otherwise than msgspec does."""
 
+_ROWS: dict[str, type[msgspec.Struct]] = {each.__name__: each for each in (AskedCondition, HeaderOutline)}
+"""What msgspec writes as a row of values, and :func:`plain` with the names of its fields."""
+
 
 def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a command's answer: its status, and :func:`plain` of one value under each key.
@@ -68,14 +71,27 @@ def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
         "type": "object",
         "properties": {"status": {"const": "ok"}, **dict(zip(answer, references, strict=True))},
         "required": ["status", *answer],
-        "$defs": {name: _WRITTEN.get(name) or _complete(each) for name, each in sorted(components.items())},
+        "$defs": {name: _WRITTEN.get(name) or _complete(name, each) for name, each in sorted(components.items())},
     }
 
 
-def _complete(component: dict[str, Any]) -> dict[str, Any]:
+def _complete(name: str, component: dict[str, Any]) -> dict[str, Any]:
+    if name in _ROWS:
+        return _with_names(component, _ROWS[name].__struct_fields__)
     properties = component.get("properties")
     if properties is None:
         return component
-    told = {name: {key: each for key, each in field.items() if key != "default"} for name, field in properties.items()}
-    required = [name for name in properties if name in component["required"] or "default" in properties[name]]
+    told = {field: _without_default(each) for field, each in properties.items()}
+    required = [field for field in properties if field in component["required"] or "default" in properties[field]]
     return {**component, "properties": told, "required": required}
+
+
+def _with_names(component: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    items = map(_without_default, component["prefixItems"])
+    about = {key: component[key] for key in ("title", "description")}
+    properties = dict(zip(fields, items, strict=True))
+    return {**about, "type": "object", "properties": properties, "required": list(fields)}
+
+
+def _without_default(field: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in field.items() if key != "default"}
