@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,7 @@ import msgspec
 
 from abistore.model.findings import Impact, Verdict
 from abistore.model.names import Name
-from abistore.model.snapshot import AskedCondition, HeaderOutline, Location, Target
+from abistore.model.snapshot import Location, Target
 
 
 def plain(value: Any) -> Any:
@@ -55,9 +55,6 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 }
 """What :func:`plain` writes otherwise than msgspec does."""
 
-_ROWS: dict[str, type[msgspec.Struct]] = {each.__name__: each for each in (AskedCondition, HeaderOutline)}
-"""What msgspec writes as a row of values, and :func:`plain` with the names of its fields."""
-
 
 def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a command's answer: its status, and :func:`plain` of one value under each key.
@@ -65,19 +62,30 @@ def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
     Every field is required that is not left out where it is unset, so that readers need no defaults.
     """
     references, components = msgspec.json.schema_components(answer.values(), ref_template="#/$defs/{name}")
+    rows = {each.__name__: each.__struct_fields__ for each in _rows(msgspec.Struct)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "object",
         "properties": {"status": {"const": "ok"}, **dict(zip(answer, references, strict=True))},
         "required": ["status", *answer],
-        "$defs": {name: _WRITTEN.get(name) or _complete(name, each) for name, each in sorted(components.items())},
+        "$defs": {
+            name: _WRITTEN.get(name) or _complete(each, rows.get(name)) for name, each in sorted(components.items())
+        },
     }
 
 
-def _complete(name: str, component: dict[str, Any]) -> dict[str, Any]:
-    if name in _ROWS:
-        return _with_names(component, _ROWS[name].__struct_fields__)
+def _rows(above: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    """The classes that msgspec writes as a row of values, and :func:`plain` with the names of its fields."""
+    for each in above.__subclasses__():
+        if each.__struct_config__.array_like:
+            yield each
+        yield from _rows(each)
+
+
+def _complete(component: dict[str, Any], fields: Sequence[str] | None) -> dict[str, Any]:
+    if fields is not None and "prefixItems" in component:
+        return _with_names(component, fields)
     properties = component.get("properties")
     if properties is None:
         return component

@@ -24,7 +24,6 @@ from abistore.compare.diff.parts import (
     UnusedEnum,
     Variant,
 )
-from abistore.compare.diff.unexported import is_unexported, unexported
 from abistore.compare.diff.unnamed import differs_in_access, uncalled, unnamed, unused
 from abistore.compare.diff.unseen import comparable, declared_only_by, read_alike
 from abistore.compare.diff.variants import closest, former_definition
@@ -89,7 +88,9 @@ class FacetDeclarations:
                 yield unnamed(context.old.consumers, name, _main(old), _main(new))
         elif self._is_unused(name, old, new):
             yield from _unused(name, old, new)
-        elif name.kind not in TYPES and self._facet == "source" and is_unexported(context, name):
+        elif self._is_unexported(name):
+            from abistore.compare.diff.unexported import unexported
+
             yield from _texts(name, old, new)
             yield from unexported(name, _main(old), _main(new))
         elif _is_text(old) or _is_text(new):
@@ -102,6 +103,13 @@ class FacetDeclarations:
             yield from _constants(context, name, name, old, new)
         else:
             yield from _texts(name, old, new)
+
+    def _is_unexported(self, name: Name) -> bool:
+        if name.kind in TYPES or self._facet != "source":
+            return False
+        from abistore.compare.diff.unexported import is_unexported  # not needed without headers
+
+        return is_unexported(self._context, name)
 
     def _is_unused(self, name: Name, old: Variants, new: Variants) -> bool:
         """Whether ``name`` is a private member, before and after, that programs do not use.

@@ -86,13 +86,13 @@ def _binaries(old: Release, new: Release) -> Binaries:
     return Binaries(soname(old.binary) == soname(new.binary), not has_debug(old.binary))
 
 
-def ask_again(libraries: Sequence[str], *, only_here: bool, jobs: int) -> int:
-    """Ask abistore, with headers, what has no answer yet; 1 where a break is lost that was told once."""
+def ask_again(libraries: Sequence[str], known: Collection[Key], *, only_here: bool, jobs: int) -> int:
+    """Ask abistore, with headers, what is not ``known``; 1 where a break is lost that was told once."""
     then = answers()
     chosen = [pair for pair in again.worth_asking(pairs(), then) if not libraries or pair.library in libraries]
     if only_here:
         chosen = [pair for pair in chosen if all(is_here(pair.library, each) for each in (pair.old, pair.new))]
-    asking = Asking(again.AGAIN, [again.PLACE], answers(again.AGAIN))
+    asking = Asking(again.AGAIN, [again.PLACE], known)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(asking.judge, chosen))
     missing = list(again.lost(chosen, then, answers(again.AGAIN)))
@@ -141,7 +141,8 @@ def main() -> None:
         PAGE.write_text(page(", ".join(versions())))
         return
     if asked.again:
-        sys.exit(ask_again(asked.library, only_here=asked.here, jobs=asked.jobs))
+        known = answers(again.AGAIN) if asked.missing else {}
+        sys.exit(ask_again(asked.library, known, only_here=asked.here, jobs=asked.jobs))
     chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:
         sys.exit(not build(chosen))

@@ -81,8 +81,9 @@ class IncludeGraph:
         """The header that a declaration stands in; ``None`` where debug information places it elsewhere."""
         file = self._side.files.get(name, "")
         if file not in self._headers:
-            ends = [each for each in self.files if f"/{file}".endswith(f"/{each}")]
-            self._headers[file] = max(ends, key=len, default=None)
+            parts = file.split("/")
+            ends = ("/".join(parts[place:]) for place in range(len(parts)))
+            self._headers[file] = next((each for each in ends if each in self.files), None)
         return self._headers[file]
 
     def declares_beyond(self, kept: Container[str], name: Name) -> bool:

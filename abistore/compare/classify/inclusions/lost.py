@@ -58,9 +58,9 @@ class _Losses:
     def __init__(self, old: IncludeGraph, new: IncludeGraph, left_out: Container[str]) -> None:
         self._old, self._new, self._left_out = old, new, left_out
         self._shared = old.files & new.files
-        self.of = cache(self._of)
+        self.of, self.own, self.reaches_none = cache(self._of), cache(self._own), cache(self._reaches_none)
 
-    def own(self, file: str) -> dict[str, Collection[Name]]:
+    def _own(self, file: str) -> dict[str, Collection[Name]]:
         """What is missed behind a header, without what is missed behind one that it includes as before."""
         if file in self._left_out:
             return {}
@@ -69,7 +69,7 @@ class _Losses:
         others = {header for each in kept if file not in old.reached(each) for header in self.of(each)}
         return {header: names for header, names in self.of(file).items() if header not in others}
 
-    def reaches_none(self, file: str, header: str) -> bool:
+    def _reaches_none(self, file: str, header: str) -> bool:
         """Whether sources lose a header that they had by a main one: none with which they may begin has it any more."""
         old = self._old
         entries = old.with_header(header) & old.entries & self._shared

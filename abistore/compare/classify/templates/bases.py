@@ -66,9 +66,9 @@ def _loses(name: Name, base: WrittenBase, context: Context) -> bool:
     """Whether a class misses a member that it had from a base, or a base of that which has members nobody knows."""
     old = {base.type: WIDTH[base.access], **_above(base.type, WIDTH[base.access], context.old)}
     new = _ancestors(name, context.new)
-    members = context.once(_members_old), context.once(_members_new)
-    had = {each for type in old for each in members[0].get(_class(type), ())}
-    has = {each for type in (name.spelling, *new) for each in members[1].get(_class(type), ())}
+    before, after = (context.once(_members, side) for side in (context.old, context.new))
+    had = {each for type in old for each in before.get(_class(type), ())}
+    has = {each for type in (name.spelling, *new) for each in after.get(_class(type), ())}
     unknown = {type for type in old if not context.old.variants("source", Name("record", _class(type)))}
     return not (had <= has and unknown <= new.keys())
 
@@ -100,15 +100,7 @@ def _bases(spelled: str, side: SideFacts) -> Iterator[tuple[str, int]]:
                 yield from ((spell(base.type), WIDTH[base.access]) for base in shape.bases)
 
 
-def _members_old(context: Context) -> Mapping[str, set[str]]:
-    return _members(context.old)
-
-
-def _members_new(context: Context) -> Mapping[str, set[str]]:
-    return _members(context.new)
-
-
-def _members(side: SideFacts) -> Mapping[str, set[str]]:
+def _members(side: SideFacts, _context: Context) -> Mapping[str, set[str]]:
     """What sources can name of each class by its own declarations: functions, data, and types."""
     found: dict[str, set[str]] = {}
     for name, shapes in side.snapshot.entries.get("source", {}).items():
