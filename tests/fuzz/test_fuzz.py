@@ -1,4 +1,4 @@
-"""A few damaged files; ``python -m tests.fuzz`` tries thousands."""
+"""A minute of damaged files; ``python -m tests.fuzz`` tries thousands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_damaged_libraries_and_snapshots_give_a_verdict_or_an_error_in_every_for
     for build in BUILDS:
         intact(build)  # here, where a missing compiler is noticed
     # in a process of its own: it forks, which must not happen beside the threads of a test runner
-    counts = ("--libraries", "60", "--snapshots", "60", "--jobs", "1")
+    counts = ("--libraries", "100", "--snapshots", "120", "--jobs", "1")
     done = subprocess.run([sys.executable, "-m", "tests.fuzz", *counts], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "files with a problem: 0" in done.stdout
