@@ -19,6 +19,7 @@ from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.texts.unchanged import ReadTexts
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
+from abistore.extract.headers.walk.clang.fragments import fragments
 from abistore.extract.headers.walk.written.undefined import defined_macros, used_as_attributes
 
 _MISSING = "file not found"
@@ -154,7 +155,7 @@ class HeaderParser:
 
         No order finds a file that is missing.
         """
-        unit = self._once_each(reading, self._whole(reading, self.given.headers))
+        unit = self._once_each(reading, self._without_parts(reading, self._whole(reading, self.given.headers)))
         remaining = len(self.given.headers) + 1
         while len(unit.lacking) < len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
@@ -162,6 +163,15 @@ class HeaderParser:
         if not unit.faulty and not self._unmet([unit]):
             return ParsedHeaders(reading, [unit], {}, unit.faults)
         return self._apart(reading, unit)
+
+    def _without_parts(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
+        """The unit without headers that others include within a namespace or class, unless more err without them."""
+        parts = fragments(unit.unit, unit.files, self.public)
+        rest = [each for each in unit.headers if each.name not in parts]
+        if not parts or not rest:
+            return unit
+        better = self._whole(reading, rest)
+        return better if len(better.faulty) <= len(unit.faulty) else unit
 
     def _once_each(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
         """The unit, or a better one without headers that err and that others include: they have no include guard.

@@ -79,8 +79,7 @@ def _in_namespaces(name: str, text: str) -> str:
 
 
 def _placed(lib: LibClang, unit: TranslationUnit) -> Iterator[Placed]:
-    top = lib.children(lib.getTranslationUnitCursor(unit.obj))
-    return _declared(lib, top, "")
+    return _declared(lib, lib.top(unit), "")
 
 
 def _declared(lib: LibClang, cursors: list[Cursor], scope: str) -> Iterator[Placed]:

@@ -51,7 +51,7 @@ class _Order:
         self._directives: dict[int, list[tuple[int, int]]] = {}
         self._sorted: dict[int, tuple[list[int], list[int]]] = {}
         self._first: dict[str, int] = {}
-        top = self._lib.children(self._lib.getTranslationUnitCursor(unit.obj))
+        top = self._lib.top(unit)
         self._macros = [each for each in top if each.kind == kinds.MACRO]
         self._read([each for each in top if each.kind == kinds.INCLUSION])
 

@@ -155,7 +155,7 @@ def _includes(unit: clang.TranslationUnit, canonical: Callable[[str], str]) -> I
             paths[file] = canonical(lib.text(lib.getFileName(file))) if file is not None else ""
         return paths[file]
 
-    for each in lib.children(lib.getTranslationUnitCursor(unit.obj)):
+    for each in lib.top(unit):
         if each.kind == kinds.INCLUSION and (file := lib.getIncludedFile(each)):
             by, _, _ = lib.place(lib.getCursorLocation(each))
             yield _Include(path(by), lib.spelling(each), path(file))
@@ -202,6 +202,6 @@ def _defined(names: Sequence[str], text: StandardText, more: Sequence[str]) -> I
     asked = "".join(f"#ifdef {name}\nint abistore_{name};\n#endif\n" for name in names if not name[0].isdigit())
     unit = clang.parsed("/abistore/defined.cpp", asked, [*text.arguments, *more], text.memory)
     lib = libclang()
-    for each in lib.children(lib.getTranslationUnitCursor(unit.obj)) if unit is not None else ():
+    for each in lib.top(unit) if unit is not None else ():
         if each.kind == kinds.VARIABLE:
             yield lib.spelling(each).removeprefix("abistore_")

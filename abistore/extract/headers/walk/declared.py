@@ -115,7 +115,7 @@ def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
     """
     with without_cycle_collection():
         lib = libclang()
-        top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+        top = lib.top(unit)
         place = PublicFiles(lib, names, unit.obj).place
         standing = (place(each) for each in top if each.kind not in kinds.PREPROCESSING)
         definitions = public_definitions(lib, top, place)
@@ -128,7 +128,7 @@ class UnitWalk:
 
     def __init__(self, unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool) -> None:
         self._lib = lib = libclang()
-        self._top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+        self._top = lib.top(unit)
         self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
         self._pointer = lib.pointer_size(unit.obj)
         classes = Classes(lib, self._pointer)

@@ -23,6 +23,7 @@ from ctypes import (
 )
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
 
@@ -243,6 +244,7 @@ class LibClang:
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
         self.underscored = False
+        self._tops = WeakKeyDictionary[Any, list[Cursor]]()
         self._place = c_void_p(), c_uint(), c_uint(), c_uint()
         self._places = tuple(map(byref, self._place))
 
@@ -269,6 +271,12 @@ class LibClang:
         keep = found.append
         self.visitChildren(cursor, VISITOR(lambda child, _parent, _data: keep(child) or CONTINUE), None)
         return found
+
+    def top(self, unit: Any) -> list[Cursor]:
+        """What stands directly in a translation unit of ``clang.cindex``, in source order; it is listed once."""
+        if unit not in self._tops:
+            self._tops[unit] = self.children(self.getTranslationUnitCursor(unit.obj))
+        return self._tops[unit]
 
     def fields(self, type: Type) -> list[Cursor]:
         """The non-static data members of a class, those of template instances included."""

@@ -51,7 +51,7 @@ def _directives(unit: Any, real: Path) -> Iterator[tuple[str, str]]:
             known[file] = real(lib.text(lib.getFileName(file)))
         return known[file]
 
-    for each in lib.children(lib.getTranslationUnitCursor(unit.obj)):
+    for each in lib.top(unit):
         if each.kind == kinds.INCLUSION and (file := lib.getIncludedFile(each)):
             by, _, _ = lib.place(lib.getCursorLocation(each))
             if by:

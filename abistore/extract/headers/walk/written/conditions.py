@@ -85,7 +85,7 @@ class _UnitConditions:
         self._lib = libclang()
         self._unit = unit.obj
         self._text = SourceText(self._lib, unit.obj)
-        self._top = self._lib.children(self._lib.getTranslationUnitCursor(unit.obj))
+        self._top = self._lib.top(unit)
         self._own = own
         self._given = given
         self._names: dict[int, str | None] = {}

@@ -33,7 +33,7 @@ _AROUND_TYPES = re.compile(rf"^[ \t]*(?:extern[ \t]+)?{_NAME}[ \t]*\([^()]+\)[ \
 def defined_macros(unit: Any) -> frozenset[str]:
     """The macros that are defined anywhere in a parsed unit."""
     lib = libclang()
-    top = lib.children(lib.getTranslationUnitCursor(unit.obj))
+    top = lib.top(unit)
     return frozenset(lib.spelling(each) for each in top if each.kind == kinds.MACRO)
 
 

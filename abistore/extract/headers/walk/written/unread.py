@@ -51,7 +51,7 @@ class _UnreadBodies:
     def __init__(self, unit: Any) -> None:
         self._lib = libclang()
         self._unit = unit.obj
-        self._top = self._lib.children(self._lib.getTranslationUnitCursor(unit.obj))
+        self._top = self._lib.top(unit)
         self._text = SourceText(self._lib, unit.obj)
         self._names: dict[int | None, str] = {None: ""}
 
