@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.accuracy.release import Release
 from benchmarks.against_peers import install_abicheck
@@ -33,6 +33,10 @@ CAUSES = 8
 """How many causes an answer keeps, each cut to this many letters:"""
 LETTERS = 110
 FOLDERS = re.compile(r"(?<![\w.])(?:/[^\s/'\"]+)+/")
+
+
+STOPPING: Final = frozenset({"BREAKING", "API_BREAK"})
+"""The verdicts of abistore at which a gate stops, unless it is told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +91,16 @@ def run(words: Sequence[str | Path], folder: Path, variables: Mapping[str, str] 
 
 
 def abistore(old: Release, new: Release, headers: bool, folder: Path) -> Said:
-    """``abistore compare``: the verdict, and the kinds of its breaking changes."""
+    """``abistore compare``: the verdict, and the kinds of the changes that lead to it, where it is one of a break."""
     words: list[str | Path] = [sys.executable, "-m", "abistore", "compare", "--json", old.binary, new.binary]
     done = run([*words, *(_abistore_headers(old, new) if headers else [])], folder)
     if done.code not in (0, 2, 4):
         return no_answer(done.failure)
     document = json.loads(done.out)
-    breaking = {f"{each['kind']} {each['symbol']}" for each in document["changes"] if each["impact"] == "breaking"}
-    return Said(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(breaking)))
+    verdict = document["verdict"]
+    impact = verdict.lower() if verdict in STOPPING else ""
+    leading = {f"{each['kind']} {each['symbol']}" for each in document["changes"] if each["impact"] == impact}
+    return Said(verdict, verdict == "BREAKING", tuple(sorted(leading)))
 
 
 def _abistore_headers(old: Release, new: Release) -> list[str | Path]:

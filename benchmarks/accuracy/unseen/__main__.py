@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="keep the answers in this file")
     parser.add_argument("--missing", action="store_true", help="ask only what has no answer yet")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
-    parser.add_argument("--again", action="store_true", help="ask about judged pairs that break or were said to")
+    parser.add_argument("--again", action="store_true", help="ask about judged pairs that break, or that were stopped")
     parser.add_argument("--here", action="store_true", help="of these, only releases that were built here before")
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
     asked = parser.parse_args()
@@ -141,7 +141,9 @@ def main() -> None:
         PAGE.write_text(page(", ".join(versions())))
         return
     if asked.again:
-        known = answers(again.AGAIN) if asked.missing else {}
+        if not asked.missing:
+            again.AGAIN.unlink(missing_ok=True)  # the answers of an older engine
+        known = answers(again.AGAIN)
         sys.exit(ask_again(asked.library, known, only_here=asked.here, jobs=asked.jobs))
     chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:

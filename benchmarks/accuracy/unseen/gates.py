@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.accuracy.asking import Said
+from benchmarks.accuracy.asking import STOPPING, Said
 from benchmarks.accuracy.unseen import UnseenPair
 from benchmarks.accuracy.unseen.answers import Key, counts, key, rates
-
-STOPPING: Final = frozenset({"BREAKING", "API_BREAK"})
-"""The verdicts of abistore at which a gate stops, unless it is told otherwise."""
 
 HEAD = """| pairs | rightly stopped | wrongly stopped | missed | rightly passed | no answer | precision | recall |
 |---|---:|---:|---:|---:|---:|---:|---:|"""
