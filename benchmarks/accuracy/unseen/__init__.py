@@ -72,6 +72,9 @@ class Part(StrEnum):
     FIFTEENTH = "fifteenth"
     """Of libraries chosen when the fourteenth part had been judged, and judged once: ``part = "fifteenth"``."""
 
+    SIXTEENTH = "sixteenth"
+    """Of libraries chosen when most of the fifteenth part had been judged, and judged once: ``part = "sixteenth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",

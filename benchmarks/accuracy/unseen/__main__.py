@@ -9,7 +9,7 @@
 
 The other parts are judged once each, when no rule will change any more: only ``--part`` (``kept``, ``later``, ``last``,
 ``fresh``, ``sixth``, ``seventh``, ``eighth``, ``ninth``, ``tenth``, ``eleventh``, ``twelfth``, ``thirteenth``,
-``fourteenth``, ``fifteenth``) takes them, one at a time.
+``fourteenth``, ``fifteenth``, ``sixteenth``) takes them, one at a time.
 """
 
 from __future__ import annotations
