@@ -15,28 +15,22 @@ from click.testing import CliRunner
 
 from abistore.cli.main import cli
 from examples.independent_recipes import CLIPPER
-from examples.more_recipes import LEVELDB
 from examples.recipes import JSONNET, LZ4, Recipe
 from tests.releases import release
 
-CLIPPER_17, LEVELDB_17 = (replace(recipe, flags=(*recipe.flags, "-std=c++17")) for recipe in (CLIPPER, LEVELDB))
+CLIPPER_17 = replace(CLIPPER, flags=(*CLIPPER.flags, "-std=c++17"))
 LIBRARIES: dict[str, tuple[Recipe, str]] = {
     "liblz4": (LZ4, "1.9.4"),
     "libpolyclipping": (CLIPPER_17, CLIPPER.version_numbers()[-1]),
     "libjsonnet": (JSONNET, "0.20.0"),
 }
-if shutil.which("npm"):  # its sources come from there; the others show the same without
-    LIBRARIES["libleveldb"] = LEVELDB_17, "1.20"
 
 CLANG = {"gcc": "clang", "g++": "clang++"}
 OTHER_STANDARD = {"gcc": "-std=gnu11", "g++": "-std=c++20"}
 """Beside gcc's gnu17, and beside the C++17 of the recipes."""
 
-LARGE = {
-    "libleveldb": ("unoptimised clang", "unoptimised standard"),
-    "libjsonnet": ("unoptimised clang",),
-}
-"""How those are built that take up to a minute to compile, and without optimising a third of it."""
+LARGE = {"libjsonnet": ("unoptimised clang",)}
+"""How one is built that takes a minute to compile, and without optimising a third of it."""
 
 WAYS = [(library, way) for library in LIBRARIES for way in LARGE.get(library, ("clang", "unoptimised", "standard"))]
 
@@ -54,8 +48,6 @@ def built(library: str, way: str) -> Path:
             return release(recipe, version, "-O0")
         case "standard":
             return release(recipe, version, OTHER_STANDARD[recipe.compiler])
-        case "unoptimised standard":
-            return release(recipe, version, "-O0", OTHER_STANDARD[recipe.compiler])
         case _:
             return release(recipe, version)
 
