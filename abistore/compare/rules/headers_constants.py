@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
-from abistore.compare.classify.constants.named import follows_release, is_lesser_part, meanings
+from abistore.compare.classify.constants.named import follows_lesser_parts, follows_release, is_lesser_part, meanings
 from abistore.compare.classify.constants.numbers import is_end
 from abistore.compare.classify.constants.release import accepts_former, tells_release
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.written_values import is_same_constant, known_value, number
+from abistore.compare.types.written_values import is_same_constant, is_same_number, known_value, number
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -35,7 +36,7 @@ def _constants(declared: Changed[Declared] | Removed[Declared], context: Context
     if isinstance(declared, Removed):
         values = _enumerated(declared, context)
         return None if values is None or values[0] == values[1] else values
-    if "constant" not in declared.new.traits:
+    if "constant" not in declared.new.traits or is_same_number(declared.old, declared.new):
         return None
     return _values(declared) or meanings(declared, context)
 
@@ -84,8 +85,40 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
     Fix: keep the value and add a constant with a new name; let the library accept both.
     """
     values = _only_used(declared, context)
-    if values is not None and not _tells_build(declared, values, context):
+    if values is not None and not _is_default(declared) and not _tells_build(declared, values, context):
         yield Note("the constant's value differs", *values)
+
+
+def _is_default(declared: Changed[Declared] | Removed[Declared]) -> bool:
+    return isinstance(declared, Changed) and is_default(last_component(declared.subject.name.spelling))
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_default_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+    """A macro that is called a default has another value.
+
+    ``#define GEO_DEFAULT_TOLERANCE 1e-6``: who leaves the choice to the library takes it. Built programs go on with the
+    old value, which is one of many that the library takes. Sources compile, and take the new one.
+
+    Fix: nothing, where programs may meet either.
+    """
+    values = _only_used(declared, context)
+    if values is not None and _is_default(declared) and not _tells_build(declared, values, context):
+        yield Note("the default differs", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_type_changed(declared: Changed[Declared]) -> Iterator[Note]:
+    """A macro stands for the same number with another type.
+
+    ``0x8000`` became ``0x8000LL``. Built programs have the same number compiled in. Sources compile; what they compute
+    with it is wider, or unsigned, and a format such as ``%d`` no longer fits.
+
+    Fix: keep the type, where no larger number is to come.
+    """
+    old, new = declared.old, declared.new
+    if "macro" in old.traits and "macro" in new.traits and is_same_number(old, new) and not is_same_constant(old, new):
+        yield Note("the number has another type", old.value, new.value)
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
@@ -123,15 +156,22 @@ def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[
     if isinstance(declared, Removed) or not all("macro" in each.traits for each in (declared.old, declared.new)):
         return False
     name = declared.subject.name
-    return tells_build(name, *values) or adds_to_interface(name, *values) or is_lesser_part(name, context)
+    if tells_build(name, *values) or adds_to_interface(name, *values):
+        return True
+    return is_lesser_part(name, context) or follows_lesser_parts(declared, context)
 
 
 def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
-    """Whether a macro is gone that told what the build had found, and is not defined where it found nothing."""
-    from abistore.compare.classify.constants.build import is_probe
+    """Whether a macro is gone that told what the build had found, and is not defined where it found nothing.
 
-    told = "macro" in declared.old.traits and not declared.old.handed
-    return told and is_probe(declared.subject.name, declared.old.value) and _enumerated(declared, context) is None
+    So are texts about the package that the build wrote for itself.
+    """
+    from abistore.compare.classify.constants.build import is_of_package, is_probe
+
+    if "macro" not in declared.old.traits or declared.old.handed or _enumerated(declared, context) is not None:
+        return False
+    name, value = declared.subject.name, declared.old.value
+    return is_probe(name, value) or is_of_package(name, value)
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")

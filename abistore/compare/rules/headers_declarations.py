@@ -137,7 +137,7 @@ def _is_deleted(side: SideFacts, name: Name) -> bool:
 
 
 def _is_implied(name: Name, context: Context) -> bool:
-    """Whether compilers make a default constructor that nobody writes any more."""
+    """Whether compilers make a special member that nobody writes any more."""
     if name.kind != "function":
         return False
     from abistore.compare.classify.making.defaulted import is_made_by_compilers  # few functions go
@@ -148,16 +148,17 @@ def _is_implied(name: Name, context: Context) -> bool:
 
 @rule(Impact.RISK, evidence="source", element="types", action="removed")
 def special_member_declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A class has no default constructor of its own any more, and compilers make one.
+    """A class does not declare a constructor, an assignment or its destructor any more, and compilers make it.
 
-    Its members have values by themselves: ``int count = 0;``. Built programs have the old constructor compiled in, and
-    begin objects as they did. Sources that make objects compile as before; these begin with what the header says now.
+    Its members have values by themselves (``int count = 0;``), or it copies what it holds as it did by ``= default``.
+    Built programs have the old one compiled in. Sources compile as before; where a default constructor went, their
+    objects begin with what the header says now.
 
     Fix: give each member the value that the constructor gave it.
     """
     name = declared.subject.name
     if _is_missed(declared, context) and _is_implied(name, context):
-        yield Note("compilers make the constructor", demangle(name.spelling), None)
+        yield Note("compilers make it", demangle(name.spelling), None)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="added")

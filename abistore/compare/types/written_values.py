@@ -40,6 +40,13 @@ def known_value(declared: Declared) -> str | None:
     return constant(declared.value or "")
 
 
+def is_same_number(old: Declared, new: Declared) -> bool:
+    """Whether two macros stand for one integer, be it of another type: ``0x8000`` and ``(0x8000LL)``."""
+    values = [INTEGER.fullmatch(known_value(each) or "") for each in (old, new)]
+    digits = [each[1] for each in values if each is not None]
+    return len(digits) == 2 and digits[0] == digits[1]
+
+
 def number(declared: Declared) -> int | None:
     """The value of a constant that compilers know as an integer; ``None`` for macros and all else.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 136
+ENGINE: Final = 137
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "10dbcee4e30c96ab"
+CORPUS: Final = "5d122c8cc94dba20"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

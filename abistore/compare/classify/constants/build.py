@@ -48,6 +48,9 @@ _BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"}
 _FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
 """Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
 
+_PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
+"""What Autoconf tells of a package: ``PACKAGE_URL``."""
+
 _DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
 _NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ] ?\d\d:\d\d(?::\d\d)?Z?")
@@ -66,6 +69,16 @@ def is_probe(name: Name, value: str | None) -> bool:
     return asked and not is_of_something_else(told) and (value or "").strip() in _PROBED
 
 
+def is_of_package(name: Name, value: str | None) -> bool:
+    """Whether a macro is a text about the package that Autoconf writes for its own sources: ``PACKAGE_TARNAME``.
+
+    A public ``config.h`` has it by accident (Autoconf manual, AC_INIT), and another build system does not write it.
+    """
+    told = name_words(name)
+    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and told[-1] in _PACKAGE)
+    return (about or told[-2:] == ["lt", "objdir"]) and _TEXTS.fullmatch(value or "") is not None
+
+
 def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
@@ -73,7 +86,7 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     that it has in a text, where none went; the number of the release in another spelling. A limit, a format or
     an option is none of these.
     """
-    if is_probe(name, old) and is_probe(name, new):
+    if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True
     told = name_words(name)
     if is_of_something_else(told) or "default" in told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from abistore.compare.classify.constants.release import lesser_parts, tells_release
 from abistore.compare.context import Context
@@ -30,9 +30,20 @@ def meanings(declared: Changed[Declared], context: Context) -> tuple[str, str] |
 
 def follows_release(declared: Changed[Declared], context: Context) -> bool:
     """Whether a constant tells the release, or only those that it names and that do so changed."""
-    return tells_release(declared.subject.name) or (
-        declared.old.value == declared.new.value and _only_release(declared.old, declared.subject.name, context, ())
-    )
+    return tells_release(declared.subject.name) or _follows_only(declared, context, tells_release)
+
+
+def follows_lesser_parts(declared: Changed[Declared], context: Context) -> bool:
+    """Whether only lesser numbers of three (:func:`is_lesser_part`) changed of what a constant names, or the release.
+
+    ``#define GEO_API_VERSION_STR GEO_TEXT(GEO_API_VERSION_MAJOR, GEO_API_VERSION_MINOR, GEO_API_VERSION_PATCH)``.
+    """
+    return _follows_only(declared, context, lambda each: tells_release(each) or is_lesser_part(each, context))
+
+
+def _follows_only(declared: Changed[Declared], context: Context, told: Callable[[Name], bool]) -> bool:
+    same_text = declared.old.value == declared.new.value
+    return same_text and _only(told, declared.old, declared.subject.name, context, ())
 
 
 def is_lesser_part(name: Name, context: Context) -> bool:
@@ -51,11 +62,13 @@ def is_lesser_part(name: Name, context: Context) -> bool:
     return first is not None and first == second and third
 
 
-def _only_release(declared: Declared, name: Name, context: Context, above: tuple[Name, ...]) -> bool:
+def _only(
+    told: Callable[[Name], bool], declared: Declared, name: Name, context: Context, above: tuple[Name, ...]
+) -> bool:
     changed = [each for each in named(declared, name) if each not in above and _differs(each, context)]
     return bool(changed) and all(
-        tells_release(each)
-        or (_is_kept(each, context) and _only_release(written(context.old, each), each, context, (*above, name)))
+        told(each)
+        or (_is_kept(each, context) and _only(told, written(context.old, each), each, context, (*above, name)))
         for each in changed
     )
 

@@ -50,7 +50,7 @@ def tells_release(name: Name) -> bool:
     if len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED:
         return True
     told = any(word in _RELEASE or _VERSION.fullmatch(word) for word in words) or (bool(words) and words[-1] in _PARTS)
-    told = told or words[-2:] == ["package", "string"]
+    told = told or words[-2:] in (["package", "string"], ["patch", "level"])
     return told and not is_of_something_else(words)
 
 

@@ -1,15 +1,19 @@
-"""Default constructors that nobody writes any more, and that compilers make all the same."""
+"""Constructors, assignments and destructors that nobody writes any more, and that compilers make all the same."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
 
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Field, Foreign, Function, Named, Record
+from abistore.model.shapes import Field, Foreign, Function, Named, Pointer, Qualified, Record
+
+Special: TypeAlias = Literal["copy", "move", "copy assignment", "move assignment", "destructor"]
+"""A member function that compilers make where nobody writes it, other than the default constructor."""
 
 EMPTY: Final = frozenset(
     {
@@ -22,7 +26,66 @@ EMPTY: Final = frozenset(
 
 
 def is_made_by_compilers(name: Name, context: Context) -> bool:
-    """Whether ``name`` is a default constructor that public headers defined, and compilers define now.
+    """Whether ``name`` is a special member that public headers defined, and compilers define now."""
+    return _is_made_anew(name, context) or _is_copied_anew(name, context)
+
+
+def _is_copied_anew(name: Name, context: Context) -> bool:
+    """Whether ``name`` was ``= default`` or a destructor, and the class copies as before without saying so.
+
+    What the class holds is the same, so that it can still be copied; it says of no special member that there is none,
+    and declares no move, which would take the copies away ([class.copy.ctor], [class.copy.assign]).
+    """
+    function = next((each for each in context.old.variants("source", name) if isinstance(each, Function)), None)
+    if function is None or function.method is None or function.method.access != "public":
+        return False
+    owner = function.method.owner
+    sort = special_member(function)
+    if sort is None or function.is_virtual or not (function.method.defaulted or sort == "destructor"):
+        return False
+    old, new = _record(owner, context.old), _record(owner, context.new)
+    if old is None or new is None or _held(old) != _held(new) or new.deleted:
+        return False
+    return not {"move", "move assignment"} & set(_special_members(owner, context.new))
+
+
+def special_member(function: Function) -> Special | None:
+    """Which special member a method is ([special]); ``None`` for any other and for a default constructor."""
+    method = function.method
+    if method is None or method.static:
+        return None
+    called = last_component(function.display)
+    if called == f"~{last_component(method.owner.spelling)}":
+        return "destructor"
+    if len(function.parameters) != 1 or called not in ("operator=", last_component(method.owner.spelling)):
+        return None
+    taken, assigns = function.parameters[0], called == "operator="
+    if taken == Pointer(Named(method.owner), "&&"):
+        return "move assignment" if assigns else "move"
+    if taken == Pointer(Qualified(Named(method.owner), ("const",)), "&"):
+        return "copy assignment" if assigns else "copy"
+    return None
+
+
+def _special_members(owner: Name, side: SideFacts) -> Iterator[Special]:
+    """The special members of a class that the headers of a side declare."""
+    for name in {**side.tables.constructors(owner), **side.tables.handling(owner)}:
+        for each in side.variants("source", name):
+            if isinstance(each, Function) and (sort := special_member(each)) is not None:
+                yield sort
+
+
+def _held(record: Record) -> tuple[object, ...]:
+    return tuple((each.name, each.type) for each in record.fields), tuple(each.type for each in record.bases)
+
+
+def _record(owner: Name, side: SideFacts) -> Record | None:
+    record = next((each for each in side.variants("source", owner) if isinstance(each, Record)), None)
+    return record or next((each for each in [side.shape(owner)] if isinstance(each, Record)), None)
+
+
+def _is_made_anew(name: Name, context: Context) -> bool:
+    """Whether ``name`` was a default constructor, and a value stands beside each member now.
 
     The class has none that somebody wrote, nor a base class, and each member has a value by itself: ``int count = 0;``
     or a ``std::string``. Then ``Point p;``, ``const Point p;`` and ``Point{}`` compile as they did, and give all
@@ -31,8 +94,7 @@ def is_made_by_compilers(name: Name, context: Context) -> bool:
     owner = _constructed(name, context.old)
     if owner is None or _has_constructor(owner, context.new):
         return False
-    record = next((each for each in context.new.variants("source", owner) if isinstance(each, Record)), None)
-    record = record or next((each for each in [context.new.shape(owner)] if isinstance(each, Record)), None)
+    record = _record(owner, context.new)
     text = next((each for each in context.new.variants("source", owner) if isinstance(each, Declared)), None)
     if record is None or text is None or record.bases or record.virtuals or record.sort == "union":
         return False
