@@ -168,7 +168,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "compat_version": ("the compatibility version of a dylib", ("",)),
     "constant": (
         "a constant or macro, whose value consumers have compiled in",
-        ("build", "enum", "handed", "initializer", "macro", "number", "sentinel", "use", "version", "version_handed"),
+        (
+            *("build", "default", "enum", "handed", "initializer", "macro", "number", "sentinel", "type", "use"),
+            *("version", "version_handed"),
+        ),
     ),
     "constexpr": ("a promise that a declaration may be used for constants", ("",)),
     "constraint": ("a concept, or what a template asks of its arguments", ("",)),

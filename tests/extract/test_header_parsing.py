@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,15 @@ def test_headers_of_the_same_name_in_two_folders_have_different_names(tmp_path: 
     written(tmp_path, {"c/api.h": "int f(void);", "cpp/api.h": "int g(void);"})
     found = find_headers(HeaderOptions((tmp_path / "c", tmp_path / "cpp")))
     assert [header.name for header in found.headers] == ["api.h", "cpp/api.h"]
+
+
+@pytest.mark.parametrize("release", ["geo-1.4", "geo-1.5"])
+def test_files_of_the_same_name_are_called_alike_in_each_release(release: str, tmp_path: Path) -> None:
+    """The folder around both is called after the release: with it in a name, no header would be that of the other."""
+    folder = written(tmp_path / release, {"geo.h": "int f(void);", "geo/geo.h": "int g(void);", "geo/more.h": ""})
+    for files in permutations([folder / "geo.h", folder / "geo" / "geo.h", folder / "geo" / "more.h"]):
+        found = find_headers(HeaderOptions(files))
+        assert [header.name for header in found.headers] == ["geo.h", "geo/geo.h", "more.h"]
 
 
 def test_a_file_that_was_given_is_public_alone(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -109,9 +109,10 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
     folders: list[GivenFolder] = []
     found: dict[Path, GivenHeader] = {}
     hidden = 0
-    for given in options.headers:
-        folder, names = _named(given)
-        folder = msgspec.structs.replace(folder, prefix=_prefix(folder, folders))
+    given = [_named(path) for path in options.headers]
+    places = _places(folder for folder, _ in given)
+    for folder, names in given:
+        folder = msgspec.structs.replace(folder, prefix=_prefix(folder, folders, places))
         folders.append(folder)
         for name in names:
             if not is_of(name, options.projects):
@@ -152,8 +153,25 @@ def _listed(folder: Path) -> Sequence[str]:
         raise HeaderError(f"{where}: cannot be read: {error.strerror}", "check its permissions") from None
 
 
-def _prefix(folder: GivenFolder, before: Sequence[GivenFolder]) -> str:
-    """What tells the headers of a folder from those of the same names in others."""
+def _places(folders: Iterable[GivenFolder]) -> Mapping[str, frozenset[Path]]:
+    """The folders in which files lie that were given one by one, by the names of the files."""
+    found: dict[str, set[Path]] = {}
+    for folder in folders:
+        for name in folder.files or ():
+            found.setdefault(name, set()).add(folder.path)
+    return {name: frozenset(paths) for name, paths in found.items()}
+
+
+def _prefix(folder: GivenFolder, before: Sequence[GivenFolder], places: Mapping[str, frozenset[Path]]) -> str:
+    """What tells the headers of a folder from those of the same names in others.
+
+    Of ``geo-1.4/geo.h`` and ``geo-1.4/geo/geo.h`` the second one has it, ``geo/``: the folder that both lie in may be
+    called after the release.
+    """
+    alike = frozenset[Path]().union(*(places[each] for each in folder.files or ()))
+    if len(alike) > 1:
+        inside = os.path.relpath(folder.path, os.path.commonpath(alike))
+        return "" if inside == os.curdir else f"{inside}/"
     others = {each.path for each in before if each.files is None or folder.files is None or each.files & folder.files}
     return f"{folder.path.name}/" if others - {folder.path} else ""
 
