@@ -138,7 +138,7 @@ def _built_ins(options: HeaderOptions, triple: str, major: int) -> BuiltIns:
     for folder in found:
         alien = () if _version(folder) == major else _intrinsics(folder / "include")
         arguments = ("-resource-dir", str(folder))
-        return BuiltIns(f"clang {_version(folder)}", folder / "include", arguments, alien)
+        return BuiltIns(f"clang {_version(folder)}", folder / "include", arguments, alien, declaring=bool(alien))
     for folder in _gcc_folders(triple):
         arguments = ("-nobuiltininc", f"-idirafter{folder}")
         return BuiltIns(f"gcc {folder.parent.name}", folder, arguments, _intrinsics(folder), declaring=True)

@@ -1,6 +1,7 @@
-"""gcc's headers of intrinsics as libclang can read them: their types and declarations, without the bodies.
+"""Another compiler's headers of intrinsics as libclang can read them: types and declarations, without the bodies.
 
-The bodies call functions that gcc alone has built in. What other headers make of intrinsics only needs declarations::
+The bodies call functions that gcc, or a clang of that version, alone has built in. What other headers make of
+intrinsics only needs declarations::
 
     extern __inline __m128 __attribute__((__gnu_inline__, __always_inline__, __artificial__))
     _mm_add_ps (__m128 __A, __m128 __B)
