@@ -178,7 +178,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ctor": ("a constructor", ("abstract",)),
     "declaration": (
         "anything that is declared: a function, variable or type",
-        ("", "inaccessible", "inline", "internal", "own", "private", "scope", "template", "uncallable", "variant"),
+        (
+            *("", "inaccessible", "inline", "internal", "own", "private", "scope", "template", "uncallable"),
+            *("unexported", "variant"),
+        ),
     ),
     "deprecation": ("a mark that something is deprecated", ("",)),
     "enum": ("an enumeration", ("scope", "underlying_type", "unused")),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
-from abistore.compare.classify.constants.named import follows_lesser_parts, follows_release, is_lesser_part, meanings
+from abistore.compare.classify.constants.named import follows_interface, follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
 from abistore.compare.classify.constants.release import accepts_former, tells_release
 from abistore.compare.classify.declared_traits import gained, lost
@@ -151,14 +151,10 @@ def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context
 
 def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[str, str], context: Context) -> bool:
     from abistore.compare.classify.constants.build import tells_build  # headers alone have macros
-    from abistore.compare.classify.constants.release import adds_to_interface
 
     if isinstance(declared, Removed) or not all("macro" in each.traits for each in (declared.old, declared.new)):
         return False
-    name = declared.subject.name
-    if tells_build(name, *values) or adds_to_interface(name, *values):
-        return True
-    return is_lesser_part(name, context) or follows_lesser_parts(declared, context)
+    return tells_build(declared.subject.name, *values) or follows_interface(declared, context)
 
 
 def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:

@@ -80,8 +80,24 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     Fix: keep the declaration and mark it deprecated.
     """
     name = declared.subject.name
-    if _is_missed(declared, context) and _superseding(name, context) is None and not _is_implied(name, context):
+    stands = _superseding(name, context) is not None or _is_implied(name, context)
+    if _is_missed(declared, context) and not stands and not is_unexported(context.old, name, declared.old):
         yield Note("no public header declares it any more", demangle(name.spelling), None)
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="removed")
+def declaration_unexported_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A function or variable is no longer declared that the library did not export.
+
+    No program that uses it could be linked with this library. Where another library of the project defines it, or a
+    static one, sources that use it stop compiling.
+
+    Fix: nothing, unless another library has it.
+    """
+    name = declared.subject.name
+    stands = _superseding(name, context) is not None or _is_implied(name, context)
+    if _is_missed(declared, context) and not stands and is_unexported(context.old, name, declared.old):
+        yield Note("it was declared and not exported", demangle(name.spelling), None)
 
 
 def _is_missed(declared: Removed[Declared], context: Context) -> bool:

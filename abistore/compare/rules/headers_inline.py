@@ -80,7 +80,8 @@ def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: keep a definition in the library that is not inline.
     """
-    if declared.subject.name.kind == "function" and gained(declared, "inline"):
+    defined = "defined" in declared.old.traits  # each program has its own copy already
+    if declared.subject.name.kind == "function" and gained(declared, "inline") and not defined:
         yield Note("the function is inline", None, "inline")
 
 

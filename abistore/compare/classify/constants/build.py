@@ -43,6 +43,9 @@ _PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
 _TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
 """Texts, and a list of them that a null pointer ends."""
 
+_LISTED: Final = re.compile(r'\s*"\s*[\w:.+-]+(?:\s*([,;|])\s*[\w:.+-]+)(?:\s*\1\s*[\w:.+-]+)+\s*"\s*')
+"""Three words or more with one sign between them: ``"generic,broker,topic"``."""
+
 _PATH: Final = re.compile(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
 _BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"})
 _FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
@@ -98,7 +101,7 @@ def tells_build(name: Name, old: str, new: str) -> bool:
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:
-    if told[-1:] == ["features"] or told[-2:] in (["feature", "list"], ["features", "list"]):
+    if _is_list_of_features(told) or all(_LISTED.fullmatch(each) for each in (old, new)):
         return _entries(old) <= _entries(new)
     if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
         return True
@@ -117,9 +120,19 @@ def _is_place(told: list[str], old: str, new: str) -> bool:
     return built and all(_PATH.fullmatch(each) for each in (old, new))
 
 
+def _is_list_of_features(told: list[str]) -> bool:
+    return told[-1:] == ["features"] or told[-2:] in (["feature", "list"], ["features", "list"])
+
+
 def _entries(text: str) -> frozenset[str]:
-    """What a list in a text names, or a list of texts; one that loses an entry tells of something that went."""
-    return frozenset(re.findall(r"[^\s\",;]+", text.replace(r"\n", "\n")))
+    """What a list in a text names, or a list of texts; one that loses an entry tells of something that went.
+
+    Of lines, each names one and describes it: ``"\\n * csparse, a sparse solver"``.
+    """
+    lines = text.replace(r"\n", "\n").split("\n")
+    if len(lines) > 2:
+        return frozenset(found[0] for line in lines if (found := re.findall(r"\w[^\s\",;:]*", line)))
+    return frozenset(re.findall(r"[^\s\",;]+", text))
 
 
 def _is_stamp(old: str, new: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from abistore.compare.classify.constants.release import lesser_parts, tells_release
+from abistore.compare.classify.constants.release import tells_interface, tells_release
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.declared import Declared
@@ -33,33 +33,19 @@ def follows_release(declared: Changed[Declared], context: Context) -> bool:
     return tells_release(declared.subject.name) or _follows_only(declared, context, tells_release)
 
 
-def follows_lesser_parts(declared: Changed[Declared], context: Context) -> bool:
-    """Whether only lesser numbers of three (:func:`is_lesser_part`) changed of what a constant names, or the release.
+def follows_interface(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a constant tells the version of an interface, or only such and the release changed of what it names.
 
-    ``#define GEO_API_VERSION_STR GEO_TEXT(GEO_API_VERSION_MAJOR, GEO_API_VERSION_MINOR, GEO_API_VERSION_PATCH)``.
+    ``#define GEO_API_VERSION_STR GEO_TEXT(GEO_API_VERSION_MAJOR, GEO_API_VERSION_MINOR)``.
     """
-    return _follows_only(declared, context, lambda each: tells_release(each) or is_lesser_part(each, context))
+    return tells_interface(declared.subject.name) or _follows_only(
+        declared, context, lambda each: tells_release(each) or tells_interface(each)
+    )
 
 
 def _follows_only(declared: Changed[Declared], context: Context, told: Callable[[Name], bool]) -> bool:
     same_text = declared.old.value == declared.new.value
     return same_text and _only(told, declared.old, declared.subject.name, context, ())
-
-
-def is_lesser_part(name: Name, context: Context) -> bool:
-    """Whether a macro is a lesser number of three, and the first of them stays: ``GEO_API_VERSION_PATCH``.
-
-    A patch number counts mends of a release. An interface has nothing to mend: what is numbered by three numbers is the
-    release, whatever the macros are called. So it is not with two, nor with those of a format or a structure.
-    """
-    spelled = lesser_parts(name)
-    if spelled is None:
-        return False
-    major, patches = spelled
-    both = (context.old, context.new)
-    first, second = (written(side, Name("variable", major)).value for side in both)
-    third = all(any(written(side, Name("variable", each)).value is not None for each in patches) for side in both)
-    return first is not None and first == second and third
 
 
 def _only(

@@ -11,7 +11,7 @@ from abistore.model.names import Name
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _RELEASE: Final = frozenset({"release", "revision", "rev"})
-_VERSION: Final = re.compile(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|num|number|str|string|text)?")
+_VERSION: Final = re.compile(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
 """A word that says version, alone or run together with what kind it is: ``VERSION``, ``VERNUM``, ``STRVERSION``."""
 
 _LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
@@ -26,14 +26,6 @@ _NO_RELEASE: Final = frozenset(
 """A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
 
 _INTERFACE: Final = frozenset({"api", "interface"})
-_NUMBERED: Final = re.compile(
-    r'(?P<maker>[A-Za-z_]\w*\(|")\s*(?P<major>\d{1,9})\s*[.,]\s*(?P<minor>\d{1,9})(?:\s*[.,]\s*\d+)*\s*[")]'
-)
-"""How the version of an interface is written that has a major and a minor number: ``"1.14"``, ``VERSION(1, 14)``."""
-
-_PATCHES: Final = ("patch", "micro", "patchlevel")
-"""How the last of three numbers is called."""
-
 _LIBTOOL: Final = frozenset({"current", "age"})
 _COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
 """What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
@@ -47,8 +39,10 @@ def tells_release(name: Name) -> bool:
     library version information") moves with every release that adds something.
     """
     words = name_words(name)
-    if len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED:
-        return True
+    return (len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED) or _is_version(words)
+
+
+def _is_version(words: list[str]) -> bool:
     told = any(word in _RELEASE or _VERSION.fullmatch(word) for word in words) or (bool(words) and words[-1] in _PARTS)
     told = told or words[-2:] in (["package", "string"], ["patch", "level"])
     return told and not is_of_something_else(words)
@@ -59,34 +53,15 @@ def is_of_something_else(words: list[str]) -> bool:
     return not _NO_RELEASE.isdisjoint(words)
 
 
-def adds_to_interface(name: Name, old: str, new: str) -> bool:
-    """Whether a constant tells the version of an interface, and it says of itself that it has more and lost nothing.
+def tells_interface(name: Name) -> bool:
+    """Whether a constant is called the version of an interface, or a part of it: ``GEO_API_VERSION``.
 
-    ``"1.14"`` and ``GEO_MAKE_VERSION(1, 14)`` have a minor number that rises where something is added, and a major one
-    that stays. A plain number says nothing of the kind, nor does the version of an ABI, a file or a structure.
+    What an interface has and no longer has, its declarations tell. A number that says that it is another one lets
+    sources take another way (``#if GEO_API_VERSION >= 3``), and no more. The version of an ABI, a format, a protocol or
+    a structure is another matter: data and programs are made for that.
     """
-    words = name_words(name)
-    if (
-        words[-1:] != ["version"]
-        or _INTERFACE.isdisjoint(words)
-        or is_of_something_else([each for each in words if each not in _INTERFACE])
-    ):
-        return False
-    before, after = (_NUMBERED.fullmatch(each.strip()) for each in (old, new))
-    if before is None or after is None or before["maker"] != after["maker"]:
-        return False
-    return before["major"] == after["major"] != "0" and int(before["minor"]) <= int(after["minor"])
-
-
-def lesser_parts(name: Name) -> tuple[str, tuple[str, ...]] | None:
-    """For ``GEO_API_VERSION_MINOR``, how the first and the last number beside it may be called; else ``None``."""
-    words = name_words(name)
-    if words[-1:] not in (["minor"], *([each] for each in _PATCHES)) or not {"version", "ver"} & {*words[:-1]}:
-        return None
-    if is_of_something_else([each for each in words if each not in _INTERFACE]):
-        return None
-    stem = name.spelling[: -len(words[-1])]
-    return f"{stem}MAJOR", tuple(f"{stem}{each.upper()}" for each in _PATCHES)
+    told = name_words(name)
+    return not _INTERFACE.isdisjoint(told) and _is_version([each for each in told if each not in _INTERFACE])
 
 
 def accepts_former(name: Name) -> bool:
