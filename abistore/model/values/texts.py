@@ -11,6 +11,9 @@ TOKEN: Final = pattern(
     r"""(?P<number>(?:0[xX][\da-fA-F']+|0[bB][01']+|\d[\d']*)[uUlLzZ]*(?![\w.']))"""
     r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_$][\w$]*|\.?\d[\w.']*|<<|>>|[=!<>]=|&&|\|\||\S"""
 )
+PLAIN: Final = pattern(r"0|[1-9]\d{0,8}")
+"""An ``int`` on every machine, in the spelling that such a number has: most constants are one."""
+
 MOST: Final = 256
 """A longer text is compared as it is: the values of constants are short."""
 
@@ -22,6 +25,8 @@ def normal(text: str) -> str | tuple[str, ...]:
 
 def constant(text: str) -> str | None:
     """What a text of numbers or strings is worth; ``None`` for any other, and for one that machines see differently."""
+    if PLAIN.fullmatch(text):
+        return text
     if len(text) > MOST:
         return None
     value = evaluated([match[0] for match in TOKEN.finditer(text)])
