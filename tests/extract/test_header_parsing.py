@@ -123,6 +123,22 @@ def test_what_holds_no_headers_is_an_error(made: Any, said: str, tmp_path: Path)
         find_headers(HeaderOptions((path,)))
 
 
+def test_a_header_of_a_librarys_own_folder_is_none_of_the_systems(tmp_path: Path) -> None:
+    """Consumers search ``include``, and mean the C library's ``<features.h>``, which ``<stdint.h>`` needs."""
+    folder = written(
+        tmp_path / "include",
+        {
+            "geo.h": "#include <geo/features.h>\n#include <geo/more.h>\nint f(void);\n",
+            "geo/features.h": "#define GEO_PNG 1\n",
+            "geo/more.h": '#include <stdint.h>\n#include "features.h"\nint32_t more(void);\n',
+            "geo/deep/parts.h": '#include "more.h"\nint32_t parts(void);\n',
+        },
+    )
+    files = [folder / "geo.h", *sorted((folder / "geo").glob("*.h")), folder / "geo" / "deep" / "parts.h"]
+    result = parsed(*files, language="c")
+    assert (said(result), result.set_aside) == ([], {})
+
+
 def test_patterns_that_hide_everything_are_an_error(tmp_path: Path) -> None:
     written(tmp_path, {"a.h": "", "b.h": ""})
     with pytest.raises(HeaderError, match="hides 2 headers, which is all there are"):

@@ -44,6 +44,13 @@ def _quoted(path: Path) -> str:
     return f"<{text}>" if '"' in text else f'"{text}"'
 
 
+class SearchedFolders(msgspec.Struct, frozen=True):
+    """Where given headers are found: the ``first`` folders before those of the system, the ``last`` behind them."""
+
+    first: tuple[Path, ...]
+    last: tuple[Path, ...] = ()
+
+
 class Invocation(msgspec.Struct, frozen=True):
     """How the umbrella is compiled, but for its language and standard.
 
@@ -54,7 +61,7 @@ class Invocation(msgspec.Struct, frozen=True):
     toolchain: HeaderToolchain
     options: HeaderOptions
     flags: CommonFlags
-    folders: tuple[Path, ...]
+    folders: SearchedFolders
     edited: Mapping[str, str] = {}
     standard: StandardIncludes = StandardIncludes()
 
@@ -71,9 +78,10 @@ class Invocation(msgspec.Struct, frozen=True):
         """The arguments for one reading. What the caller passes on comes last, so that it wins."""
         return [
             *self.own_arguments(reading),
-            *(f"-I{folder}" for folder in self.folders),
+            *(f"-I{folder}" for folder in self.folders.first),
             *(f"-I{folder.absolute()}" for folder in self.options.include_dirs),
             *self.flags.folders,
+            *(f"-idirafter{folder}" for folder in self.folders.last),
             *self.options.clang_args,
         ]
 
@@ -93,19 +101,28 @@ class Invocation(msgspec.Struct, frozen=True):
     @property
     def searched(self) -> Iterator[Path]:
         """The folders that are searched before those of the system, or may be."""
-        yield from self.folders
+        yield from self.folders.first
         yield from (folder.absolute() for folder in self.options.include_dirs)
         yield from (Path(_FOLDER.sub("", each)) for each in self.flags.folders)
 
 
-def include_folders(given: GivenHeaders, texts: Sequence[str]) -> tuple[Path, ...]:
+def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolders:
     """The folders that given headers are found from: their own, and folders around them that they name.
 
     ``#include <foo/bar.h>`` in ``include/foo/baz.h`` is found from ``include``, where only ``include/foo`` was given.
+    Consumers do not search ``include/foo`` then: a ``features.h`` in it is not what the C library means by its own.
     """
-    folders = dict.fromkeys(folder.path for folder in given.folders)
+    own = dict.fromkeys(folder.path for folder in given.folders)
     named = {name for text in texts for name in _INCLUDE.findall(text) if "/" in name and not name.startswith("/")}
-    return (*folders, *dict.fromkeys(_around(tuple(folders), sorted(named))))
+    folders = (*own, *dict.fromkeys(_around(tuple(own), sorted(named))))
+    last = dict.fromkeys(folder for folder in folders if _is_named_from_above(folder, folders, named))
+    return SearchedFolders(tuple(each for each in dict.fromkeys(folders) if each not in last), tuple(last))
+
+
+def _is_named_from_above(folder: Path, folders: Sequence[Path], named: Iterable[str]) -> bool:
+    """Whether headers include files of a folder by a name that begins in another one, in which it lies."""
+    inside = {f"{folder.relative_to(each)}/" for each in folders if each in folder.parents}
+    return any(name.startswith(start) and is_file(folder / name[len(start) :]) for start in inside for name in named)
 
 
 def _around(folders: Sequence[Path], named: Sequence[str]) -> Iterator[Path]:

@@ -103,7 +103,7 @@ def _parsed(
     libclang().underscored = "-apple-" in tools.triple
     folders = include_folders(given, texts)
     starts = {header.path: text for header, text in zip(given.headers, texts, strict=True)}
-    standard = standard_includes(starts, [*folders, *options.include_dirs], read.beginning_if_readable)
+    standard = standard_includes(starts, [*folders.first, *options.include_dirs], read.beginning_if_readable)
     invocation = Invocation(tools, options, flags, folders, memory(files), standard)
     named = [(header.name, text) for header, text in zip(given.headers, texts, strict=True)]
     parser = HeaderParser(given, invocation, read)

@@ -12,6 +12,7 @@ from abistore.model.declared import Argument, Declared, InlineBody, WrittenBase
 from abistore.model.names import Kind, Name
 from abistore.model.shapes import Alias, Function, Opaque, Record, Special, Variable
 from tests.extract.headers.agreement import X86_64, builtin_headers, walked
+from tests.public_headers import read_texts
 
 
 class Read:
@@ -516,3 +517,18 @@ def test_class_templates_tell_their_bases_by_qualified_names(folder: Path) -> No
         ),
         "geo::box<#0, 1>": (WrittenBase("geo::detail::sized<#0, 1>"), WrittenBase("#0")),
     }
+
+
+def test_a_template_that_derives_from_its_own_specialization_is_read() -> None:
+    """The base is known by its template alone, as long as no argument is: it is no base of itself."""
+    text = """
+template <class... Ts> struct seq {};
+template <class T, class... Ts> struct plus : plus<seq<T, Ts...>> {};
+template <class T> struct plus<T> { int rule; };
+template <class T> struct one : plus<T, char> { int more; };
+struct grammar : one<int> { plus<int, char> held; };
+int parse(const grammar &);
+"""
+    found = read_texts((("a.hpp", text),)).entries
+    (record,) = [each for each in found[Name("record", "grammar")] if isinstance(each, Record)]
+    assert (record.size, record.fields[0].offset) == (12, 64)

@@ -118,6 +118,22 @@ class ClassFacts:
         classes.depth -= 1
         return min(found, MOST_LOOKS)
 
+    def derives_from(self, other: ClassFacts) -> bool:
+        """Whether ``other`` is this class or among its bases, as far as these were looked at.
+
+        A template may be taken for its own base: ``template <class T, class... Ts> struct list : list<Ts...>``.
+        """
+        pending, seen = [self], {self}
+        while pending:
+            each = pending.pop()
+            if each is other:
+                return True
+            known: list[BaseClass] = vars(each).get("bases", [])
+            come = {base.facts for base in known if base.facts is not None} - seen
+            seen |= come
+            pending += come
+        return False
+
     @cached_property
     def bases(self) -> list[BaseClass]:
         """The direct bases, with the offsets of those that are not virtual, in bits."""
@@ -130,6 +146,8 @@ class ClassFacts:
                 if facts is None and self.is_instance:
                     cursor = self.classes.resolve(self, type)
                     facts = self.classes.of(cursor) if cursor is not None else None
+                    if facts is not None and facts.derives_from(self):
+                        facts = None
                 self.is_doubtful |= facts is None
                 found.append(BaseClass(each, facts, bool(lib.isVirtualBase(each))))
         return found
