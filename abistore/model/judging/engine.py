@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 138
+ENGINE: Final = 139
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "79bcc47415fad9a0"
+CORPUS: Final = "1b3907de1f147852"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

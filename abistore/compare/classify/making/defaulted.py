@@ -15,6 +15,8 @@ from abistore.model.shapes import Field, Foreign, Function, Named, Pointer, Qual
 Special: TypeAlias = Literal["copy", "move", "copy assignment", "move assignment", "destructor"]
 """A member function that compilers make where nobody writes it, other than the default constructor."""
 
+_MOVES: Final = frozenset({"move", "move assignment"})
+
 EMPTY: Final = frozenset(
     {
         *("basic_string", "vector", "deque", "list", "forward_list", "map", "multimap", "set", "multiset"),
@@ -34,7 +36,8 @@ def _is_copied_anew(name: Name, context: Context) -> bool:
     """Whether ``name`` was ``= default`` or a destructor, and the class copies as before without saying so.
 
     What the class holds is the same, so that it can still be copied; it says of no special member that there is none,
-    and declares no move, which would take the copies away ([class.copy.ctor], [class.copy.assign]).
+    and declares no move, which would take the copies away ([class.copy.ctor], [class.copy.assign]). A move is made
+    where nothing else is declared, not even a destructor.
     """
     function = next((each for each in context.old.variants("source", name) if isinstance(each, Function)), None)
     if function is None or function.method is None or function.method.access != "public":
@@ -46,7 +49,8 @@ def _is_copied_anew(name: Name, context: Context) -> bool:
     old, new = _record(owner, context.old), _record(owner, context.new)
     if old is None or new is None or _held(old) != _held(new) or new.deleted:
         return False
-    return not {"move", "move assignment"} & set(_special_members(owner, context.new))
+    declared = set(_special_members(owner, context.new))
+    return not declared if sort in _MOVES else _MOVES.isdisjoint(declared)
 
 
 def special_member(function: Function) -> Special | None:
