@@ -44,6 +44,8 @@ MENDED: Final[Mapping[Part, str]] = {
     "nothing exchanges breaks sources alone",
     Part.FOURTEENTH: "a public header that brings others along no longer breaks sources",
     Part.FIFTEENTH: "a text tells the release whose name runs `version` together with other words (`STRVERSION`)",
+    Part.SIXTEENTH: "a class template is read that derives from a specialization of its own; a folder that headers "
+    "name from the one above is searched behind the system's",
 }
 """What wrong answers of a part led to. It counts in no figure of that part, and does in those of later parts."""
 
