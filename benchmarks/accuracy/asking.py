@@ -34,7 +34,6 @@ CAUSES = 8
 LETTERS = 110
 FOLDERS = re.compile(r"(?<![\w.])(?:/[^\s/'\"]+)+/")
 
-
 STOPPING: Final = frozenset({"BREAKING", "API_BREAK"})
 """The verdicts of abistore at which a gate stops, unless it is told otherwise."""
 

@@ -56,9 +56,9 @@ def of_cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_kind_is_read_back_as_it_was_judged(file: Path, of_cases: Store) -> None:
-    case = cases(file)[0]
-    sides = snapshot_of(case, "old"), snapshot_of(case, "new")
-    assert_remembered(of_cases, *stored(of_cases, *sides, library=f"lib{case.label}"))
+    for case in cases(file)[:2]:
+        sides = snapshot_of(case, "old"), snapshot_of(case, "new")
+        assert_remembered(of_cases, *stored(of_cases, *sides, library=f"lib{case.label}"))
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def assert_judged_as_alone(store: Store, old: Release, new: Release, by: Ruling 
     assert found.churn == churn(before, after, differing(before, after))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", ["random", "of all rules"])
 def test_every_verdict_of_a_history_is_that_of_its_two_releases(maker: str, seed: int, address: str) -> None:
     random = Random(seed)
@@ -80,7 +80,7 @@ def seeing(random: Random, snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, evidence=tuple(states))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_history_by_a_ruling_and_of_uneven_evidence_is_that_of_its_releases(seed: int, address: str) -> None:
     random = Random(seed)
     stored(address, [seeing(random, each) for each in histories.history(seed, 9)], random.sample(range(9), 9))

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.db"))[:-1]
 """Databases of all older schemas."""
 
-STEP = 73
+STEP = 37
 """Of so many statements, an upgrade is killed at one."""
 
 KILLED = """

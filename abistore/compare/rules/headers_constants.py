@@ -18,6 +18,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.names import Name
 from abistore.model.words.telling import is_default
 
 
@@ -90,7 +91,11 @@ def constant_changed(declared: Changed[Declared] | Removed[Declared], context: C
 
 
 def _is_default(declared: Changed[Declared] | Removed[Declared]) -> bool:
-    return isinstance(declared, Changed) and is_default(last_component(declared.subject.name.spelling))
+    return isinstance(declared, Changed) and _is_called_default(declared.subject.name)
+
+
+def _is_called_default(name: Name) -> bool:
+    return is_default(last_component(name.spelling))
 
 
 @rule(Impact.RISK, evidence="source", element="variables", action="changed")
@@ -217,7 +222,7 @@ def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], con
 
 def _is_handed(declared: Changed[Declared] | Removed[Declared]) -> bool:
     """Whether headers hand a constant to the library that is no default."""
-    return bool(declared.old.handed) and not is_default(declared.subject.name.spelling)
+    return bool(declared.old.handed) and not _is_called_default(declared.subject.name)
 
 
 def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:

@@ -80,8 +80,7 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
     Fix: keep the declaration and mark it deprecated.
     """
     name = declared.subject.name
-    stands = _superseding(name, context) is not None or _is_implied(name, context)
-    if _is_missed(declared, context) and not stands and not is_unexported(context.old, name, declared.old):
+    if _has_no_other(declared, context) and not is_unexported(context.old, name, declared.old):
         yield Note("no public header declares it any more", demangle(name.spelling), None)
 
 
@@ -95,9 +94,14 @@ def declaration_unexported_removed(declared: Removed[Declared], context: Context
     Fix: nothing, unless another library has it.
     """
     name = declared.subject.name
-    stands = _superseding(name, context) is not None or _is_implied(name, context)
-    if _is_missed(declared, context) and not stands and is_unexported(context.old, name, declared.old):
+    if _has_no_other(declared, context) and is_unexported(context.old, name, declared.old):
         yield Note("it was declared and not exported", demangle(name.spelling), None)
+
+
+def _has_no_other(declared: Removed[Declared], context: Context) -> bool:
+    """Whether a declaration is gone and no other function, and none that compilers make, takes its calls."""
+    name = declared.subject.name
+    return _is_missed(declared, context) and _superseding(name, context) is None and not _is_implied(name, context)
 
 
 def _is_missed(declared: Removed[Declared], context: Context) -> bool:

@@ -103,7 +103,7 @@ def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
                 continue
             name = place.file.name
             if name not in texts:
-                texts[name] = _contents(unit, place.file)
+                texts[name] = contents(unit, place.file)
             line, fatal = _line(texts[name], place.offset), said.severity >= _FATAL
             yield Diagnostic(name, place.line, said.spelling, line, place.offset, fatal)
 
@@ -120,7 +120,7 @@ def lines_with_errors(unit: TranslationUnit, file: str) -> dict[int, Diagnostic]
     return found
 
 
-def _contents(unit: TranslationUnit, file: Any) -> bytes:
+def contents(unit: TranslationUnit, file: Any) -> bytes:
     """The text of a file as the parser had it."""
     library, size = cindex.conf.lib, c_size_t()
     library.clang_getFileContents.argtypes = [c_void_p, c_void_p, POINTER(c_size_t)]
@@ -142,7 +142,7 @@ def _line(text: bytes, offset: int) -> str:
 def included_texts(unit: TranslationUnit) -> Iterator[tuple[str, bytes]]:
     """What each file held that was read because another includes it."""
     for one in unit.get_includes():
-        yield one.include.name, _contents(unit, one.include)
+        yield one.include.name, contents(unit, one.include)
 
 
 def included_files(unit: TranslationUnit) -> Iterator[IncludedFile]:

@@ -114,15 +114,24 @@ def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolder
     """
     own = dict.fromkeys(folder.path for folder in given.folders)
     named = {name for text in texts for name in _INCLUDE.findall(text) if "/" in name and not name.startswith("/")}
-    folders = (*own, *dict.fromkeys(_around(tuple(own), sorted(named))))
-    last = dict.fromkeys(folder for folder in folders if _is_named_from_above(folder, folders, named))
-    return SearchedFolders(tuple(each for each in dict.fromkeys(folders) if each not in last), tuple(last))
+    folders = tuple(dict.fromkeys((*own, *_around(tuple(own), sorted(named)))))
+    last = set(_named_from_above(folders, named))
+    return SearchedFolders(
+        tuple(each for each in folders if each not in last), tuple(each for each in folders if each in last)
+    )
 
 
-def _is_named_from_above(folder: Path, folders: Sequence[Path], named: Iterable[str]) -> bool:
-    """Whether headers include files of a folder by a name that begins in another one, in which it lies."""
-    inside = {f"{folder.relative_to(each)}/" for each in folders if each in folder.parents}
-    return any(name.startswith(start) and is_file(folder / name[len(start) :]) for start in inside for name in named)
+def _named_from_above(folders: Sequence[Path], named: Iterable[str]) -> Iterator[Path]:
+    """The folders of which headers include files by a name that begins in another one, in which they lie."""
+    files = dict[str, list[str]]()
+    for name in named:
+        for slash in re.finditer("/", name):
+            files.setdefault(name[: slash.start()], []).append(name[slash.end() :])
+    known = set(folders)
+    for folder in folders:
+        starts = (each for each in folder.parents if each in known)
+        if any(is_file(folder / file) for each in starts for file in files.get(str(folder.relative_to(each)), ())):
+            yield folder
 
 
 def _around(folders: Sequence[Path], named: Sequence[str]) -> Iterator[Path]:

@@ -141,9 +141,9 @@ def main() -> None:
         PAGE.write_text(page(", ".join(versions())))
         return
     if asked.again:
-        if not asked.missing:
+        known = answers(again.AGAIN) if asked.missing else {}
+        if not asked.missing and not asked.library:
             again.AGAIN.unlink(missing_ok=True)  # the answers of an older engine
-        known = answers(again.AGAIN)
         sys.exit(ask_again(asked.library, known, only_here=asked.here, jobs=asked.jobs))
     chosen = list(pairs_of(Part(asked.part), asked.library))
     if asked.build:

@@ -55,6 +55,13 @@ def test_fields_that_a_class_includes_are_no_declarations() -> None:
     assert declared(whole, ("fields.h", "int rows;\nint columns;\n"), language="c") == {"Problem", "solve"}
 
 
+def test_a_header_that_includes_itself_within_a_declaration_is_no_part_of_another() -> None:
+    """It lists something once, and takes the list in again with another macro."""
+    listed = "#ifdef ITEM\nITEM(red)\nITEM(blue)\n#else\n#define ITEM(name) item_##name,\nenum item {\n"
+    listed += '#include "items.h"\n};\n#undef ITEM\nint paint(enum item);\n#endif\n'
+    assert declared(("items.h", listed), ("other.h", "int other(void);\n"), language="c") >= {"item", "paint", "other"}
+
+
 def test_c_functions_stay_those_of_c_where_only_the_header_around_says_so() -> None:
     around = ("a.hpp", 'extern "C" {\n#include "core.h"\n}\nint more();\n')
     assert declared(around, ("core.h", "#pragma once\nint core(int);\n")) == {"core", "_Z4morev"}

@@ -85,9 +85,9 @@ def is_of_package(name: Name, value: str | None) -> bool:
 def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
-    That is what ``configure`` found; the time, place or compiler of a build; the commit it was made from; the features
-    that it has in a text, where none went; the number of the release in another spelling. A limit, a format or
-    an option is none of these.
+    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
+    made from; the features that it has, or another list of words in a text, where none went; the number of the release
+    in another spelling. A limit, a format or an option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
 from abistore.compare.context import Context
+from abistore.compare.diff.headers.constructed import takes
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Field, Foreign, Function, Named, Pointer, Qualified, Record
-
-Special: TypeAlias = Literal["copy", "move", "copy assignment", "move assignment", "destructor"]
-"""A member function that compilers make where nobody writes it, other than the default constructor."""
-
-_MOVES: Final = frozenset({"move", "move assignment"})
+from abistore.model.shapes import Field, Foreign, Function, Named, Record
 
 EMPTY: Final = frozenset(
     {
@@ -40,43 +36,32 @@ def _is_copied_anew(name: Name, context: Context) -> bool:
     where nothing else is declared, not even a destructor.
     """
     function = next((each for each in context.old.variants("source", name) if isinstance(each, Function)), None)
-    if function is None or function.method is None or function.method.access != "public":
+    if function is None or function.method is None or function.method.access != "public" or function.is_virtual:
         return False
     owner = function.method.owner
-    sort = special_member(function)
-    if sort is None or function.is_virtual or not (function.method.defaulted or sort == "destructor"):
+    written = not (function.method.defaulted or _destroys(function))
+    if written or name not in _special_members(owner, context.old):
         return False
     old, new = _record(owner, context.old), _record(owner, context.new)
     if old is None or new is None or _held(old) != _held(new) or new.deleted:
         return False
-    declared = set(_special_members(owner, context.new))
-    return not declared if sort in _MOVES else _MOVES.isdisjoint(declared)
+    declared = _special_members(owner, context.new)
+    if takes(function, owner, ("&&",)):
+        return not declared
+    return not any(takes(each, owner, ("&&",)) for each in declared.values())
 
 
-def special_member(function: Function) -> Special | None:
-    """Which special member a method is ([special]); ``None`` for any other and for a default constructor."""
-    method = function.method
-    if method is None or method.static:
-        return None
-    called = last_component(function.display)
-    if called == f"~{last_component(method.owner.spelling)}":
-        return "destructor"
-    if len(function.parameters) != 1 or called not in ("operator=", last_component(method.owner.spelling)):
-        return None
-    taken, assigns = function.parameters[0], called == "operator="
-    if taken == Pointer(Named(method.owner), "&&"):
-        return "move assignment" if assigns else "move"
-    if taken == Pointer(Qualified(Named(method.owner), ("const",)), "&"):
-        return "copy assignment" if assigns else "copy"
-    return None
+def _special_members(owner: Name, side: SideFacts) -> Mapping[Name, Function]:
+    """What the headers of a side declare to copy, move, assign and destroy objects of a class ([special])."""
+    names = {**side.tables.constructors(owner), **side.tables.handling(owner)}
+    functions = ((name, each) for name in names for each in side.variants("source", name))
+    return {
+        name: each for name, each in functions if isinstance(each, Function) and (_destroys(each) or takes(each, owner))
+    }
 
 
-def _special_members(owner: Name, side: SideFacts) -> Iterator[Special]:
-    """The special members of a class that the headers of a side declare."""
-    for name in {**side.tables.constructors(owner), **side.tables.handling(owner)}:
-        for each in side.variants("source", name):
-            if isinstance(each, Function) and (sort := special_member(each)) is not None:
-                yield sort
+def _destroys(function: Function) -> bool:
+    return last_component(function.display).startswith("~")
 
 
 def _held(record: Record) -> tuple[object, ...]:

@@ -51,11 +51,18 @@ def _directives(unit: Any, real: Path) -> Iterator[tuple[str, str]]:
             known[file] = real(lib.text(lib.getFileName(file)))
         return known[file]
 
+    for by, _, file in directives(unit):
+        yield path(by), path(file)
+
+
+def directives(unit: Any) -> Iterator[tuple[int, int, int]]:
+    """Each include that the preprocessor followed: the file and offset of its directive, and the file that it names."""
+    lib = libclang()
     for each in lib.top(unit):
         if each.kind == kinds.INCLUSION and (file := lib.getIncludedFile(each)):
-            by, _, _ = lib.place(lib.getCursorLocation(each))
+            by, _, offset = lib.place(lib.getCursorLocation(each))
             if by:
-                yield path(by), path(file)
+                yield by, offset, file
 
 
 def _values(includes: Mapping[str, Iterable[str]]) -> Iterator[str]:
