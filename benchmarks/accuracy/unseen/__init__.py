@@ -75,6 +75,9 @@ class Part(StrEnum):
     SIXTEENTH = "sixteenth"
     """Of libraries chosen when most of the fifteenth part had been judged, and judged once: ``part = "sixteenth"``."""
 
+    SEVENTEENTH = "seventeenth"
+    """Of libraries chosen when the sixteenth part had been judged, and judged once: ``part = "seventeenth"``."""
+
 
 JUDGED = {
     Part.KEPT: "2026-11-23",
