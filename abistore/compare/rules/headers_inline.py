@@ -71,12 +71,13 @@ def func_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the inline body differs")
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def func_became_inline(declared: Changed[Declared]) -> Iterator[Note]:
     """A function became inline.
 
-    Programs that are compiled again have their own copy. Where the library exports none any more, built programs do not
-    find it; that is a finding of its own. Sources that define or declare it again clash.
+    Programs that are compiled again have their own copy, and run it beside the library's, which older programs call:
+    two behaviours in one process as soon as one of them changes. Where the library exports it no longer, built programs
+    do not find it; that is a finding of its own.
 
     Fix: keep a definition in the library that is not inline.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 139
+ENGINE: Final = 140
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "1b3907de1f147852"
+CORPUS: Final = "57fbeffdcd1e4555"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
