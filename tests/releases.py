@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from examples.obtain import CACHE, Missing, alone, source
-from examples.recipes import RECIPES, Recipe, build
+from examples.recipes import JSONNET, RECIPES, Recipe, build
+
+UNOPTIMISED_JSONNET = replace(JSONNET, flags=(*JSONNET.flags, "-O0"))
+"""A large library in C++ that describes all of its classes and instances, and compiles in a third of the time."""
 
 
 def release(recipe: Recipe, version: str, *flags: str, compiler: str | None = None) -> Path:

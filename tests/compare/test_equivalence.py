@@ -180,3 +180,33 @@ def test_unions_and_polymorphic_classes_are_never_taken_for_their_bytes() -> Non
 def test_const_on_a_parameter_itself_does_not_count() -> None:
     sides = snapshot({})
     assert Equivalence(TypeSide(sides), TypeSide(sides)).passed(to(INT), const(to(INT))) is SPELLING
+
+
+BASE_PTR = alias("_Base_ptr")
+NODE, OTHER = record("tree::node"), record("list::node")
+
+
+@pytest.mark.parametrize(
+    ("meanings", "expected"),
+    [
+        ((to(NODE), to(OTHER)), SPELLING),
+        ((to(OTHER), to(NODE)), SPELLING),
+        ((to(OTHER), to(const(Named(NODE)))), QUALIFIERS),
+        ((to(OTHER), INT), DIFFERENT),
+    ],
+)
+def test_an_alias_that_units_define_differently_is_taken_for_what_is_most_alike(
+    meanings: tuple[TypeRef, ...], expected: Sameness
+) -> None:
+    nodes = {NODE: struct(INT, to(NODE)), OTHER: struct(LONG, LONG, LONG)}
+    apart = snapshot({BASE_PTR: tuple(map(Alias, meanings)), **nodes})
+    one, both = TypeSide(snapshot(nodes)), TypeSide(apart)
+    assert Equivalence(one, both).passed(to(NODE), Named(BASE_PTR)) is expected
+    assert Equivalence(both, one).passed(Named(BASE_PTR), to(NODE)) is expected
+    assert Equivalence(one, both).stored(to(to(NODE)), to(Named(BASE_PTR))) is expected
+
+
+def test_an_alias_among_its_own_meanings_ends() -> None:
+    apart = TypeSide(snapshot({BASE_PTR: (Alias(Named(BASE_PTR)), Alias(INT))}))
+    assert Equivalence(apart, apart).passed(Named(BASE_PTR), LONG) is DIFFERENT
+    assert Equivalence(apart, apart).passed(INT, Named(BASE_PTR)) is SPELLING

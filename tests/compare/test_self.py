@@ -12,8 +12,8 @@ from abistore.extract.capture import read as read_file
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from abistore.model.snapshot import Snapshot
-from examples.recipes import JSONNET, LZ4
-from tests.releases import release
+from examples.recipes import LZ4
+from tests.releases import UNOPTIMISED_JSONNET, release
 
 FOLDERS = tuple(map(Path, ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")))
 LARGEST = 4 << 20
@@ -63,8 +63,8 @@ DESCRIBED: dict[str, Callable[[], Path]] = {
     "libm": lambda: Path("/usr/lib/x86_64-linux-gnu/libm.so.6"),
     "libpthread": lambda: Path("/usr/lib/x86_64-linux-gnu/libpthread.so.0"),
     "libresolv": lambda: Path("/usr/lib/x86_64-linux-gnu/libresolv.so.2"),
-    "libjsonnet": lambda: release(JSONNET, "0.20.0"),
-    "libjsonnet by Clang": lambda: release(JSONNET, "0.20.0", "-O0", compiler="clang++"),
+    "libjsonnet": lambda: release(UNOPTIMISED_JSONNET, "0.20.0"),
+    "libjsonnet by Clang": lambda: release(UNOPTIMISED_JSONNET, "0.20.0", compiler="clang++"),
     "liblz4": lambda: release(LZ4, "1.9.4"),
     "liblz4 by Clang": lambda: release(LZ4, "1.9.4", compiler="clang"),
 }

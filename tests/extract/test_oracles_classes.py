@@ -16,10 +16,9 @@ from abistore.extract.dwarf.shapes.records import read_record
 from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.elf.container import ElfFile
 from abistore.model.shapes import Named
-from examples.recipes import JSONNET
 from tests.build import build_library
 from tests.extract.test_oracles_abidw import LIBSTDCXX, Bases, abidw, classes, spelled
-from tests.releases import release
+from tests.releases import UNOPTIMISED_JSONNET, release
 
 Shapes = Mapping[str, set[tuple[int, Bases]]]
 """Size in bits and bases of each record, by qualified name; several where units disagree."""
@@ -65,7 +64,7 @@ def every_class(path: Path) -> Shapes:
 
 
 def test_every_class_of_a_real_library_has_the_size_and_bases_that_abidw_finds() -> None:
-    path = release(JSONNET, "0.20.0")
+    path = release(UNOPTIMISED_JSONNET, "0.20.0")
     theirs, ours = every_class(path), every_record(path)
     assert theirs.keys() <= ours.keys()
     assert [name for name, shapes in theirs.items() if not shapes <= ours[name]] == []

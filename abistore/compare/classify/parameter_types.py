@@ -7,6 +7,7 @@ from enum import Enum, auto
 from abistore.compare.context import Context
 from abistore.compare.types.sameness import FLOATS, Sameness
 from abistore.compare.types.type_side import TypeSide
+from abistore.model.cpp_names.qualified import UNTOLD_CLOSURE
 from abistore.model.shapes import Named, Pointer, Primitive, Procedure, Qualified, TypeRef
 
 VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_list", "__va_list_tag", "std::__va_list"})
@@ -106,8 +107,17 @@ def _different(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     if old_levels == new_levels and isinstance(old_base, Named) and isinstance(new_base, Named):
         template = old_base.name.spelling.partition("<")[0]
         if "<" in old_base.name.spelling and new_base.name.spelling.startswith(f"{template}<"):
-            return TypeDifference.TEMPLATE_ARGUMENT
+            other = not _may_be_one(old_base, new_base, context)
+            return TypeDifference.TEMPLATE_ARGUMENT if other else TypeDifference.SPELLING
     return TypeDifference.OTHER
+
+
+def _may_be_one(old: Named, new: Named, context: Context) -> bool:
+    """Whether one instance has a closure among its arguments of which a compiler told nothing, and the sizes agree."""
+    if not any(UNTOLD_CLOSURE in each.name.spelling for each in (old, new)):
+        return False
+    sizes = {context.old.types.layouts.size(old), context.new.types.layouts.size(new)}
+    return len(sizes - {None}) < 2
 
 
 def _are_long_doubles(old: TypeRef, new: TypeRef) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
 from abistore.compare.diff.unnamed import refilled
@@ -38,15 +39,19 @@ def func_params_changed(function: Changed[Function], context: Context) -> Iterat
     Fix: keep the function and add one with a new name for the new parameters.
     """
     old, new = function.old, function.new
-    if _other_parameters(old, new, context) or _float_is_widened(old, new, context):
+    if _other_parameters(function, context) or _float_is_widened(old, new, context):
         yield Note("the function takes other parameters", _prototype(old), _prototype(new))
 
 
-def _other_parameters(old: Function, new: Function, context: Context) -> bool:
+def _other_parameters(function: Changed[Function], context: Context) -> bool:
+    old, new = function.old, function.new
     if len(old.parameters) != len(new.parameters):
         return _lists_parameters(old) and _lists_parameters(new)
-    differences = (difference(*pair, context) for pair in zip(old.parameters, new.parameters, strict=True))
-    return any(each in (TypeDifference.OTHER, TypeDifference.VOID_TO_VALUE) for each in differences)
+    return any(
+        difference(*pair, context) in (TypeDifference.OTHER, TypeDifference.VOID_TO_VALUE)
+        and not spells_parameter(function.subject.name, *pair, context)
+        for pair in zip(old.parameters, new.parameters, strict=True)
+    )
 
 
 def _float_is_widened(old: Function, new: Function, context: Context) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
+from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
@@ -17,6 +18,10 @@ from abistore.model.findings import Impact
 
 def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
     return difference(parameter.old.type, parameter.new.type, context) is expected
+
+
+def _is_spelled(parameter: Changed[Parameter], context: Context) -> bool:
+    return spells_parameter(parameter.subject.name, parameter.old.type, parameter.new.type, context)
 
 
 def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
@@ -47,7 +52,7 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
 
     Fix: keep the function and add one with a new name for the new parameter.
     """
-    if _is(parameter, context, TypeDifference.TEMPLATE_ARGUMENT):
+    if _is(parameter, context, TypeDifference.TEMPLATE_ARGUMENT) and not _is_spelled(parameter, context):
         yield Note("the parameter's template arguments differ", *_types(parameter))
 
 

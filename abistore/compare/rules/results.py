@@ -9,6 +9,7 @@ from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.derived_results import points_to_derived
 from abistore.compare.classify.signatures.enumerated_results import holds_enumerators
 from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
+from abistore.compare.classify.signatures.spelled_types import spells_result
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
 from abistore.compare.rule import Note, rule
@@ -20,6 +21,10 @@ from abistore.model.shapes import Function
 
 def _result(result: Changed[Result], context: Context) -> TypeDifference:
     return difference(result.old.type, result.new.type, context)
+
+
+def _is_spelled(result: Changed[Result], context: Context) -> bool:
+    return spells_result(result.subject.name, result.old.type, result.new.type, context)
 
 
 def _types(result: Changed[Result]) -> tuple[str, str]:
@@ -42,7 +47,7 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
     Fix: keep the function and add one with a new name for the new result.
     """
     if _result(result, context) is TypeDifference.OTHER and not (
-        _is_derived(result, context) or _is_enumerated(result, context)
+        _is_derived(result, context) or _is_enumerated(result, context) or _is_spelled(result, context)
     ):
         yield Note("the function returns another type", *_types(result))
 
@@ -104,7 +109,7 @@ def template_return_type_changed(result: Changed[Result], context: Context) -> I
 
     Fix: keep the function and add one with a new name for the new result.
     """
-    if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT:
+    if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT and not _is_spelled(result, context):
         yield Note("the result's template arguments differ", *_types(result))
 
 

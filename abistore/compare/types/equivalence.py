@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TypeAlias
 
 from abistore.compare.types.fields import flat_fields, plain
@@ -51,13 +52,7 @@ class Equivalence:
         """How far a value passed or returned as ``old`` arrives as ``new``."""
         if old == new:
             return Sameness.IDENTICAL
-        bare_old, _ = self.old_side.bare(old)
-        bare_new, _ = self.new_side.bare(new)
-        if bare_old == bare_new:
-            return Sameness.SPELLING
-        if _is_aggregate(bare_old) != _is_aggregate(bare_new):
-            return Sameness.DIFFERENT
-        return max(Sameness.SPELLING, self._unqualified(bare_old, bare_new))
+        return min(max(Sameness.SPELLING, self._handed(*pair)) for pair in self._meant(old, new))
 
     def stored(self, old: TypeRef, new: TypeRef) -> Sameness:
         """How far memory laid out as ``old`` can be used as ``new``."""
@@ -109,13 +104,22 @@ class Equivalence:
         return any(self.stored(old, each) <= Sameness.REPRESENTATION for each in alternatives)
 
     def _compare(self, old: TypeRef, new: TypeRef) -> Sameness:
-        bare_old, old_qualifiers = self.old_side.bare(old)
-        bare_new, new_qualifiers = self.new_side.bare(new)
+        _, old_qualifiers = self.old_side.bare(old)
+        _, new_qualifiers = self.new_side.bare(new)
         found = Sameness.SPELLING
         if old_qualifiers != new_qualifiers:
             atomic = "atomic" in old_qualifiers ^ new_qualifiers
             found = Sameness.REINTERPRETED if atomic else Sameness.QUALIFIERS
-        return max(found, self._unqualified(bare_old, bare_new))
+        return max(found, min(self._unqualified(*pair) for pair in self._meant(old, new)))
+
+    def _meant(self, old: TypeRef, new: TypeRef) -> Iterator[Pair]:
+        """All that two types may mean: what any of it has in common is no difference."""
+        return product(self.old_side.meanings(old), self.new_side.meanings(new))
+
+    def _handed(self, old: TypeRef, new: TypeRef) -> Sameness:
+        if old != new and _is_aggregate(old) != _is_aggregate(new):
+            return Sameness.DIFFERENT
+        return self._unqualified(old, new)
 
     def _unqualified(self, old: TypeRef, new: TypeRef) -> Sameness:
         if old == new:

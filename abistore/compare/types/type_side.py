@@ -58,6 +58,18 @@ class TypeSide:
             known = self._bare[type] = target, frozenset(qualifiers)
         return known
 
+    def meanings(self, type: TypeRef) -> tuple[TypeRef, ...]:
+        """What ``type`` may be, without outermost aliases and qualifiers.
+
+        Several, where translation units define an alias differently: Clang places ``_Base_ptr`` of a class that a unit
+        does not define outside of it, where another class has one too.
+        """
+        target, _ = self.bare(type)
+        if not isinstance(target, Named) or target.name.kind != "alias":
+            return (target,)
+        aliases = (each for each in self.snapshot.described(target.name) if isinstance(each, Alias))
+        return tuple(self.bare(each.target)[0] for each in aliases) or (target,)
+
     def pointee(self, type: TypeRef, levels: int) -> Name | None:
         """The record or enum behind exactly ``levels`` pointers of ``type``."""
         if (type, levels) not in self._pointees:

@@ -151,6 +151,9 @@ def without_arguments(name: str, *, within: bool = True) -> str:
 CLOSURE: Final = "{lambda("
 """How the normal spelling of a closure begins where its parameters are told."""
 
+UNTOLD_CLOSURE: Final = "{lambda}"
+"""The normal spelling of a closure of which only a place in a file is told, as Clang does."""
+
 
 def number_closure(text: str, ordinal: int) -> str:
     """The spelling ``text`` of a closure, or of a pointer or reference to one, with the closure's number."""
