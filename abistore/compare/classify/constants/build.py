@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.compare.classify.constants.release import is_of_something_else, name_words
+from abistore.compare.classify.constants.release import INTERFACE, is_of_something_else, name_words
 from abistore.model.names import Name
 
 _COMPOUND: Final = re.compile(
@@ -54,6 +54,12 @@ _FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
 _PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
 """What Autoconf tells of a package: ``PACKAGE_URL``."""
 
+_NOTICES: Final = frozenset({"copyright", "author", "authors", "license", "licence"})
+"""What a library says of itself, which people read: ``LUA_COPYRIGHT``."""
+
+_VERSION_CALL: Final = re.compile(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)", re.IGNORECASE)
+"""A number that is made of the parts of a version: ``GEO_MAKE_VERSION(1, 15)``."""
+
 _DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
 _NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ] ?\d\d:\d\d(?::\d\d)?Z?")
@@ -86,18 +92,32 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
     That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
-    made from; the features that it has, or another list of words in a text, where none went; the number of the release
-    in another spelling. A limit, a format or an option is none of these.
+    made from; the features that it has, or another list of words in a text, where none went; who wrote it; the number
+    of the release, or of an interface, in another spelling. A limit, a format or an option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True
     told = name_words(name)
-    if is_of_something_else(told) or "default" in told:
+    if "default" in told:
         return False
+    if is_of_something_else(told):
+        return not INTERFACE.isdisjoint(told) and _are_versions(old, new)
     texts = all(_TEXTS.fullmatch(each) for each in (old, new))
     numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
     days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
-    return (texts and _text_tells(told, old, new)) or (numbers and _number_tells(told)) or days or _is_release(told)
+    said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
+    return said or (numbers and _number_tells(told)) or days or _is_release(told) or _are_versions(old, new)
+
+
+def _is_notice(told: list[str], old: str, new: str) -> bool:
+    """Whether a macro is a text for people, of which another macro may be a part: ``GEO_NAME "  Copyright 2026"``."""
+    return told[-1] in _NOTICES and all('"' in each for each in (old, new))
+
+
+def _are_versions(old: str, new: str) -> bool:
+    """Whether both values are versions by the macro that makes them."""
+    made = [_VERSION_CALL.fullmatch(each.strip()) for each in (old, new)]
+    return len({each[1] for each in made if each is not None}) == 1 and None not in made
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:

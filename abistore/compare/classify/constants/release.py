@@ -25,7 +25,9 @@ _NO_RELEASE: Final = frozenset(
 )
 """A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
 
-_INTERFACE: Final = frozenset({"api", "interface"})
+INTERFACE: Final = frozenset({"api", "interface"})
+"""What an interface is called, of which a macro may tell the version."""
+
 _LIBTOOL: Final = frozenset({"current", "age"})
 _COUNTED: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
 """What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
@@ -61,7 +63,7 @@ def tells_interface(name: Name) -> bool:
     a structure is another matter: data and programs are made for that.
     """
     told = name_words(name)
-    return not _INTERFACE.isdisjoint(told) and _is_version([each for each in told if each not in _INTERFACE])
+    return not INTERFACE.isdisjoint(told) and _is_version([each for each in told if each not in INTERFACE])
 
 
 def accepts_former(name: Name) -> bool:

@@ -1,4 +1,4 @@
-"""What headers declare in namespaces that say that they are internal, and what of it public declarations lead to.
+"""What headers declare under names that say that it is internal, and what of it public declarations lead to.
 
 ``geo::detail::counted`` is nobody's to name, by convention. Its members are everybody's where a public class derives
 from it, or a function returns one.
@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from abistore.model.declared import Declared
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.shapes import AnyShape, Function, Variable
@@ -22,6 +23,7 @@ from abistore.model.words.wildcards import matcher
 Path: TypeAlias = tuple[str, ...]
 """A qualified name by its components, up to its first template arguments."""
 
+RESERVED: Final = re.compile("_[_A-Z]")
 QUALIFIED: Final = re.compile(r"(?<![\w:])[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
 
 
@@ -41,9 +43,12 @@ class Internals:
     def own(self, name: Name, shapes: Variants) -> bool:
         """Whether nobody but the library is to name a declaration, and nothing public leads to it.
 
-        Functions whose bodies could not be read may return what is called as one of the words in these.
+        Functions whose bodies could not be read may return what is called as one of the words in these. A function of
+        the global namespace whose name C reserves (``__geo_open``, C17 7.1.3) is for macros and inline functions alone.
         """
         path = _qualified(name, shapes)
+        if _is_reserved(name):
+            return True
         if not self._known or not names_internals("::".join(path)):
             return False
         whole = self._whole(path)
@@ -144,6 +149,10 @@ class Internals:
                         yield whole
             if isinstance(shape, Declared) and "using" in shape.traits and shape.value:
                 yield from self._scopes.get(_path(shape.value), ())
+
+
+def _is_reserved(name: Name) -> bool:
+    return name.kind == "function" and RESERVED.match(name.spelling) is not None and not is_mangled(name.spelling)
 
 
 def _texts(name: Name, shape: AnyShape) -> Iterator[str]:
