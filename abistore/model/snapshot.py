@@ -241,12 +241,23 @@ class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
     linked: int = 0
 
 
+class HeadersTogether(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Headers of one folder that were given one by one, and those that lie beside them and were not.
+
+    Both are called as ``files`` are: a header that is neither here nor there lies in that folder no more. Sorted.
+    """
+
+    given: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+
 class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which public headers were read, and how. All of it is told without the folders of the machine that read them.
 
     ``files`` are relative to the folders that were given, sorted; ``set_aside`` those of them that did not parse.
     ``given`` are the arguments of ``--header``, without the folders that these lie in: ``a.h``, or ``include/`` for
     all headers in a folder; snapshots of former versions do not tell.
+    ``together`` are the folders of those that were given one by one, but for folders of very many headers.
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
     ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
     ``facts`` are :data:`LATER_FACTS` of headers that this reading tells: what it does not name, it never looked for.
@@ -269,6 +280,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unread: tuple[str, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
     outlines: tuple[HeaderOutline, ...] = ()
+    together: tuple[HeadersTogether, ...] = ()
 
 
 TWIN: Final = "another "

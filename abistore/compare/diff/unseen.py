@@ -9,7 +9,7 @@ import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
-from abistore.compare.diff.headers.given import not_given, read_otherwise, selects
+from abistore.compare.diff.headers.given import lies_beside, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
@@ -184,7 +184,9 @@ def _given_differently(context: Context) -> Iterator[NotChecked]:
             more = f" and {len(lacking) - MOST_LISTED} more" if len(lacking) > MOST_LISTED else ""
             was = "were" if len(lacking) > 1 else "was"
             detail = f"{', '.join(lacking[:MOST_LISTED])}{more} {was} not given for the {place} side as for the other"
-            hint = "give the same headers for both sides, or the folder that holds them"
+            there = [each for each in lacking if lies_beside(each, side)]
+            at = f"; {', '.join(there[:MOST_LISTED])} lies beside those that were" if there else ""
+            hint = f"give the same headers for both sides, or the folder that holds them{at}"
             yield NotChecked("source", place, HEADERS_NOT_GIVEN, f"{detail}: what it lacks is not told", hint)
 
 

@@ -13,14 +13,16 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
     """What ``other`` was given with ``--header`` and ``side`` was not: ``b.h``, or a folder ``extra/``.
 
     A header that is gone from a folder is no such thing, where both sides were given one. Its name is no matter:
-    ``foo-1.2/`` stands for ``foo-1.3/``, and a header that is the only one for another that is.
+    ``foo-1.2/`` stands for ``foo-1.3/``, and a header that is the only one for another that is. Nor is one of several
+    that were given one by one, and that does not lie beside the others any more.
     """
     own, others = side.snapshot.provenance.headers, other.snapshot.provenance.headers
     if not isinstance(own, HeadersRead) or not isinstance(others, HeadersRead):
         return ()
     if own.given == others.given or not own.given or not others.given or _are_single(own, others):
         return ()
-    return (*_lacking(own, _files(others)), *_folders_beyond(own, others))
+    lacking = (each for each in _lacking(own, _files(others)) if not _is_absent(each, own, others))
+    return (*lacking, *_folders_beyond(own, others))
 
 
 def read_otherwise(side: SideFacts, other: SideFacts) -> frozenset[str]:
@@ -58,6 +60,21 @@ def _lacking(read: HeadersRead, files: Iterable[str]) -> list[str]:
     names = _names(read) if _folders(read) else frozenset()
     known = frozenset(read.files)
     return [file for file in files if file not in known and PurePosixPath(file).name not in names]
+
+
+def _is_absent(file: str, own: HeadersRead, others: HeadersRead) -> bool:
+    """Whether ``file`` of the other side lies nowhere in the folder that is its own here, by headers that both have."""
+    for theirs in others.together:
+        if file in theirs.given:
+            here = [each for each in own.together if not frozenset(each.given).isdisjoint(theirs.given)]
+            return bool(here) and not any(file in (*each.given, *each.beside) for each in here)
+    return False
+
+
+def lies_beside(file: str, side: SideFacts) -> bool:
+    """Whether a header lies beside those that a side was given one by one."""
+    read = side.snapshot.provenance.headers
+    return isinstance(read, HeadersRead) and any(file in each.beside for each in read.together)
 
 
 def _names(read: HeadersRead) -> frozenset[str]:
