@@ -241,11 +241,8 @@ class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
     linked: int = 0
 
 
-class HeadersTogether(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Headers of one folder that were given one by one, and those that lie beside them and were not.
-
-    Both are called as ``files`` are: a header that is neither here nor there lies in that folder no more. Sorted.
-    """
+class HeaderFolder(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A folder in which headers were ``given`` one by one; those ``beside`` lie there, too, and were not given."""
 
     given: tuple[str, ...]
     beside: tuple[str, ...] = ()
@@ -257,7 +254,6 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``files`` are relative to the folders that were given, sorted; ``set_aside`` those of them that did not parse.
     ``given`` are the arguments of ``--header``, without the folders that these lie in: ``a.h``, or ``include/`` for
     all headers in a folder; snapshots of former versions do not tell.
-    ``together`` are the folders of those that were given one by one, but for folders of very many headers.
     ``options`` are those that change what a header declares: ``--define NAME=1``, ``--private-header detail/*``.
     ``unasked`` are those of them that change nothing here: macros that no header of the library looks at.
     ``facts`` are :data:`LATER_FACTS` of headers that this reading tells: what it does not name, it never looked for.
@@ -266,6 +262,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     these may use what is called so.
     ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
     ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
+    ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -280,7 +277,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unread: tuple[str, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
     outlines: tuple[HeaderOutline, ...] = ()
-    together: tuple[HeadersTogether, ...] = ()
+    folders: tuple[HeaderFolder, ...] = ()
 
 
 TWIN: Final = "another "

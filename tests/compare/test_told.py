@@ -29,15 +29,7 @@ from abistore.model.shapes import (
     Record,
     VirtualMethod,
 )
-from abistore.model.snapshot import (
-    BODIES_UNREAD,
-    LATER_FACTS,
-    Evidence,
-    HeadersRead,
-    HeadersTogether,
-    Provenance,
-    Snapshot,
-)
+from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Provenance, Snapshot
 from abistore.model.tables import Import, Symbol
 from tests.compare.model import CODE, INT, LIBRARY, LONG, TARGET, VOID, function, record, struct, to
 
@@ -410,18 +402,6 @@ def given(*arguments: str, files: tuple[str, ...], declares: tuple[Name, ...]) -
     seen = library(dict.fromkeys(declares, CONSTANT))
     provenance = Provenance(headers=HeadersRead(files, given=arguments))
     return Snapshot("lib", None, TARGET, seen.entries, seen.evidence, provenance)
-
-
-def test_headers_that_were_read_before_folders_were_listed_are_not_gone() -> None:
-    listed = HeadersRead(("a.h",), given=("a.h",), together=(HeadersTogether(("a.h",)),))
-    before = given("a.h", "b.h", files=("a.h", "b.h"), declares=(A, B))
-    after = given("a.h", files=("a.h",), declares=(A,))
-    lists = Snapshot("lib", None, TARGET, after.entries, after.evidence, Provenance(headers=listed))
-    for old, new in ((before, after), (before, lists)):
-        assert compare(old, new).findings == ()
-        assert [each.reason for each in compare(old, new).not_checked if each.facet == "source"] == [
-            "headers-not-given"
-        ]
 
 
 BOTH = given("a.h", "b.h", files=("a.h", "b.h"), declares=(A, B))

@@ -39,7 +39,17 @@ from abistore.model.shapes import (
     Variable,
     VirtualMethod,
 )
-from abistore.model.snapshot import Evidence, Exported, HeadersRead, Location, Provenance, Snapshot, Target, Variants
+from abistore.model.snapshot import (
+    Evidence,
+    Exported,
+    HeaderFolder,
+    HeadersRead,
+    Location,
+    Provenance,
+    Snapshot,
+    Target,
+    Variants,
+)
 from abistore.model.tables import ElfLibrary, ElfSymbol, Import, Library, Symbol
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
@@ -261,6 +271,9 @@ provenances = st.builds(
         HeadersRead,
         files=st.lists(identifiers, max_size=2).map(tuple),
         given=st.lists(identifiers, max_size=2).map(tuple),
+        folders=st.lists(
+            st.builds(HeaderFolder, given=st.tuples(identifiers), beside=st.tuples(identifiers)), max_size=2
+        ).map(tuple),
     ),
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
-from abistore.compare.diff.headers.given import lies_beside, not_given, read_otherwise, selects
+from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
@@ -181,13 +181,25 @@ def _given_differently(context: Context) -> Iterator[NotChecked]:
         yield from _read_differently(context)
     for place, side, other in zip(PLACES, (context.old, context.new), (context.new, context.old), strict=True):
         if lacking := not_given(side, other):
-            more = f" and {len(lacking) - MOST_LISTED} more" if len(lacking) > MOST_LISTED else ""
-            was = "were" if len(lacking) > 1 else "was"
-            detail = f"{', '.join(lacking[:MOST_LISTED])}{more} {was} not given for the {place} side as for the other"
-            there = [each for each in lacking if lies_beside(each, side)]
-            at = f"; {', '.join(there[:MOST_LISTED])} lies beside those that were" if there else ""
-            hint = f"give the same headers for both sides, or the folder that holds them{at}"
+            detail = f"{_lacking(side, lacking)} not given for the {place} side as for the other"
+            hint = "give the same headers for both sides, or the folder that holds them"
             yield NotChecked("source", place, HEADERS_NOT_GIVEN, f"{detail}: what it lacks is not told", hint)
+
+
+def _lacking(side: SideFacts, lacking: Sequence[str]) -> str:
+    """Which headers a side lacks, and which of them lie beside those that it was given: ``b.h was``."""
+    was, there = "were" if len(lacking) > 1 else "was", lying_there(side, lacking)
+    if not there:
+        return f"{_listed(lacking)} {was}"
+    lie = f"{'lie' if len(there) > 1 else 'lies'} beside the given headers"
+    if len(there) == len(lacking):
+        return f"{_listed(lacking)} {lie} and {was}"
+    return f"{_listed(lacking)}, of which {_listed(there)} {lie}, {was}"
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - MOST_LISTED} more" if len(files) > MOST_LISTED else ""
+    return f"{', '.join(files[:MOST_LISTED])}{more}"
 
 
 def _not_given(place: Place) -> tuple[str, str]:

@@ -38,13 +38,15 @@ class GivenHeader(msgspec.Struct, frozen=True):
 class GivenFolder(msgspec.Struct, frozen=True):
     """A folder that was given, or the one that a given file lies in, which alone is public then.
 
-    ``included`` tells that ``files`` were not given: a given header stands for them.
+    ``included`` tells that ``files`` were not given: a given header stands for them. ``linked`` tells that a link was
+    given, which leads to the file from another folder or by another name.
     """
 
     path: Path
     prefix: str = ""
     files: frozenset[str] | None = None
     included: bool = False
+    linked: bool = False
 
 
 class GivenHeaders(msgspec.Struct, frozen=True):
@@ -142,7 +144,8 @@ def _named(given: Path) -> tuple[GivenFolder, Sequence[str]]:
         return GivenFolder(path), _listed(path)
     if not stat.S_ISREG(kind):
         raise HeaderError(f"{given}: is neither a header nor a folder", "name the installed headers")
-    return GivenFolder(path.parent, files=frozenset({path.name})), [path.name]
+    linked = given.parent.resolve() / given.name != path
+    return GivenFolder(path.parent, files=frozenset({path.name}), linked=linked), [path.name]
 
 
 def _listed(folder: Path) -> Sequence[str]:

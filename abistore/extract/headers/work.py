@@ -21,8 +21,8 @@ from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.outlines import outlines
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
 from abistore.extract.headers.standard.asked import standard_includes
-from abistore.extract.headers.texts.beside import together
 from abistore.extract.headers.texts.included import widened
+from abistore.extract.headers.texts.listed import listed_folders
 from abistore.extract.headers.texts.unchanged import ReadTexts, check_listed
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
@@ -248,7 +248,7 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], 
         unread=tuple(sorted(unread)),
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
         outlines=outlines(parser, parsed, walked),
-        together=together(given),
+        folders=listed_folders(given),
     )
 
 

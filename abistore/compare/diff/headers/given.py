@@ -13,16 +13,23 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
     """What ``other`` was given with ``--header`` and ``side`` was not: ``b.h``, or a folder ``extra/``.
 
     A header that is gone from a folder is no such thing, where both sides were given one. Its name is no matter:
-    ``foo-1.2/`` stands for ``foo-1.3/``, and a header that is the only one for another that is. Nor is one of several
-    that were given one by one, and that does not lie beside the others any more.
+    ``foo-1.2/`` stands for ``foo-1.3/``, and a header that is the only one for another that is. Nor is one that was
+    given by itself and that the other side's folder does not hold.
     """
     own, others = side.snapshot.provenance.headers, other.snapshot.provenance.headers
     if not isinstance(own, HeadersRead) or not isinstance(others, HeadersRead):
         return ()
     if own.given == others.given or not own.given or not others.given or _are_single(own, others):
         return ()
-    lacking = (each for each in _lacking(own, _files(others)) if not _is_absent(each, own, others))
+    lacking = (file for file in _lacking(own, _files(others)) if not _is_absent(file, own, others))
     return (*lacking, *_folders_beyond(own, others))
+
+
+def lying_there(side: SideFacts, files: Iterable[str]) -> tuple[str, ...]:
+    """Those of the ``files`` that lie beside the headers that ``side`` was given."""
+    read = side.snapshot.provenance.headers
+    beside = {name for folder in read.folders for name in folder.beside} if isinstance(read, HeadersRead) else ()
+    return tuple(file for file in files if file in beside)
 
 
 def read_otherwise(side: SideFacts, other: SideFacts) -> frozenset[str]:
@@ -63,18 +70,16 @@ def _lacking(read: HeadersRead, files: Iterable[str]) -> list[str]:
 
 
 def _is_absent(file: str, own: HeadersRead, others: HeadersRead) -> bool:
-    """Whether ``file`` of the other side lies nowhere in the folder that is its own here, by headers that both have."""
-    for theirs in others.together:
-        if file in theirs.given:
-            here = [each for each in own.together if not frozenset(each.given).isdisjoint(theirs.given)]
-            return bool(here) and not any(file in (*each.given, *each.beside) for each in here)
-    return False
+    """Whether the folder in which the other side's ``file`` lies was listed for this side, and does not hold it.
 
-
-def lies_beside(file: str, side: SideFacts) -> bool:
-    """Whether a header lies beside those that a side was given one by one."""
-    read = side.snapshot.provenance.headers
-    return isinstance(read, HeadersRead) and any(file in each.beside for each in read.together)
+    A folder is that of the other side where headers were given of both that have one name. In it base names are told
+    apart: what comes before them depends on which headers of other folders were given.
+    """
+    folders = [folder for folder in others.folders if file in folder.given]
+    known = {name for folder in folders for name in folder.given}
+    same = [folder for folder in own.folders if not known.isdisjoint(folder.given)]
+    lying = {PurePosixPath(name).name for folder in same for name in (*folder.given, *folder.beside)}
+    return bool(same) and PurePosixPath(file).name not in lying
 
 
 def _names(read: HeadersRead) -> frozenset[str]:
