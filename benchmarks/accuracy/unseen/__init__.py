@@ -95,6 +95,7 @@ JUDGED = {
     Part.FOURTEENTH: "2026-11-27",
     Part.FIFTEENTH: "2026-11-27",
     Part.SIXTEENTH: "2026-11-28",
+    Part.SEVENTEENTH: "2026-11-28",
 }
 """The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
 
