@@ -107,8 +107,8 @@ def _different(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     if old_levels == new_levels and isinstance(old_base, Named) and isinstance(new_base, Named):
         template = old_base.name.spelling.partition("<")[0]
         if "<" in old_base.name.spelling and new_base.name.spelling.startswith(f"{template}<"):
-            other = not _may_be_one(old_base, new_base, context)
-            return TypeDifference.TEMPLATE_ARGUMENT if other else TypeDifference.SPELLING
+            may_be_one = _may_be_one(old_base, new_base, context)
+            return TypeDifference.SPELLING if may_be_one else TypeDifference.TEMPLATE_ARGUMENT
     return TypeDifference.OTHER
 
 

@@ -132,8 +132,8 @@ def constant_build_changed(declared: Changed[Declared] | Removed[Declared], cont
 
     Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
     show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
-    take another way where the answer is another one. So it is with the version of an interface whose major number
-    stays and whose minor number rises. What went with the answer is told by itself.
+    take another way where the answer is another one. So it is with notices, and with the version of an interface.
+    What went with the answer is told by itself.
 
     Fix: keep what the build found out of public headers.
     """

@@ -15,8 +15,8 @@ def declaration_own_changed(declared: Changed[SourceBreak]) -> Iterator[Note]:
     """A declaration that only the library is to name is gone, or differs so that sources may not compile.
 
     It stands in a namespace such as ``detail``: no public declaration derives from it, takes, returns or renames it, no
-    header but its own specialises it, and no call finds it by its arguments. Or it is a function whose name C reserves
-    (``__geo_open``). Built programs have what they were compiled with. Sources that name it stop compiling.
+    header but its own specialises it, and no call finds it by its arguments. Or C reserves its name (``__geo_open``),
+    and no macro stands for it. Built programs have what they were compiled with. Sources that name it stop compiling.
 
     Fix: nothing, unless programs were told to name it.
     """

@@ -117,7 +117,7 @@ class Equivalence:
         return product(self.old_side.meanings(old), self.new_side.meanings(new))
 
     def _handed(self, old: TypeRef, new: TypeRef) -> Sameness:
-        if old != new and _is_aggregate(old) != _is_aggregate(new):
+        if _is_aggregate(old) != _is_aggregate(new):
             return Sameness.DIFFERENT
         return self._unqualified(old, new)
 

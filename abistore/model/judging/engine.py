@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 141
+ENGINE: Final = 142
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "1131e04f3d40c76a"
+CORPUS: Final = "b755033cdea6a16a"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

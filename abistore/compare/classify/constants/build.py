@@ -116,8 +116,8 @@ def _is_notice(told: list[str], old: str, new: str) -> bool:
 
 def _are_versions(old: str, new: str) -> bool:
     """Whether both values are versions by the macro that makes them."""
-    made = [_VERSION_CALL.fullmatch(each.strip()) for each in (old, new)]
-    return len({each[1] for each in made if each is not None}) == 1 and None not in made
+    before, after = (_VERSION_CALL.fullmatch(each.strip()) for each in (old, new))
+    return before is not None and after is not None and before[1] == after[1]
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:

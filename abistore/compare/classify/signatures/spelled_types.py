@@ -12,19 +12,23 @@ from functools import lru_cache
 from abistore.compare.context import Context
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity
-from abistore.model.mangling.symbols import is_mangled
+from abistore.model.mangling.symbols import is_declared, is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Primitive, TypeRef
 
 
 def spells_parameter(function: Name, old: TypeRef, new: TypeRef, context: Context) -> bool:
-    """Whether the function's symbol says which type a parameter has (Itanium C++ ABI 5.1.5, bare-function-type)."""
+    """Whether the function's symbol says which type a parameter has (Itanium C++ ABI 5.1.5, bare-function-type).
+
+    Names of Visual C++ say it too.
+    """
     return is_mangled(function.spelling) and not _are_built_in(old, new, context)
 
 
 def spells_result(function: Name, old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether the function's symbol says which type it returns: those of instances of function templates do."""
-    return spells_parameter(function, old, new, context) and _begins_with_result(function.spelling)
+    symbol = function.spelling
+    return spells_parameter(function, old, new, context) and is_declared(symbol) and _begins_with_result(symbol)
 
 
 def _are_built_in(old: TypeRef, new: TypeRef, context: Context) -> bool:

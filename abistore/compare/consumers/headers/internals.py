@@ -17,6 +17,7 @@ from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import INTERNALS_SHOWN, HeadersRead, Snapshot, Variants
+from abistore.model.values.texts import words
 from abistore.model.words.telling import is_internal_namespace, names_internals
 from abistore.model.words.wildcards import matcher
 
@@ -24,6 +25,8 @@ Path: TypeAlias = tuple[str, ...]
 """A qualified name by its components, up to its first template arguments."""
 
 RESERVED: Final = re.compile("_[_A-Z]")
+"""How names begin that C keeps for its implementation; libraries call so what programs should leave alone."""
+
 QUALIFIED: Final = re.compile(r"(?<![\w:])[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
 
 
@@ -43,12 +46,13 @@ class Internals:
     def own(self, name: Name, shapes: Variants) -> bool:
         """Whether nobody but the library is to name a declaration, and nothing public leads to it.
 
-        Functions whose bodies could not be read may return what is called as one of the words in these. A function of
-        the global namespace whose name C reserves (``__geo_open``, C17 7.1.3) is for macros and inline functions alone.
+        Functions whose bodies could not be read may return what is called as one of the words in these. A function of C
+        whose name is reserved (``__geo_open``, C17 7.1.3) is for inline functions and macros with parameters, unless a
+        macro without any stands for it: programs call that.
         """
         path = _qualified(name, shapes)
         if _is_reserved(name):
-            return True
+            return name.spelling not in self._written
         if not self._known or not names_internals("::".join(path)):
             return False
         whole = self._whole(path)
@@ -58,6 +62,12 @@ class Internals:
     def _types(self) -> frozenset[Path]:
         kinds = ("record", "enum", "alias")
         return frozenset(_path(name.spelling) for name in self._source if name.kind in kinds)
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """What macros without parameters name: ``__geo_open`` of ``#define geo_open __geo_open``."""
+        declared = (shape for shapes in self._source.values() for shape in shapes if isinstance(shape, Declared))
+        return frozenset().union(*(words(each.value) for each in declared if each.value and "macro" in each.traits))
 
     def _whole(self, path: Path) -> Path | None:
         """The outermost class that a name of an internal namespace stands in, else itself; ``None`` for other names."""
