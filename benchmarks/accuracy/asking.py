@@ -34,6 +34,10 @@ CAUSES = 8
 LETTERS = 110
 FOLDERS = re.compile(r"(?<![\w.])(?:/[^\s/'\"]+)+/")
 
+NO_ANSWER: Final = "no answer"
+VERDICTS: Final = frozenset({"BREAKING", "API_BREAK", "COMPATIBLE_WITH_RISK", "COMPATIBLE", "NO_CHANGE"})
+PERCENT: Final = re.compile(r"([\d.]+) %(, headers with errors)?")
+
 STOPPING: Final = frozenset({"BREAKING", "API_BREAK"})
 """The verdicts of abistore at which a gate stops, unless it is told otherwise."""
 
@@ -49,7 +53,24 @@ class Said:
 
 def no_answer(why: str) -> Said:
     """What stands for a tool that failed or did not end, in one line without the folders of this machine."""
-    return Said(f"no answer: {' '.join(FOLDERS.sub('', why).split())[:LETTERS]}", None)
+    return Said(f"{NO_ANSWER}: {' '.join(FOLDERS.sub('', why).split())[:LETTERS]}", None)
+
+
+def is_break(tool: str, word: str) -> bool | None:
+    """Whether a tool's word says that programs break, by the tool's own rule; ``None`` for no answer.
+
+    ``ValueError`` where this is no word of the tool.
+    """
+    if word.startswith(f"{NO_ANSWER}: "):
+        return None
+    match tool:
+        case "abistore" | "abicheck" if word in VERDICTS:
+            return word == "BREAKING"
+        case "abidiff" if word in ("incompatible", "change", "none"):
+            return word == "incompatible"
+        case "ABICC" if percent := PERCENT.fullmatch(word):
+            return float(percent[1]) < 100
+    raise ValueError(f"no word of {tool}: {word}")
 
 
 @dataclass(frozen=True)
@@ -99,7 +120,7 @@ def abistore(old: Release, new: Release, headers: bool, folder: Path) -> Said:
     verdict = document["verdict"]
     impact = verdict.lower() if verdict in STOPPING else ""
     leading = {f"{each['kind']} {each['symbol']}" for each in document["changes"] if each["impact"] == impact}
-    return Said(verdict, verdict == "BREAKING", tuple(sorted(leading)))
+    return Said(verdict, is_break("abistore", verdict), tuple(sorted(leading)))
 
 
 def _abistore_headers(old: Release, new: Release) -> list[str | Path]:
@@ -122,7 +143,7 @@ def abidiff(old: Release, new: Release, headers: bool, folder: Path) -> Said:
         return no_answer(done.failure)
     word = "incompatible" if done.code & INCOMPATIBLE else "change" if done.code else "none"
     causes = [line.strip() for line in done.out.splitlines() if re.match(r"\s+\[[ACD]\]", line)]
-    return Said(word, bool(done.code & INCOMPATIBLE), tuple(causes))
+    return Said(word, is_break("abidiff", word), tuple(causes))
 
 
 def abicc(old: Release, new: Release, _headers: bool, folder: Path) -> Said:
@@ -148,7 +169,8 @@ def abicc(old: Release, new: Release, _headers: bool, folder: Path) -> Said:
     if done.code not in (0, 1, COMPILED_WITH_ERRORS) or not percent:
         return no_answer(done.failure)
     remark = ", headers with errors" if done.code == COMPILED_WITH_ERRORS else ""
-    return Said(f"{percent[1]} %{remark}", float(percent[1]) < 100)
+    word = f"{percent[1]} %{remark}"
+    return Said(word, is_break("ABICC", word))
 
 
 def _descriptor(release: Release) -> str:
@@ -184,7 +206,7 @@ def abicheck(old: Release, new: Release, headers: bool, folder: Path) -> Said:
     document: dict[str, Any] = json.loads(report.read_text())
     breaking = [each for each in document.get("changes", ()) if each.get("severity") == "breaking"]
     causes = {f"{each.get('kind')} {each.get('symbol')}" for each in breaking}
-    return Said(document["verdict"], document["verdict"] == "BREAKING", tuple(sorted(causes)))
+    return Said(document["verdict"], is_break("abicheck", document["verdict"]), tuple(sorted(causes)))
 
 
 def staged(release: Release, folder: Path) -> Path:

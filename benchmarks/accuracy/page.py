@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from benchmarks.accuracy.asking import Said
+from benchmarks.accuracy.asking import Said, is_break
 from benchmarks.accuracy.clients import clients
 from benchmarks.accuracy.judging import ASKED, Judged
 from benchmarks.accuracy.truth import BEFORE, pairs
@@ -232,15 +232,15 @@ def before() -> list[Judged]:
         return [
             Judged(
                 known[row["library"], row["old"], row["new"]],
-                {tool: _said(row[tool]) for tool in ASKED},
-                {tool: _said(row[f"{tool} with headers"]) for tool in ASKED},
+                {tool: _said(tool, row[tool]) for tool in ASKED},
+                {tool: _said(tool, row[f"{tool} with headers"]) for tool in ASKED},
             )
             for row in csv.DictReader(table)
         ]
 
 
-def _said(word: str) -> Said:
-    return Said(word, word in ("BREAKING", "incompatible"))
+def _said(tool: str, word: str) -> Said:
+    return Said(word, is_break(tool, word))
 
 
 MODES: Mapping[str, Callable[[Judged], Mapping[str, Said]]] = {
