@@ -1,67 +1,136 @@
-"""The pairs that wait for rules not made yet hold together, without obtaining any of them."""
+"""The judged pairs and their recipes fit together, without obtaining any of them."""
 
 from __future__ import annotations
 
 import csv
-import re
-from itertools import pairwise
+import tomllib
+from collections.abc import Mapping
+from itertools import groupby, pairwise
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.accuracy import truth, unseen
-from benchmarks.accuracy.asking import FOLDERS, Done, Said, no_answer
-from benchmarks.accuracy.unseen import FOLDER, JUDGED, Part, UnseenPair, ceiling, gates, libraries, pairs, recipe
-from benchmarks.accuracy.unseen.__main__ import pairs_of
-from benchmarks.accuracy.unseen.answers import Binaries, answers, counts, keep, key
+from benchmarks.accuracy import truth
+from benchmarks.accuracy.asking import FOLDERS, Done, Said, is_break, no_answer
+from benchmarks.accuracy.unseen import PARTS, RECIPES, TABLE, UnseenPair, libraries, pairs, recipe, write
+from benchmarks.accuracy.unseen.__main__ import ask_all, compared
 from benchmarks.accuracy.unseen.building import public_headers, release
-from benchmarks.accuracy.unseen.milder import spared
-from benchmarks.accuracy.unseen.page import PAGE, page
+from benchmarks.accuracy.unseen.totals import PAGE, at_gate, counts, page
 from examples.obtain import Missing
 
 pytestmark = pytest.mark.fast
 
 
-@pytest.mark.parametrize("library", libraries())
-def test_every_consecutive_pair_of_a_library_has_its_truth_and_reason(library: str) -> None:
-    told = recipe(library)
-    rows = list(csv.DictReader((FOLDER / f"{library}.csv").read_text().splitlines()))
-    assert told["library"] == library
-    assert [(row["old"], row["new"]) for row in rows] == list(pairwise(told["releases"]))
-    assert {row[answer] for row in rows for answer in ("break", "source_break")} <= {"yes", "no"}
-    assert all(row["reason"] for row in rows)
+def judged(word: str, *, breaks: bool = False, breaks_source: bool = False) -> UnseenPair:
+    """A pair, and what abistore answered with headers."""
+    words = {("abistore", "headers"): word}
+    return UnseenPair("libx", "1", "2", breaks, breaks_source, "a reason", PARTS["open"], words=words)
+
+
+def test_every_pair_has_its_truth_and_a_reason() -> None:
+    allowed = {"break": ("yes", "no"), "source_break": ("yes", "no"), "part": tuple(PARTS)}
+    allowed |= {"same_soname": ("yes", "no", ""), "stripped": ("yes", "no", "")}
+    with TABLE.open(newline="") as table:
+        rows = list(csv.DictReader(table))
+    wrong = [f"{row}: {column}" for row in rows for column, words in allowed.items() if row[column] not in words]
+    assert wrong + [f"{row}: reason" for row in rows if not row["reason"]] == []
+
+
+def test_the_pairs_of_a_library_are_all_consecutive_releases_of_its_recipe() -> None:
+    found = {
+        name: [(each.old, each.new) for each in group] for name, group in groupby(pairs(), lambda each: each.library)
+    }
+    assert list(found) == libraries() == list(tomllib.loads(RECIPES.read_text()))
+    wrong = [name for name, versions in found.items() if versions != list(pairwise(recipe(name)["releases"]))]
+    assert wrong == []
+
+
+def test_all_pairs_of_a_library_were_judged_together() -> None:
+    """But for those of the first libraries: a digest of each pair's name decided."""
+    parts = {(each.library, each.part.name) for each in pairs() if each.part.name not in ("open", "kept")}
+    assert len(parts) == len({library for library, _ in parts})
+    first = [each.part.name for each in pairs() if each.part.name in ("open", "kept")]
+    assert 0.35 < first.count("kept") / len(first) < 0.65
 
 
 def test_none_of_the_libraries_was_judged_before() -> None:
-    assert not set(libraries()) & {pair.library for pair in truth.pairs()}
+    assert not set(libraries()) & {each.library for each in truth.pairs()}
 
 
-def test_about_half_of_the_pairs_that_were_chosen_first_are_kept_for_the_end() -> None:
-    first = [pair.part for pair in pairs() if pair.part in (Part.OPEN, Part.KEPT)]
-    assert 0.35 < first.count(Part.KEPT) / len(first) < 0.65
+def test_every_answer_is_a_word_of_its_tool_and_names_no_folder_of_a_machine() -> None:
+    wrong = []
+    for each in pairs():
+        for (tool, _), word in each.words.items():
+            try:
+                is_break(tool, word)
+            except ValueError as problem:
+                wrong.append(f"{each}: {problem}")
+            if FOLDERS.search(word):
+                wrong.append(f"{each}: {word}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("part", [part for part in Part if part not in (Part.OPEN, Part.KEPT)])
-def test_a_recipe_that_names_its_part_puts_all_its_pairs_there(
-    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "libx.toml").write_text(f'part = "{part}"\n')
-    rows = ("old,new,break,source_break,reason", "1,2,no,no,as before", "2,3,yes,yes,gone", "3,4,no,no,as before")
-    (tmp_path / "libx.csv").write_text("\n".join(rows))
-    monkeypatch.setattr(unseen, "FOLDER", tmp_path)
-    assert [pair.part for pair in pairs()] == [part] * 3
+def test_the_table_is_written_as_it_was_read(tmp_path: Path) -> None:
+    write(pairs(), tmp_path / "pairs.csv")
+    assert (tmp_path / "pairs.csv").read_bytes() == TABLE.read_bytes()
 
 
-def test_a_part_is_judged_when_it_is_asked_for_and_with_no_other() -> None:
-    asked = {part: list(pairs_of(part, ())) for part in Part}
-    assert all(pair.part is part for part, chosen in asked.items() for pair in chosen)
-    assert sum(map(len, asked.values())) == len(list(pairs()))
+def test_the_page_follows_from_the_table() -> None:
+    assert PAGE.read_text() == page(list(pairs())), "run python -m benchmarks.accuracy.unseen --document"
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("abistore", {"BREAKING": True, "API_BREAK": False, "NO_CHANGE": False, "no answer: exit 65": None}),
+        ("abidiff", {"incompatible": True, "change": False, "none": False}),
+        ("ABICC", {"99.9 %": True, "100 %": False, "100 %, headers with errors": False}),
+    ],
+)
+def test_a_word_is_a_break_by_the_rule_of_its_tool(tool: str, words: Mapping[str, bool | None]) -> None:
+    assert {word: is_break(tool, word) for word in words} == words
+    with pytest.raises(ValueError, match=f"no word of {tool}: perhaps"):
+        is_break(tool, "perhaps")
 
 
 def test_a_tool_that_gives_no_answer_is_neither_right_nor_wrong_and_has_not_found_the_break() -> None:
-    told = [(True, True), (True, None), (False, None), (False, True), (False, False)]
-    assert counts(told) == "1 | 1 | 0 | 1 | 2 | 0.50 | 0.50"
+    found = counts([(True, True), (True, None), (False, None), (False, True), (False, False)])
+    assert found.cells == (1, 1, 0, 1, 2, "0.50", "0.50")
+
+
+def test_a_gate_stops_rightly_where_sources_no_longer_compile() -> None:
+    chosen = [
+        judged("BREAKING", breaks=True),
+        judged("API_BREAK", breaks_source=True),
+        judged("API_BREAK"),
+        judged("COMPATIBLE_WITH_RISK", breaks_source=True),
+        judged("no answer: exit 6"),
+    ]
+    assert at_gate(chosen).cells == (2, 1, 1, 0, 1, "0.67", "0.67")
+
+
+def test_an_answer_is_shown_beside_the_truth_and_the_earlier_answer() -> None:
+    kept, now = judged("BREAKING", breaks=True), judged("COMPATIBLE", breaks=True)
+    assert list(compared(kept, now)) == ["libx 1 -> 2: break abistore headers: !COMPATIBLE (when judged: BREAKING)"]
+    assert list(compared(kept, kept)) == ["libx 1 -> 2: break abistore headers: BREAKING"]
+
+
+def test_an_answer_in_the_table_stays_and_one_to_a_new_question_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, asking = tmp_path / "pairs.csv", "benchmarks.accuracy.unseen.__main__"
+    write([judged("BREAKING", breaks=True)], table)
+    binaries = {version: tmp_path / version for version in ("1", "2")}
+    monkeypatch.setattr(f"{asking}.release", lambda library, version: SimpleNamespace(binary=binaries[version]))
+    monkeypatch.setattr(f"{asking}.ask", lambda tool, evidence, old, new: Said("COMPATIBLE", False))
+    monkeypatch.setattr(f"{asking}.soname", lambda binary: "libx.so")
+    monkeypatch.setattr(f"{asking}.has_debug", lambda binary: True)
+    ask_all(list(pairs(table)), [("abistore", "files"), ("abistore", "headers")], 1, table)
+    (found,) = pairs(table)
+    assert found.words == {("abistore", "files"): "COMPATIBLE", ("abistore", "headers"): "BREAKING"}
+    assert (found.same_soname, found.stripped) == (True, False)
 
 
 def test_a_command_that_was_stopped_or_failed_says_why_in_one_line() -> None:
@@ -73,18 +142,6 @@ def test_a_command_that_was_stopped_or_failed_says_why_in_one_line() -> None:
 def test_no_answer_names_a_folder_of_a_machine() -> None:
     failed = Done(1, "", "Error: Failed to dump '/home/me/cache/lib/1.2/libx.so': a/b.h of /usr/include/c.h\n")
     assert no_answer(failed.failure).word == "no answer: exit 1: Error: Failed to dump 'libx.so': a/b.h of c.h"
-    kept = [each for said in answers().values() for each in (said.word, *said.causes)]
-    assert [each for each in kept if FOLDERS.search(each)] == []
-
-
-def test_answers_are_read_as_they_were_kept(tmp_path: Path) -> None:
-    pair = next(pairs())
-    found = {
-        key(pair, "abistore", "files"): Said("BREAKING", True, ("func_removed f", "type_field_removed s")),
-        key(pair, "ABICC", "headers"): no_answer("exit 6"),
-    }
-    keep(found, pairs(), tmp_path / "answers.csv")
-    assert answers(tmp_path / "answers.csv") == found
 
 
 def test_headers_that_no_client_includes_are_left_out_by_name_or_by_folder(tmp_path: Path) -> None:
@@ -149,91 +206,3 @@ def test_a_release_that_another_has_made_meanwhile_stays(tmp_path: Path, monkeyp
     found = release("libx", "1")
     assert found.binary.read_text() == "other"
     assert [path.name for path in found.folder.parent.iterdir()] == [found.folder.name]
-
-
-def test_the_page_is_what_follows_from_the_answers() -> None:
-    shown = PAGE.read_text()
-    named = re.search(r"Versions: (.+)\.\n", shown)
-    assert named
-    assert shown == page(named[1]), "run python -m benchmarks.accuracy.unseen --document"
-
-
-def test_a_part_that_has_answers_tells_the_day_on_which_it_was_judged() -> None:
-    asked = {place[:3] for place in answers()}
-    parts = {pair.part for pair in pairs() if (pair.library, pair.old, pair.new) in asked}
-    assert parts - {Part.OPEN} == set(JUDGED), "name the day in JUDGED of benchmarks/accuracy/unseen/__init__.py"
-
-
-@pytest.mark.parametrize("part", list(Part))
-def test_each_wrong_answer_has_its_cause_and_no_cause_names_a_right_one(part: Part) -> None:
-    found = answers()
-    asked = [key(pair, "abistore", evidence) for pair in pairs_of(part, ()) for evidence in ("files", "headers")]
-    truth = {(pair.library, pair.old, pair.new): pair.breaks for pair in pairs_of(part, ())}
-    wrong = {place for place in asked if place in found and found[place].breaks != truth[place[:3]]}
-    assert {place for place in ceiling.causes() if place[:3] in truth} == wrong
-
-
-def test_a_judge_of_files_can_be_no_better_than_what_headers_alone_tell_allows() -> None:
-    truth = {"1": True, "2": True, "3": False, "4": False}
-    judged = [UnseenPair("libx", version, f"{version}.1", truth[version], False, "", Part.OPEN) for version in truth]
-    said = {key(each, "abistore", "files"): Said("BREAKING", each.old in "13") for each in judged}
-    beyond = frozenset(key(each, "abistore", "files") for each in judged if each.old in "23")
-    shown = " ".join(ceiling.told(judged, said, beyond))
-    assert "Of 4 pairs that were judged from the files, 2 have" in shown
-    assert "1 false alarm and 1 missed break: **precision 0.50, recall 0.50**" in shown
-    assert "0 false alarms and 0 missed breaks: **precision 1.00, recall 1.00**" in " ".join(
-        ceiling.told(judged, said, frozenset())
-    )
-
-
-def test_a_judge_of_headers_can_be_no_better_than_what_nothing_tells_allows() -> None:
-    truth = {"1": True, "2": True, "3": False, "4": False}
-    judged = [UnseenPair("libx", version, f"{version}.1", truth[version], False, "", Part.OPEN) for version in truth]
-    places = {each.old: key(each, "abistore", "headers") for each in judged}
-    said = {place: Said("BREAKING", version in "134") for version, place in places.items()}
-    shown = " ".join(ceiling.told_with_headers(judged, said, frozenset({places["3"]}), frozenset({places["2"]})))
-    assert "Of 4 pairs that were judged with headers, 1 cannot be told" in shown
-    assert "1 false alarm and 0 missed breaks: **precision 0.67, recall 1.00** at best. Of 1 more" in shown
-    assert "1 false alarm and 1 missed break: **precision 0.50, recall 0.50** at best" in shown
-
-
-@pytest.mark.parametrize("evidence", ["files", "headers"])
-def test_a_wrong_answer_has_its_truth_in_what_its_evidence_does_not_show(evidence: str) -> None:
-    named = ceiling.only_told_by(*ceiling.SOURCES[evidence])
-    assert named
-    assert named < {place for place in ceiling.causes() if place[4] == evidence}
-
-
-def test_no_other_source_is_named() -> None:
-    known = ceiling.only_told_by("", *(each for sources in ceiling.SOURCES.values() for each in sources))
-    assert known == ceiling.causes().keys()
-
-
-def test_alarms_rest_on_symbols_alone_only_where_nothing_else_tells_of_a_break() -> None:
-    told = {
-        ("1", True): Said("BREAKING", True, ("func_removed f", "var_removed v")),
-        ("2", False): Said("BREAKING", True, ("func_removed f",)),
-        ("3", True): Said("BREAKING", True, ("func_removed f", "vtable_slot_count_changed s")),
-        ("4", False): Said("COMPATIBLE_WITH_RISK", False, ("func_removed f",)),
-        ("5", True): Said("BREAKING", True, ("func_removed f",)),
-    }
-    chosen = [UnseenPair("lib", old, "9", breaks, breaks, "", Part.OPEN) for old, breaks in told]
-    known = {("lib", each.old, "9"): Binaries(same_soname=True, stripped=each.old != "5") for each in chosen}
-    found = {key(each, "abistore", "files"): told[each.old, each.breaks] for each in chosen}
-    assert spared(chosen, known, found) == (1, 1)
-
-
-def test_a_gate_stops_rightly_where_sources_stop_compiling_too() -> None:
-    truth = {"1": (True, False), "2": (False, True), "3": (False, False), "4": (False, True), "5": (False, False)}
-    words = {"1": "BREAKING", "2": "API_BREAK", "3": "API_BREAK", "4": "COMPATIBLE_WITH_RISK"}
-    chosen = [UnseenPair("libx", old, "9", *breaks, "", Part.OPEN) for old, breaks in truth.items()]
-    found = {
-        key(each, "abistore", "headers"): Said(words[each.old], words[each.old] == "BREAKING")
-        for each in chosen
-        if each.old in words
-    }
-    found[key(chosen[4], "abistore", "headers")] = no_answer("exit 6")
-    shown = " ".join(gates.told(chosen, found))
-    assert "| all (5) | 2 | 1 | 1 | 0 | 1 | 0.67 | 0.67 |" in shown
-    assert "| those that break no built program (4) | 1 | 1 | 1 | 0 | 1 | 0.50 | 0.50 |" in shown
-    assert "Of 4 pairs that break no built program it stopped 2, 1 of them rightly." in shown

@@ -1,108 +1,70 @@
-"""Release pairs that no rule was made with, and the truth about each; ``python -m benchmarks.accuracy.unseen``.
+"""The table of judged release pairs that no rule was made with, and the recipes of their libraries.
 
-Each library has two files. ``LIBRARY.toml`` tells how its releases are obtained, and built where they are source.
-``LIBRARY.csv`` has one row for each pair of consecutive releases: whether a program breaks that was built with the old
-one's headers (``break``), whether one still compiles with the new one's (``source_break``), and why. Rows were written
-from headers, sources and clients, and committed before any comparing tool saw a pair. All consecutive releases of the
-stated range are there; none was chosen for its answer.
-
-Pairs belong to parts (:class:`Part`): an open one, in which causes of wrong answers are looked for, and others that are
-judged once each, when all rules are made.
+``pairs.csv`` has one row for each pair of consecutive releases: whether a program breaks that was built with the old
+release's headers (``break``), whether one still compiles with the new headers (``source_break``), what each tool
+answered when the part of the pair was judged, and the reason for the truth. ``recipes.toml`` says how the releases of
+each library are obtained and built.
 """
 
 from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-FOLDER = Path(__file__).parent
+from benchmarks.accuracy.asking import TOOLS, is_break
 
+TABLE = Path(__file__).with_name("pairs.csv")
+RECIPES = Path(__file__).with_name("recipes.toml")
 
-class Part(StrEnum):
-    """What a pair serves for."""
+COLUMNS = ("library", "part", "old", "new", "break", "source_break", "same_soname", "stripped")
+"""The columns of ``pairs.csv`` before those of the tools; ``reason`` is the last."""
 
-    OPEN = "open"
-    """Causes of wrong answers are looked for here."""
-
-    KEPT = "kept"
-    """Judged once. A digest of the pair's name decided, so that nobody did."""
-
-    LATER = "later"
-    """Of libraries chosen after that, and judged once: their recipes say ``part = "later"``."""
-
-    LAST = "last"
-    """Of libraries chosen when the later part had been judged, and judged once: ``part = "last"``."""
-
-    FRESH = "fresh"
-    """Of libraries chosen when the last part had been judged, and judged once: ``part = "fresh"``."""
-
-    SIXTH = "sixth"
-    """Of libraries chosen when the fresh part had been judged, and judged once: ``part = "sixth"``."""
-
-    SEVENTH = "seventh"
-    """Of libraries chosen when the sixth part had been judged, and judged once: ``part = "seventh"``."""
-
-    EIGHTH = "eighth"
-    """Of libraries chosen when the seventh part had been judged, and judged once: ``part = "eighth"``."""
-
-    NINTH = "ninth"
-    """Of libraries chosen when the eighth part had been judged, and judged once: ``part = "ninth"``."""
-
-    TENTH = "tenth"
-    """Of libraries chosen when the ninth part had been judged, and judged once: ``part = "tenth"``."""
-
-    ELEVENTH = "eleventh"
-    """Of libraries chosen when the tenth part had been judged, and judged once: ``part = "eleventh"``."""
-
-    TWELFTH = "twelfth"
-    """Of libraries chosen when the eleventh part had been judged, and judged once: ``part = "twelfth"``."""
-
-    THIRTEENTH = "thirteenth"
-    """Of libraries chosen when the twelfth part had been judged, and judged once: ``part = "thirteenth"``."""
-
-    FOURTEENTH = "fourteenth"
-    """Of libraries chosen when the thirteenth part had been judged, and judged once: ``part = "fourteenth"``."""
-
-    FIFTEENTH = "fifteenth"
-    """Of libraries chosen when the fourteenth part had been judged, and judged once: ``part = "fifteenth"``."""
-
-    SIXTEENTH = "sixteenth"
-    """Of libraries chosen when most of the fifteenth part had been judged, and judged once: ``part = "sixteenth"``."""
-
-    SEVENTEENTH = "seventeenth"
-    """Of libraries chosen when the sixteenth part had been judged, and judged once: ``part = "seventeenth"``."""
+WORDS: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: ""}
 
 
-JUDGED = {
-    Part.KEPT: "2026-11-23",
-    Part.LATER: "2026-11-23",
-    Part.LAST: "2026-11-24",
-    Part.FRESH: "2026-11-24",
-    Part.SIXTH: "2026-11-25",
-    Part.SEVENTH: "2026-11-26",
-    Part.EIGHTH: "2026-11-26",
-    Part.NINTH: "2026-11-26",
-    Part.TENTH: "2026-11-26",
-    Part.ELEVENTH: "2026-11-27",
-    Part.TWELFTH: "2026-11-27",
-    Part.THIRTEENTH: "2026-11-27",
-    Part.FOURTEENTH: "2026-11-27",
-    Part.FIFTEENTH: "2026-11-27",
-    Part.SIXTEENTH: "2026-11-28",
-    Part.SEVENTEENTH: "2026-11-28",
+class Part(NamedTuple):
+    """Pairs that were judged together, and the day; causes of wrong answers were looked for in a part without one."""
+
+    name: str
+    judged: str | None
+
+
+PARTS: Final = {
+    name: Part(name, judged)
+    for name, judged in (
+        ("open", None),
+        ("kept", "2026-11-23"),
+        ("later", "2026-11-23"),
+        ("last", "2026-11-24"),
+        ("fresh", "2026-11-24"),
+        ("sixth", "2026-11-25"),
+        ("seventh", "2026-11-26"),
+        ("eighth", "2026-11-26"),
+        ("ninth", "2026-11-26"),
+        ("tenth", "2026-11-26"),
+        ("eleventh", "2026-11-27"),
+        ("twelfth", "2026-11-27"),
+        ("thirteenth", "2026-11-27"),
+        ("fourteenth", "2026-11-27"),
+        ("fifteenth", "2026-11-27"),
+        ("sixteenth", "2026-11-28"),
+        ("seventeenth", "2026-11-28"),
+    )
 }
-"""The day on which abistore was asked about a part that is judged once; a part that is missing waits."""
+"""All parts by name, in order. The libraries of each were chosen when all parts before it had been judged."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class UnseenPair:
-    """Two consecutive releases of a library, and the truth about them."""
+    """Two consecutive releases of a library, the truth about them, and what the tools answered.
+
+    ``same_soname`` and ``stripped`` are ``None`` where no tool was asked.
+    """
 
     library: str
     old: str
@@ -111,30 +73,61 @@ class UnseenPair:
     breaks_source: bool
     reason: str
     part: Part
+    same_soname: bool | None = None
+    stripped: bool | None = None
+    words: Mapping[tuple[str, str], str] = field(default_factory=dict, hash=False)
+    """What each tool answered from an evidence; a tool that was not asked has no entry."""
+
+    def answer(self, tool: str, evidence: str) -> bool | None:
+        """Whether a tool said that programs break; ``None`` where it failed. ``KeyError`` if it was not asked."""
+        return is_break(tool, self.words[tool, evidence])
+
+    def __str__(self) -> str:
+        return f"{self.library} {self.old} -> {self.new}"
 
 
 def libraries() -> list[str]:
     """All libraries, sorted."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return sorted(_recipes())
 
 
 def recipe(library: str) -> dict[str, Any]:
-    """How the releases of a library are obtained, and what it installs."""
-    return tomllib.loads((FOLDER / f"{library}.toml").read_text())
+    """How the releases of a library are obtained and what it installs; ``releases`` maps each to its package's."""
+    read = _recipes()[library]
+    releases = read["releases"]
+    carriers = releases if isinstance(releases, dict) else {version: version for version in releases}
+    return {"library": library, **read, "releases": carriers}
 
 
-def pairs() -> Iterator[UnseenPair]:
+@cache
+def _recipes() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(RECIPES.read_text())
+
+
+def pairs(path: Path = TABLE) -> Iterator[UnseenPair]:
     """All pairs, library by library, oldest first."""
-    for library in libraries():
-        stated = recipe(library).get("part")
-        with (FOLDER / f"{library}.csv").open(newline="") as table:
-            for row in csv.DictReader(table):
-                answers = (row["break"] == "yes", row["source_break"] == "yes")
-                old, new = row["old"], row["new"]
-                part = Part(stated) if stated else _half(library, old, new)
-                yield UnseenPair(library, old, new, *answers, row["reason"], part)
+    truth = {word: value for value, word in WORDS.items()}
+    with path.open(newline="") as table:
+        for row in csv.DictReader(table):
+            yield UnseenPair(
+                *(row["library"], row["old"], row["new"]),
+                breaks=row["break"] == "yes",
+                breaks_source=row["source_break"] == "yes",
+                reason=row["reason"],
+                part=PARTS[row["part"]],
+                same_soname=truth[row["same_soname"]],
+                stripped=truth[row["stripped"]],
+                words={tool: row[" ".join(tool)] for tool in TOOLS if row[" ".join(tool)]},
+            )
 
 
-def _half(library: str, old: str, new: str) -> Part:
-    odd = blake2b(f"{library} {old} {new}".encode(), digest_size=1).digest()[0] % 2
-    return Part.KEPT if odd else Part.OPEN
+def write(found: Iterable[UnseenPair], path: Path = TABLE) -> None:
+    """Write the table of pairs, in the order given."""
+    with path.open("w", newline="") as table:
+        written = csv.writer(table, lineterminator="\n")
+        written.writerow([*COLUMNS, *map(" ".join, TOOLS), "reason"])
+        for pair in found:
+            known = (pair.breaks, pair.breaks_source, pair.same_soname, pair.stripped)
+            answers = (pair.words.get(tool, "") for tool in TOOLS)
+            names = (pair.library, pair.part.name, pair.old, pair.new)
+            written.writerow([*names, *(WORDS[each] for each in known), *answers, pair.reason])
