@@ -19,14 +19,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from benchmarks.accuracy.asking import TOOLS, ask, has_debug, is_break, soname
-from benchmarks.accuracy.unseen import TABLE, UnseenPair, pairs, write
+from benchmarks.accuracy.unseen import TABLE, UnseenPair, libraries, pairs, write
 from benchmarks.accuracy.unseen.building import release
 from benchmarks.accuracy.unseen.totals import PAGE, page
 from examples.obtain import Missing
 
 Tools = Sequence[tuple[str, str]]
+
+NAMES: Final = tuple(dict.fromkeys([tool for tool, _ in TOOLS] + ["+".join(tool) for tool in TOOLS]))
+"""What ``--tool`` takes: ``abidiff`` for both evidences, ``abidiff+headers`` for one."""
 
 
 def build(chosen: Sequence[UnseenPair]) -> bool:
@@ -77,7 +81,7 @@ def compared(kept: UnseenPair, now: UnseenPair) -> Iterator[str]:
 
 
 def named(asked: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The tools and their evidence that ``--tool`` names: ``abidiff`` for both, ``abidiff+headers`` for one."""
+    """The tools and evidences with these ``NAMES``; all if there is none."""
     for tool, evidence in TOOLS:
         if not asked or tool in asked or f"{tool}+{evidence}" in asked:
             yield tool, evidence
@@ -88,10 +92,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="*", metavar="LIBRARY")
     parser.add_argument("--build", action="store_true", help="obtain and build only")
-    parser.add_argument("--tool", action="append", default=[], metavar="TOOL[+files|+headers]", help="only this one")
+    parser.add_argument("--tool", action="append", default=[], choices=NAMES, metavar="TOOL", help="only this one")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
     options = parser.parse_args()
+    if unknown := set(options.library) - set(libraries()):
+        parser.error(f"no such library: {', '.join(sorted(unknown))}")
     chosen = [pair for pair in pairs() if not options.library or pair.library in options.library]
     if options.document:
         PAGE.write_text(page(list(pairs())))
