@@ -25,7 +25,7 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
 from abistore.model.recorded.common_ground import common_ground
 from abistore.model.snapshot import Snapshot
-from tests.cases import RULES, Case, Fence, cases, library_of
+from tests.cases import RULES, Case, Fence, cases, source_of
 
 FORMATS = {"abixml": ("abidw", ".abi"), "abicc": ("abi-dumper", ".dump")}
 OPTIONS = ExtractOptions(library="libcase")
@@ -71,7 +71,7 @@ def compiled(case: Case) -> tuple[Path, Path] | None:
         sources = [fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options]
         if not sources or sources[0].options.get("layout", "yes") != "yes":
             return None
-        sides.append(library_of(own, sources[0]))
+        sides.append(source_of(own, sources[0]).build())
     return sides[0], sides[1]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,13 +22,26 @@ LACKS = re.compile(r"cannot execute .(\w+).:|invalid linker name in.*-fuse-ld=(\
 """What a compiler says that does not find its assembler, its linker, or its part for the language."""
 
 SUFFIXES = {"c": ".c", "c++": ".cc"}
+COMPILERS = {"c": "gcc", "c++": "g++"}
 
 
 @cache
-def _compiler_version(compiler: str) -> str:
+def version(program: str) -> str:
+    """What a compiler or linker says of its version. Raises ``Missing`` where it is not installed."""
+    command = command_of(program)
     with TemporaryDirectory() as folder:  # zig leaves an object file behind
-        command = [*compiler.split(), "--version"]
-        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([*command, "--version"], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def command_of(program: str) -> list[str]:
+    """The command that starts a compiler or linker. Raises ``Missing`` where it is not installed."""
+    name, *rest = program.split()
+    if not (find_spec("ziglang") if name == "zig" else shutil.which(name)):
+        raise Missing(f"{name} is not installed")
+    if name == "zig":  # a package of the environment, which brings compilers and linkers of all platforms
+        os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(CACHE / "zig"))  # its runtime is compiled once a target
+        return [sys.executable, "-m", "ziglang", *rest]
+    return [name, *rest]
 
 
 def build_library(
@@ -45,16 +60,13 @@ def build_library(
     them by bare name, further sources are named in ``flags``. The compiler runs in its own folder, so that the debug
     information holds no path but relative ones.
     """
-    compiler = compiler or {"c": "gcc", "c++": "g++"}[language]
-    if compiler.startswith("zig "):  # a package of the environment, which brings compilers and linkers of all platforms
-        os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(CACHE / "zig"))  # its runtime is compiled once a target
-        compiler = f"{sys.executable} -m ziglang{compiler.removeprefix('zig')}"
+    compiler = compiler or COMPILERS[language]
     main = "case" + SUFFIXES[language]
     inputs = {main: source, **(files or {})}
-    command = [*compiler.split(), "-shared", "-fPIC", *flags, main, "-o", name]
+    command = [*command_of(compiler), "-shared", "-fPIC", *flags, main, "-o", name]
     if soname:
         command.append(f"-Wl,-soname,{soname}")
-    key = hashlib.sha256(repr((sorted(inputs.items()), command, _compiler_version(compiler))).encode()).hexdigest()[:24]
+    key = hashlib.sha256(repr((sorted(inputs.items()), command, version(compiler))).encode()).hexdigest()[:24]
     folder = CACHE / key
     built = folder / name
     if not built.exists():

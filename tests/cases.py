@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from abistore.compare.comparison import compare
 from abistore.compare.releases.comparison import ComparedRelease, compare_releases
 from abistore.compare.rules import CASES
-from abistore.extract.capture import read as read_file
-from abistore.extract.headers.options import Language
-from abistore.extract.reader import ExtractOptions
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import without_parameters
 from abistore.model.cpp_names.spelling import declaration
@@ -22,8 +19,13 @@ from abistore.model.findings import Comparison, Finding
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json
-from tests.build import build_library
-from tests.public_headers import beside, implementing
+from tests.build import COMPILERS
+from tests.kept import kept_or_read
+from tests.public_headers import Texts
+from tests.sides import Side, Source
+
+Reading: TypeAlias = Callable[[Side, str], Snapshot]
+"""How a side of a subject becomes a snapshot."""
 
 RULES = CASES
 """Where the cases of the rules are: a file a kind, beside the rules."""
@@ -70,6 +72,16 @@ class Case:
         return any("library" in fence.options for fence in self.fences)
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether its sides are snapshots that no compiler here writes."""
+        return any(fence.is_snapshot for fence in self.fences)
+
+    @property
+    def subject(self) -> str:
+        """The first word of its kind, by which cases are tested and kept together; ``quiet`` of those of no kind."""
+        return re.split("[_-]", self.path.stem)[0]
+
+    @property
     def label(self) -> str:
         """How the case is called in test output."""
         return f"{self.path.stem}-{self.number}"
@@ -110,88 +122,97 @@ def _fence(match: re.Match[str]) -> Fence:
     )
 
 
-def judged(case: Case) -> Comparison:
-    """Builds or reads both sides and compares them."""
+def judged(case: Case, sides: tuple[str, str] = ("old", "new"), read: Reading = kept_or_read) -> Comparison:
+    """Compares two sides of a case."""
+    old, new = (libraries_of(case, side, read) for side in sides)
     if case.is_release:
-        return compare_releases(release_of(case, "old"), release_of(case, "new"))
-    return compare(snapshot_of(case, "old"), snapshot_of(case, "new"))
+        return compare_releases(ComparedRelease("case", None, old), ComparedRelease("case", None, new))
+    return compare(old[0], new[0])
 
 
-def against_itself(case: Case, side: str) -> Comparison:
-    """One side of a case compared with itself."""
-    if case.is_release:
-        return compare_releases(release_of(case, side), release_of(case, side))
-    snapshot = snapshot_of(case, side)
-    return compare(snapshot, snapshot)
+def snapshot_of(case: Case, side: str) -> Snapshot:
+    """One side of a case; of a release, its first library."""
+    return libraries_of(case, side)[0]
 
 
-def release_of(case: Case, side: str) -> ComparedRelease:
-    """One side of a case as a release: each of its libraries compiled, and linked with those that it ``needs``."""
+def libraries_of(case: Case, side: str, read: Reading = kept_or_read) -> Sequence[Snapshot]:
+    """The libraries of one side of a case: one, or all of a release."""
+    if case.is_drawn:
+        return [from_json(snapshot_file(case, side).read_bytes())]
+    return [read(each, case.subject) for each in sides_of(case, side)]
+
+
+def sides_of(case: Case, side: str) -> Sequence[Side]:
+    """What one side of a case is compiled and read from: none where it is drawn, several of a release."""
+    if case.is_drawn:
+        return ()
+    return members_of(case, side) if case.is_release else (_side(case, side),)
+
+
+def members_of(case: Case, side: str) -> Sequence[Side]:
+    """The libraries of a release, each linked with those that it ``needs``."""
     own = [fence for fence in case.fences if fence.side in (side, "") and "library" in fence.options]
-    built = [read_file(_member(case, side, fence.options["library"]), ExtractOptions()) for fence in own]
-    return ComparedRelease("case", None, built)
+    return [Side(_member(case, side, fence.options["library"]), library=None) for fence in own]
 
 
-def _member(case: Case, side: str, library: str) -> Path:
+def _member(case: Case, side: str, library: str) -> Source:
     """A library of a release. What it needs is of its own side, or of another one: ``needs=old:libcase``."""
     named = (each for each in case.fences if each.options.get("library") == library and each.side in (side, ""))
     fence = next(named)
     needed = (each.rpartition(":") for each in fence.options.get("needs", "").split(",") if each)
-    others = [str(_member(case, before or side, name)) for before, _, name in needed]
     files = {_file(each) or "": each.body for each in case.fences if each.language == "map" and each.side in (side, "")}
     wanted = {name: body for name, body in files.items() if name in fence.options.get("flags", "")}
-    return build_library(
+    language = _language(fence)
+    return Source(
         fence.body,
-        language="c" if fence.language == "c" else "c++",
-        flags=("-g", "-O1", *shlex.split(fence.options.get("flags", "")), "-Wl,--no-as-needed", *others),
+        language,
+        compiler=COMPILERS[language],
+        flags=("-g", "-O1", *shlex.split(fence.options.get("flags", "")), "-Wl,--no-as-needed"),
         soname=fence.options.get("soname", f"{library}.so.1"),
-        files=wanted,
+        files=_texts(wanted),
         name=f"{library}.so",
+        needs=tuple(_member(case, before or side, name) for before, _, name in needed),
     )
 
 
-def snapshot_of(case: Case, side: str) -> Snapshot:
-    """One side of a case: its source compiled and read, what its public headers declare, or its snapshot."""
+def _side(case: Case, side: str) -> Side:
     own = [fence for fence in case.fences if fence.side in (side, "")]
-    if any(fence.is_snapshot for fence in own):
-        return from_json(snapshot_file(case, side).read_bytes())
     sources = [fence for fence in own if fence.language in ("c", "cpp") and "file" not in fence.options]
     headers = [fence for fence in own if fence.language == "header"]
     public = [each for each in headers if each.is_public or not (sources or each.is_included)]
-    binary = _built(own, sources[0]) if sources else None
-    if not public:
-        assert binary is not None, f"{case.label}: neither a source nor a header"
-        return binary
-    options = public[0].options
-    files = {_file(fence) or "": fence.body for fence in public}
-    included = {_file(fence) or "": fence.body for fence in headers if fence.is_included}
-    language: Language = "c" if options.get("language") == "c" else "c++"
-    standard = options.get("std", "")
-    if binary is None:
-        return implementing(files, language, standard)
-    return beside(binary, files, language, standard, included=included)
-
-
-def library_of(own: Sequence[Fence], main: Fence) -> Path:
-    """The library that a side's source makes."""
-    return build_library(
-        main.body,
-        language="c" if main.language == "c" else "c++",
-        compiler=main.options.get("compiler"),
-        flags=tuple(shlex.split(main.options.get("flags", "-g -O1"))),
-        soname=main.options.get("soname"),
-        files={name: fence.body for fence in own if (name := _file(fence))},
+    assert sources or public, f"{case.label}: neither a source nor a header"
+    options = public[0].options if public else {}
+    return Side(
+        source_of(own, sources[0]) if sources else None,
+        layout=not sources or sources[0].options.get("layout", "yes") == "yes",
+        public=_texts({_file(fence) or "": fence.body for fence in public}),
+        included=_texts(
+            {_file(fence) or "": fence.body for fence in headers if fence.is_included and public and sources}
+        ),
+        language="c" if options.get("language") == "c" else "c++",
+        standard=options.get("std", ""),
     )
 
 
-def _built(own: Sequence[Fence], main: Fence) -> Snapshot:
-    return _read(library_of(own, main), layout=main.options.get("layout", "yes") == "yes")
+def source_of(own: Sequence[Fence], main: Fence) -> Source:
+    """The source of a library that a side shows."""
+    language = _language(main)
+    return Source(
+        main.body,
+        language,
+        compiler=main.options.get("compiler") or COMPILERS[language],
+        flags=tuple(shlex.split(main.options.get("flags", "-g -O1"))),
+        soname=main.options.get("soname"),
+        files=_texts({name: fence.body for fence in own if (name := _file(fence))}),
+    )
 
 
-@cache
-def _read(path: Path, *, layout: bool) -> Snapshot:
-    """What a library is read as: laws over all cases ask again and again."""
-    return read_file(path, ExtractOptions(library="libcase", layout=layout))
+def _texts(files: Mapping[str, str]) -> Texts:
+    return tuple(sorted(files.items()))
+
+
+def _language(fence: Fence) -> str:
+    return "c" if fence.language == "c" else "c++"
 
 
 def snapshot_file(case: Case, side: str) -> Path:

@@ -24,7 +24,7 @@ NEEDING = (
     "tests/fuzz",
     "tests/mcp/conformance",
     "tests/model/test_layout.py",
-    "tests/test_rules.py::test_a_case_gives_exactly_its_findings[abi_tag_changed-1]",
+    "tests/test_rules.py::test_a_sample_is_compiled_and_read_as_it_was_kept[abi]",
 )
 """Tests that start compilers themselves, in fixtures, and in processes of their own."""
 
