@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from itertools import product
 
 import pytest
@@ -11,8 +12,8 @@ from elftools.elf.elffile import ELFFile
 
 from abistore.model.cpp_names.builtins import PLAIN_BUILTINS
 from abistore.model.cpp_names.grammar import Parser
-from abistore.model.cpp_names.normal import normal_name, primitive, qualified
-from abistore.model.cpp_names.qualified import last_component
+from abistore.model.cpp_names.normal import MAX_LENGTH, normal_name, primitive, qualified
+from abistore.model.cpp_names.qualified import entity, last_component
 from abistore.model.cpp_names.tokens import tokens
 from abistore.model.shapes import VOID, Array, Primitive, Qualified
 from tests.build import build_library
@@ -194,3 +195,24 @@ def test_built_in_types_are_called_as_the_grammar_calls_them_without_it(count: i
     for words in product(sorted(PLAIN_BUILTINS), repeat=count):
         text = " ".join(words)
         assert normal_name(text) == Parser(tokens(text), None).whole()
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated", "end"),
+    [
+        ("Box<", "a", "!"),
+        ("Box", "<a", "!"),
+        ("Box<int", ", 1", ", 2"),
+        ("Box<", "Box<a>::", "!"),
+        ("geo", "::a", ":!"),
+        ("", "a ", "a!"),
+        ("", "9", "!"),
+    ],
+)
+def test_names_that_almost_match_take_no_time(start: str, repeated: str, end: str) -> None:
+    for size in (MAX_LENGTH - 100, MAX_LENGTH + 100):
+        text = start + repeated * (size // len(repeated)) + end
+        began = time.process_time()
+        normal_name(text)
+        entity(text)
+        assert time.process_time() - began < 3  # tenths of a second at most, where backtracking is minutes

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 MAX_LENGTH: Final = 1 << 16
 """Longer names are kept as they are: no compiler writes them, and parsing stays bounded."""
 
-_WORD = r"[A-Za-z_]\w*+"
+_WORD = r"[A-Za-z_]\w*\b"
 _PLAIN: Final = pattern(rf"{_WORD}(?:::~?{_WORD})*", re.ASCII)
 _PLAIN_TEMPLATE: Final = pattern(
     rf"{_WORD}(?:::{_WORD})*<(?:{_WORD}|(?<=\w)::(?=\w)|(?<=>)::(?=\w)|(?<=\w)<|(?<=[\w>])>| >|(?<=[\w>]), "
-    r"|(?<=[<\s])-?(?:0|[1-9]\d*+)(?=[,>\s]))*+(?<=>)",
+    r"|(?<=[<\s])-?(?:0|[1-9]\d*)(?=[,>\s]))*(?<=>)",
     re.ASCII,
 )
 _WORDS: Final = frozenset(
@@ -54,6 +54,8 @@ def normal_name(text: str, value_of: ValueOf | None = None) -> str:
 
 @lru_cache(1 << 16)
 def _normal(text: str) -> str:
+    if len(text) > MAX_LENGTH:  # a regular expression keeps a hundred bytes for each word
+        return _parsed(text)
     words = text.split(" ")
     if PLAIN_BUILTINS.issuperset(words):
         return builtin(words)

@@ -24,7 +24,7 @@ _SPECIAL: Final = pattern(
 )
 """What demanglers write before the name that a compiler's own symbol is about."""
 
-_PLAIN_ENTITY: Final = pattern(r"(?!.*operator)(?:[\w:~]++ )*+([\w:~]++)(?:\Z|\((?!anonymous namespace\)))", re.DOTALL)
+_PLAIN_ENTITY: Final = pattern(r"(?!.*operator)(?:[\w:~ ]* )?([\w:~]+)(?:\Z|\((?!anonymous namespace\)))", re.DOTALL)
 """What stands before the parameters of most symbols."""
 
 _BRACKET: Final = pattern(r"[<(\[{>)\]}]")

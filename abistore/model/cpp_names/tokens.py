@@ -51,7 +51,7 @@ _OPERATOR: Final = r"""
 
 _UNUSUAL: Final = pattern(r"""['"`{\[$]|operator|_GLOBAL__N_|anonymous|unnamed|lambda""")
 """What stands in every text with other tokens than words, numbers and marks."""
-_PLAIN: Final = pattern(r"[^\W\d]\w*+|\d[\w.]*+|::|&&|\.\.\.|\S")
+_PLAIN: Final = pattern(r"[^\W\d]\w*|\d[\w.]*|::|&&|\.\.\.|\S")
 
 
 def tokens(text: str) -> list[Token]:

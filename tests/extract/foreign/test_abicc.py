@@ -6,6 +6,8 @@ import gzip
 import io
 import lzma
 import tarfile
+import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -207,6 +209,18 @@ def test_what_is_no_dump_is_an_error_and_nothing_of_it_runs(tmp_path: Path, text
 def test_scalars_are_read_as_perl_writes_them() -> None:
     text = r"""$VAR1 = {'it\'s' => 'a\\b', "x\x{263a}\n" => -1.5e3, 'list' => [undef, 7, {}, [],], };"""
     assert read_value(text, "case") == {"it's": "a\\b", "x\u263a\n": "-1.5e3", "list": [None, "7", {}, []]}
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.parametrize("end", [True, False])
+def test_escapes_take_no_memory_each(quote: str, end: bool) -> None:
+    text = f"$VAR1 = {quote}" + "\\x" * 100_000 + (f"{quote};" if end else "")
+    tracemalloc.start()
+    with nullcontext() if end else pytest.raises(ExtractError, match="line 1 is not"):
+        read_value(text, "case")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(text)  # the text as pieces; one pattern for the whole keeps 57 times as much
 
 
 def test_depth_and_numbers_are_bounded_and_effort_is_linear(tmp_path: Path) -> None:

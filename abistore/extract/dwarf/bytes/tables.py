@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import Any
 
@@ -15,12 +14,9 @@ from abistore.extract.dwarf.bytes.forms import Specification, UnitFormat
 from abistore.extract.dwarf.bytes.plans import UNKNOWN
 from abistore.patterns import pattern
 
-_LEB = rb"[\x80-\xff]*+[\x00-\x7f]"
-_SPECIFICATION = _LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")"
-SPECIFICATION = pattern(_SPECIFICATION)
+_LEB = rb"[\x80-\xff]*[\x00-\x7f]"
+SPECIFICATION = pattern(_LEB + rb"(?:\x21" + _LEB + rb"|(?!\x21)" + _LEB + rb")")
 """An attribute and its form. DW_FORM_implicit_const (0x21) is followed by its value."""
-DECLARATION = pattern(_LEB + rb"." + rb"(?:(?!\0\0)" + _SPECIFICATION + rb")*+\0\0", re.DOTALL)
-"""An abbreviation after its code: tag, whether it has children, specifications up to one of zeros."""
 END = b"\0\0"
 
 LARGEST_GAP = 1 << 12
@@ -101,15 +97,23 @@ def _read_irregular(data: bytes, position: int, format: UnitFormat) -> list[Abbr
     table = [UNDECLARED]
     code, position = leb.unsigned(data, position)
     while code:
-        match = DECLARATION.match(data, position)
-        if match is None:
-            raise MalformedDwarf("an abbreviation table has no end")
+        end = _end(data, position)
         if code >= len(table) + LARGEST_GAP:
             raise MalformedDwarf(f"abbreviation code {code:#x} is out of any bounds")
         table.extend([UNDECLARED] * (code + 1 - len(table)))
-        table[code] = known[match[0]]
-        code, position = leb.unsigned(data, match.end())
+        table[code] = known[data[position:end]]
+        code, position = leb.unsigned(data, end)
     return table
+
+
+def _end(data: bytes, position: int) -> int:
+    """Where the declaration ends whose tag is at ``position``: after its first specification of zeros."""
+    position = leb.unsigned(data, position)[1] + 1
+    while match := SPECIFICATION.match(data, position):
+        position = match.end()
+        if match[0] == END:
+            return position
+    raise MalformedDwarf("an abbreviation table has no end")
 
 
 def _read(raw: bytes) -> tuple[int, bool, tuple[Specification, ...]]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from abistore.extract.foreign.symbols.releases import PackageRelease
 
 START: Final = re.compile(
-    rb"(?:#[^\n]*\n|\s*\n)*+[^\s#|*(<{$][^\s]*\.so[^\s]* +[a-z0-9][a-z0-9.+-]*[^\n]*\n"
-    rb"(?:[|*#(][^\n]*\n)*+[ \t]+(?:\([^)\n]*\))?\S"
+    rb"(?:#[^\n]*\n|[^\S\n]*\n)*(?=[^\s#|*(<{$]\S*\.so)\S+ +[a-z0-9][^\n]*\n"
+    rb"(?:[|*#(][^\n]*\n)*[ \t]+(?:\([^)\n]*\))?\S"
 )
 IN_NAME: Final = re.compile(r"\.symbols\.([a-z0-9-]+)$")
 
