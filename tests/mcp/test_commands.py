@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from abistore.cli.main import run
+from abistore.installing import how_to_install
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.setup.clients import starting
 from abistore.mcp.tools.all import TOOLS
@@ -94,6 +95,6 @@ def test_without_the_extra_there_is_a_hint(said: Any, monkeypatch: pytest.Monkey
     for words in (["serve"], ["tools"], ["resources"], ["prompts"], ["call", "abi_list"]):
         code, out, err = said(*words)
         assert (code, out) == (2, "")
-        assert "pip install 'abistore[mcp]'" in err
+        assert f"install it: {how_to_install('mcp')}" in err
         code, out, _ = said(*words, "--json")
-        assert (code, json.loads(out)["hint"]) == (2, "install it: pip install 'abistore[mcp]'")
+        assert (code, json.loads(out)["hint"]) == (2, f"install it: {how_to_install('mcp')}")

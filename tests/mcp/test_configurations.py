@@ -191,8 +191,20 @@ def test_no_password_is_in_a_configuration(client: str, printed: Printed) -> Non
 @pytest.mark.parametrize("client", list(CLIENTS))
 def test_uvx_installs_and_starts_the_server(client: str, printed: Printed) -> None:
     server = read(client, printed(client, "--db", "abi.db", "--uvx")[0], {})
-    assert [server["command"], *server["args"][:3]] == ["uvx", "--from", "abistore[mcp]", "abistore-mcp"]
+    root = Path(__file__).parents[2]
+    wanted = ["uvx", "--from", f"abistore[mcp] @ {root.as_uri()}", "abistore-mcp"]
+    assert [server["command"], *server["args"][:3]] == wanted
     assert Path(server["args"][-1]).is_absolute()
+
+
+def test_uvx_installs_nothing_where_nobody_knows_what(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("abistore.mcp.setup.clients.source", lambda: None)
+    assert run(["mcp", "config", "cursor", "--uvx"]) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "install abistore from a checkout or a wheel" in err
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8765", "ftp://127.0.0.1/mcp", "http://me:secret@127.0.0.1/mcp", "http://"])

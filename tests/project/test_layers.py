@@ -14,6 +14,7 @@ BELOW: dict[str, set[str]] = {
     "patterns": set(),
     "urls": set(),
     "child": set(),
+    "installing": set(),
     "copying": set(),
     "whole_files": set(),
     "errors": {"urls"},
@@ -21,7 +22,7 @@ BELOW: dict[str, set[str]] = {
     "confinement": {"errors"},
     "model": {"urls", "errors"},
     "extract": {"urls", "child", "copying", "errors", "limits", "confinement", "model"},
-    "store": {"urls", "errors", "limits", "model"},
+    "store": {"urls", "errors", "installing", "limits", "model"},
     "compare": {"urls", "errors", "confinement", "model"},
     "report": {"urls", "errors", "limits", "model"},
     "service": {
@@ -29,8 +30,19 @@ BELOW: dict[str, set[str]] = {
         *("model", "extract", "store", "compare", "report"),
     },
     "interface": {"errors", "model", "report", "service"},
-    "mcp": {"urls", "child", "errors", "limits", "confinement", "model", "report", "interface"},
-    "cli": {"urls", "whole_files", "errors", "limits", "confinement", "model", "report", "service", "mcp"},
+    "mcp": {"urls", "child", "errors", "installing", "limits", "confinement", "model", "report", "interface"},
+    "cli": {
+        "urls",
+        "whole_files",
+        "errors",
+        "installing",
+        "limits",
+        "confinement",
+        "model",
+        "report",
+        "service",
+        "mcp",
+    },
 }
 """What each layer may import besides itself and the package's version."""
 

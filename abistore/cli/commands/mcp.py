@@ -16,6 +16,7 @@ from abistore.cli.output import answer, error_document, note, say_error, write_j
 from abistore.cli.serving import OPTIONS, checked, read_roots, serve, transport_options
 from abistore.cli.tables import table
 from abistore.errors import InputError, UsageError
+from abistore.installing import how_to_install
 from abistore.mcp.settings import Settings, variable
 from abistore.model.words.characters import visible
 
@@ -238,7 +239,11 @@ def _pair(word: str) -> tuple[str, str]:
 
 @mcp_command.command("config")
 @click.argument("client", type=click.Choice(("claude-code", "claude-desktop", "cursor", "vscode")))
-@click.option("--uvx", is_flag=True, help="Have uvx install and start the server.")
+@click.option(
+    "--uvx",
+    is_flag=True,
+    help="Have uvx install the server from the checkout or wheel of this installation, and start it.",
+)
 @click.option("--allow-write", is_flag=True, help="Have it started with the tools that write, too.")
 @click.option("--url", help="Reach a server that runs, over HTTP.")
 @store_command
@@ -263,7 +268,7 @@ def _require_sdk(context: click.Context, settings: SharedSettings) -> None:
     """Leave where the extra is not installed."""
     if find_spec("mcp") is not None:
         return
-    error = UsageError("the MCP server needs the package mcp", "install it: pip install 'abistore[mcp]'")
+    error = UsageError("the MCP server needs the package mcp", f"install it: {how_to_install('mcp')}")
     if settings.json:
         write_json(error_document(error))
     else:

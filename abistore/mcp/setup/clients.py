@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from abistore.errors import UsageError
+from abistore.installing import source
 from abistore.mcp.settings import absolute, variable
 from abistore.urls import masked
 
@@ -52,7 +53,11 @@ class Snippet(NamedTuple):
 
 
 def starting(client: str, database: str | None, *, uvx: bool = False, allow_write: bool = False) -> Snippet:
-    """The configuration of a client that starts the server. A database whose URL has a password is left out of it."""
+    """The configuration of a client that starts the server. A database whose URL has a password is left out of it.
+
+    ``uvx`` installs the server first, from what this abistore was installed from. Raises :class:`UsageError` where that
+    is not known.
+    """
     one_word = re.sub(r"\s", "%20", database or "")  # a password may hold spaces, at which a text would be cut
     secret = masked(one_word) != one_word
     given = absolute(database)
@@ -86,7 +91,13 @@ def reaching(client: str, url: str) -> Snippet:
 
 
 def _command(uvx: bool) -> list[str]:
-    return ["uvx", "--from", "abistore[mcp]", "abistore-mcp"] if uvx else ["abistore-mcp"]
+    if not uvx:
+        return ["abistore-mcp"]
+    found = source()
+    if found is None:
+        told = "--uvx: what this abistore was installed from is not known, or no longer there"
+        raise UsageError(told, "leave it out, or install abistore from a checkout or a wheel that stays")
+    return ["uvx", "--from", found.with_extra("mcp"), "abistore-mcp"]
 
 
 def _environment(client: str) -> dict[str, Any]:

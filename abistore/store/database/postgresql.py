@@ -12,6 +12,7 @@ from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from abistore.errors import StoreError
+from abistore.installing import how_to_install
 from abistore.store.database.database import Database, Row
 from abistore.store.database.failures import refused
 from abistore.store.database.parts import Parts, inspected
@@ -145,7 +146,7 @@ def _connection(url: URL, where: str) -> Connection:
         return _engine(url).connect()
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         message = "the driver for PostgreSQL is not installed"
-        raise StoreError(message, "pip install 'abistore[postgres]'") from error
+        raise StoreError(message, how_to_install("postgres")) from error
     except (SQLAlchemyError, TypeError, ValueError) as error:  # the latter two for what the driver cannot read
         raise refused(error, where, _secrets(url)) from error
 
