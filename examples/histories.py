@@ -41,18 +41,23 @@ def abistore(*words: str | Path) -> str:
 
 def build_all(recipe: Recipe) -> None:
     """Every release of the library; those that are there cost nothing."""
-    for version in recipe.version_numbers():
+    versions = recipe.version_numbers()
+    for number, version in enumerate(versions, 1):
+        print(f"{recipe.library} {version} ({number} of {len(versions)}): ", end="", flush=True)
         started = time.monotonic()
         build(recipe, version)
-        print(f"{recipe.library} {version}: built in {time.monotonic() - started:.0f} s", flush=True)
+        print(f"built in {time.monotonic() - started:.0f} s", flush=True)
 
 
 def ingest(recipe: Recipe) -> None:
     """Every release into the database, oldest first; the folder that a library lies in names its version."""
-    first, *others = [build(recipe, version) for version in recipe.version_numbers()]
-    words = ["--db", DATABASE, "ingest", "--version-from", "folder"]
-    print(abistore(*words, first, "--set-baseline"), end="", flush=True)
-    print(abistore(*words, *others), end="", flush=True)
+    first, *_ = recipe.version_numbers()
+    days = dict(recipe.released)
+    for version in recipe.version_numbers():
+        words = ["--db", DATABASE, "ingest", build(recipe, version), "--version-from", "folder"]
+        words += ["--released", days[version]] if version in days else []
+        words += ["--set-baseline"] if version == first else []
+        print(abistore(*words), end="", flush=True)
 
 
 def check(recipe: Recipe) -> None:

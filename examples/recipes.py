@@ -16,7 +16,9 @@ class Recipe:
 
     ``sources`` and ``unwanted`` are globs below the folder ``root`` of the unpacked package; ``also`` are pairs of a
     version and a further glob of sources that it needs. ``flags`` are what the library's own build files add to
-    ``-shared -fPIC -g -O2``. ``remark`` is what a reader must know about the versions.
+    ``-shared -fPIC -g -O2``. ``remark`` is what a reader must know about the versions. ``released`` are pairs of a
+    version and the day on which the sdist that carries it was made: the time of its ``PKG-INFO``, in UTC. Most
+    packages of npm have no times.
     """
 
     library: str
@@ -31,6 +33,7 @@ class Recipe:
     also: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     remark: str = ""
+    released: tuple[tuple[str, str], ...] = ()
 
     def version_numbers(self) -> tuple[str, ...]:
         """The library's versions, oldest first."""
@@ -57,6 +60,16 @@ LZ4 = Recipe(
     sources=("lz4.c", "lz4hc.c", "lz4frame.c", "xxhash.c"),
     flags=("-fvisibility=hidden", "-DXXH_NAMESPACE=LZ4_"),
     remark="All releases from 1.8.0 to 1.9.4 but 1.9.0, which no package carries.",
+    released=(
+        ("1.8.0", "2018-02-01"),
+        ("1.8.1", "2018-04-03"),
+        ("1.8.2", "2018-06-09"),
+        ("1.8.3", "2018-11-04"),
+        ("1.9.1", "2019-06-09"),
+        ("1.9.2", "2019-09-15"),
+        ("1.9.3", "2021-01-19"),
+        ("1.9.4", "2024-01-01"),
+    ),
 )
 
 ZSTD = Recipe(
@@ -83,6 +96,17 @@ ZSTD = Recipe(
         *("-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=5", "-DZSTD_MULTITHREAD"),
     ),
     remark="All releases from 1.4.8 to 1.5.7; there was no 1.5.3.",
+    released=(
+        ("1.4.8", "2020-12-23"),
+        ("1.4.9", "2021-04-16"),
+        ("1.5.0", "2021-12-03"),
+        ("1.5.1", "2022-01-03"),
+        ("1.5.2", "2022-09-07"),
+        ("1.5.4", "2023-03-23"),
+        ("1.5.5", "2023-04-05"),
+        ("1.5.6", "2025-05-01"),
+        ("1.5.7", "2025-06-23"),
+    ),
 )
 
 RAPIDYAML = "third_party/rapidyaml/rapidyaml"
@@ -116,6 +140,18 @@ JSONNET = Recipe(
         *(f"-I{RAPIDYAML}/src", f"-I{RAPIDYAML}/ext/c4core/src"),
     ),
     remark="The last patch of each minor release from 0.11 to 0.20.",
+    released=(
+        ("0.11.2", "2018-07-19"),
+        ("0.12.1", "2018-12-19"),
+        ("0.13.0", "2019-06-03"),
+        ("0.14.0", "2019-09-16"),
+        ("0.15.0", "2020-02-09"),
+        ("0.16.0", "2020-05-22"),
+        ("0.17.0", "2020-11-22"),
+        ("0.18.0", "2021-12-21"),
+        ("0.19.1", "2022-10-27"),
+        ("0.20.0", "2023-04-17"),
+    ),
 )
 
 RE2 = Recipe(

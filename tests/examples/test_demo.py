@@ -1,28 +1,29 @@
-"""What README shows of the demo, and of an agent that asks about it, is what they print, but for dates and digests."""
+"""What README shows of the demo, and of an agent that asks about it, is what they print, but for digests."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from examples import histories
 from examples.agents.exchange import exchange
+from examples.obtain import source
 from examples.recipes import LZ4
 from tests.releases import obtained
 
 PROJECT = Path(__file__).parents[2]
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DIGITS = re.compile(r"\b[0-9a-f]{8,}\b")
 JUDGED = "1.9.1"
 
 
 def shown() -> tuple[list[str], list[str], str]:
     """The timeline, the beginning of the verdict and its last line, as README has them."""
-    block = re.search(r"^examples/demo$.*?^```text\n(.*?)^```$", _prompts_removed(), re.MULTILINE | re.DOTALL)
+    block = re.search(r"^examples/demo --install$.*?^```text\n(.*?)^```$", _prompts_removed(), re.MULTILINE | re.DOTALL)
     assert block, "README has no block of the demo's output"
-    timeline, verdict = DATE.sub("DATE", block[1]).split("\n\n", 1)
+    timeline, verdict = block[1].split("\n\n", 1)
     beginning, last = verdict.split("\n...\n")
     return timeline.splitlines(), beginning.splitlines(), last.strip()
 
@@ -45,11 +46,18 @@ def test_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.M
     histories.ingest(LZ4)
     timeline, beginning, last = shown()
     printed = histories.abistore("--db", histories.DATABASE, "history", LZ4.library)
-    assert DATE.sub("DATE", printed).strip().splitlines() == timeline
+    assert printed.strip().splitlines() == timeline
     verdict = histories.abistore("--db", histories.DATABASE, "verdict", f"{LZ4.library}@{JUDGED}").strip().splitlines()
     assert verdict[: len(beginning)] == beginning
     assert verdict[-1] == last
     assert shown_exchange() == [DIGITS.sub("DIGITS", line) for line in exchange(histories.DATABASE)]
+
+
+def test_the_day_of_a_release_is_that_of_its_sdist() -> None:
+    for version, carrier in LZ4.releases:
+        obtained(LZ4, version)
+        made = (source(LZ4.origin, LZ4.package, carrier) / "PKG-INFO").stat().st_mtime
+        assert datetime.fromtimestamp(made, UTC).date().isoformat() == dict(LZ4.released)[version]
 
 
 def test_the_demo_asks_for_what_readme_shows() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,27 @@ def test_every_recipe_has_eight_releases_in_order_and_a_type_to_show() -> None:
         assert len(set(versions)) == len(versions) >= 8
 
 
+def test_dates_are_of_releases_and_in_their_order() -> None:
+    for recipe in RECIPES.values():
+        if recipe.origin == "pypi":  # packages of npm have no times
+            versions, days = zip(*recipe.released, strict=True)
+            assert versions == recipe.version_numbers()
+            assert [date.fromisoformat(day) for day in days] == sorted(map(date.fromisoformat, days))
+
+
+def test_a_release_is_stored_with_its_day(built: Path) -> None:
+    histories.ingest(replace(RECIPE, released=(("1.0", "2018-02-01"), ("1.1", "2018-04-03"))))
+    timeline = histories.abistore("--db", histories.DATABASE, "history", "libpoint")
+    assert re.findall(r"^(1\.\d) +(\S+)", timeline, re.MULTILINE) == [("1.0", "2018-02-01"), ("1.1", "2018-04-03")]
+
+
+def test_a_build_says_which_release_it_is_at(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    histories.build_all(RECIPE)
+    assert re.fullmatch(
+        r"libpoint 1\.0 \(1 of 2\): built in \d+ s\nlibpoint 1\.1 \(2 of 2\): built in \d+ s\n", capsys.readouterr().out
+    )
+
+
 def test_the_demo_says_which_packages_a_machine_without_a_compiler_needs(tmp_path: Path) -> None:
     for program in ("bash", "dirname"):
         found = shutil.which(program)
@@ -88,4 +112,39 @@ def test_the_demo_says_which_packages_a_machine_without_a_compiler_needs(tmp_pat
         text=True,
     )
     assert done.returncode == 69
-    assert "gcc libc6-dev python3 python3-venv" in done.stderr
+    assert "missing on this machine: gcc libc6-dev" in done.stderr
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """The demo in a project of its own, with a program in the place of Python."""
+    (tmp_path / "examples").mkdir()
+    script = shutil.copy(PROJECT / "examples" / "demo", tmp_path / "examples" / "demo")
+    python = tmp_path / "python"
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        python.write_text(f"#!/bin/sh\n{text}\n")
+        python.chmod(0o755)
+        variables = {**os.environ, "ABISTORE_PYTHON": str(python), "ABISTORE_EXAMPLES": str(tmp_path / "cache")}
+        return subprocess.run([script], env=variables, capture_output=True, text=True)
+
+    return run
+
+
+def test_a_python_that_is_asked_for_and_too_old_is_refused(
+    demo: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    done = demo("exit 1")
+    assert done.returncode == 69
+    assert "no Python 3.11 or newer with venv" in done.stderr
+
+
+def test_a_step_that_fails_ends_the_demo_with_its_last_lines(
+    demo: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    done = demo("""[ "$1" = -c ] && exit 0\nseq 100\necho 'no space left' >&2\nexit 7""")
+    assert done.returncode == 7
+    assert "== 1 of 5: abistore" in done.stdout
+    assert "step 1 of 5 failed with exit code 7" in done.stderr
+    assert done.stderr.endswith("\n99\n100\nno space left\n")
+    assert "\n9\n" not in done.stderr
