@@ -35,9 +35,9 @@ def workshop(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.c").write_text(source)
         command = ["gcc", "-s", "-o", name, f"{name}.c", "1.8.3/liblz4.so.1"]
         subprocess.run(command, cwd=tmp_path, check=True)
-    first, *others = (f"{version}/liblz4.so.1" for version in LZ4.version_numbers())
-    run(tmp_path, f"abistore ingest {first} --version-from folder --set-baseline")
-    run(tmp_path, f"abistore ingest {' '.join(others)} --version-from folder")
+    for version, day in LZ4.released:
+        library = f"{version}/liblz4.so.1"
+        run(tmp_path, f"abistore ingest {library} --version-from folder --released {day} --set-baseline-if-none")
     run(tmp_path, "abistore history liblz4")
     return tmp_path
 
