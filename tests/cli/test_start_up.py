@@ -13,6 +13,7 @@ import pytest
 from abistore.cli.main import COMMANDS, cli
 from abistore.report.registry import formats
 from tests.cli.conftest import Call
+from tests.failing import assert_each
 
 PROBE = """
 import json, sys
@@ -126,9 +127,11 @@ def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Pa
     assert not roots(modules) & {"alembic", "platformdirs", "psycopg"}
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_the_overview_says_of_each_command_what_the_command_says(name: str) -> None:
-    command = cli.get_command(click.Context(cli), name)
-    assert command is not None
-    assert command.name == name
-    assert command.help
+def test_the_overview_says_of_each_command_what_the_command_says() -> None:
+    def law(name: str) -> None:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert command.name == name
+        assert command.help
+
+    assert_each(sorted(COMMANDS), law)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-import pytest
 
 from abistore.compare.comparison import compare
 from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Replacement, Uses, WrittenBase
@@ -52,6 +51,7 @@ from abistore.model.tables import (
     PeSymbol,
     Symbol,
 )
+from tests.failing import assert_each
 
 INT, DOUBLE, LONG = Primitive("int", 4), Primitive("double", 8), Primitive("long", 8)
 OWNER, PLAIN, BASE = Name("record", "owner"), Name("record", "plain"), Name("record", "base")
@@ -364,26 +364,30 @@ MEANINGLESS = {
 """What may change alone without a word, as patterns of the labels above, and why."""
 
 
+def mutated(label: str) -> Snapshot:
+    """The snapshot with the one fact of a label changed."""
+    facet, name, shape = MUTANTS[label]
+    return snapshot({**FACETS, facet: {**FACETS[facet], name: shape}})
+
+
 def is_meaningless(label: str) -> bool:
     return any(re.fullmatch(pattern, label) for pattern in MEANINGLESS)
 
 
-@pytest.mark.parametrize("label", MUTANTS)
-def test_a_fact_that_changes_alone_is_told(label: str) -> None:
-    facet, name, shape = MUTANTS[label]
-    comparison = compare(OLD, snapshot({**FACETS, facet: {**FACETS[facet], name: shape}}))
-    assert comparison.findings or comparison.not_checked or is_meaningless(label)
-    assert not [each.kind for each in comparison.findings if each.old_value == each.new_value is not None]
+def test_a_fact_that_changes_alone_is_told() -> None:
+    def law(label: str) -> None:
+        comparison = compare(OLD, mutated(label))
+        assert comparison.findings or comparison.not_checked or is_meaningless(label)
+        assert not [each.kind for each in comparison.findings if each.old_value == each.new_value is not None]
+
+    assert_each(MUTANTS, law)
 
 
-@pytest.mark.parametrize("pattern", MEANINGLESS)
-def test_what_is_called_meaningless_is_not_told(pattern: str) -> None:
-    silent = []
-    for label in MUTANTS:
-        if re.fullmatch(pattern, label):
-            facet, name, shape = MUTANTS[label]
-            silent.append(not compare(OLD, snapshot({**FACETS, facet: {**FACETS[facet], name: shape}})).findings)
-    assert any(silent)
+def test_what_is_called_meaningless_is_not_told() -> None:
+    def law(pattern: str) -> None:
+        assert any(not compare(OLD, mutated(label)).findings for label in MUTANTS if re.fullmatch(pattern, label))
+
+    assert_each(MEANINGLESS, law)
 
 
 def test_every_shape_has_a_part_in_this() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from operator import attrgetter
+
 from click.testing import CliRunner
 
 from abistore.cli.main import cli
 from abistore.compare.established import BEYOND, ESTABLISHED, EXCLUDED, LATER
 from abistore.compare.rule import load
 from abistore.service.catalogue import EstablishedName, established
+from tests.failing import assert_each
 
 NAMES = tuple(established())
 
@@ -21,16 +23,20 @@ def test_later_names_are_at_least_forty_more() -> None:
     assert len(set(LATER) - set(ESTABLISHED)) == len(LATER) >= 40
 
 
-@pytest.mark.parametrize("one", NAMES, ids=lambda one: one.name)
-def test_an_established_name_has_a_kind_or_a_reason_and_never_both(one: EstablishedName) -> None:
-    assert bool(one.kinds) != bool(one.reason)
+def test_an_established_name_has_a_kind_or_a_reason_and_never_both() -> None:
+    def law(one: EstablishedName) -> None:
+        assert bool(one.kinds) != bool(one.reason)
+
+    assert_each(NAMES, law, named=attrgetter("name"))
 
 
-@pytest.mark.parametrize("one", [one for one in NAMES if one.kinds], ids=lambda one: one.name)
-def test_the_kinds_of_an_established_name_exist_and_have_cases_and_near_misses(one: EstablishedName) -> None:
-    assert set(one.kinds) <= load().keys()
-    assert one.cases >= len(one.kinds)
-    assert one.near_misses >= len(one.kinds)
+def test_the_kinds_of_an_established_name_exist_and_have_cases_and_near_misses() -> None:
+    def law(one: EstablishedName) -> None:
+        assert set(one.kinds) <= load().keys()
+        assert one.cases >= len(one.kinds)
+        assert one.near_misses >= len(one.kinds)
+
+    assert_each([one for one in NAMES if one.kinds], law, named=attrgetter("name"))
 
 
 def test_what_is_left_out_is_established() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from abistore.report.model import Report
 from abistore.report.outline import outline
 from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
+from tests.failing import assert_each
 from tests.report.comparisons import ADDED, FULL, MOVED, NEW, OLD
 from tests.report.golden import BUMP, CARDS, MISSING, report, unequal
 
@@ -37,17 +39,19 @@ def judged(verdict: Verdict, *, stripped: bool) -> Report:
 
 
 @pytest.mark.parametrize(("format", "mode"), EVERY)
-@pytest.mark.parametrize("verdict", Verdict, ids=lambda verdict: verdict.name)
-def test_a_verdict_that_does_not_cover_everything_says_so_in_words(verdict: Verdict, format: str, mode: Mode) -> None:
-    whole, part = (render(judged(verdict, stripped=each), format, Style(mode=mode)) for each in (False, True))
-    assert "layout not compared, new side has no debug information" in part
-    assert "layout not compared" not in whole
-    if format != "json":
-        assert f"{verdict.name.replace('_', ' ').lower()} in what could be checked" in unescaped(part)
-        assert "in what could be checked" not in whole
-    else:
-        assert json.loads(part)["unequal_evidence"] == ["layout"]
-        assert json.loads(part)["evidence_gap"] == "layout not compared, new side has no debug information"
+def test_a_verdict_that_does_not_cover_everything_says_so_in_words(format: str, mode: Mode) -> None:
+    def law(verdict: Verdict) -> None:
+        whole, part = (render(judged(verdict, stripped=each), format, Style(mode=mode)) for each in (False, True))
+        assert "layout not compared, new side has no debug information" in part
+        assert "layout not compared" not in whole
+        if format != "json":
+            assert f"{verdict.name.replace('_', ' ').lower()} in what could be checked" in unescaped(part)
+            assert "in what could be checked" not in whole
+        else:
+            assert json.loads(part)["unequal_evidence"] == ["layout"]
+            assert json.loads(part)["evidence_gap"] == "layout not compared, new side has no debug information"
+
+    assert_each(Verdict, law, named=attrgetter("name"))
 
 
 def test_a_verdict_that_does_not_cover_everything_is_never_green() -> None:
