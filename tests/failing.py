@@ -34,4 +34,5 @@ def _explained(error: BaseException) -> str:
     """What an assertion compared, or an exception's last line, and the line that raised it."""
     *_, frame = traceback.extract_tb(error.__traceback__)
     told = str(error) if isinstance(error, AssertionError) else traceback.format_exception_only(error)[-1]
-    return f"{Path(frame.filename).name}:{frame.lineno}: {told.strip()}"
+    lines = "\n    ".join(line for line in told.splitlines() if line.strip())
+    return f"{Path(frame.filename).name}:{frame.lineno}: {lines}"

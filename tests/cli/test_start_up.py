@@ -127,7 +127,7 @@ def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Pa
     assert not roots(modules) & {"alembic", "platformdirs", "psycopg"}
 
 
-def test_the_overview_says_of_each_command_what_the_command_says() -> None:
+def test_each_command_of_the_overview_is_one_and_has_help() -> None:
     def law(name: str) -> None:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
