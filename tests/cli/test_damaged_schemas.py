@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import click
 import psycopg
@@ -25,6 +27,7 @@ from abistore.store.database.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
+from tests.failing import assert_each
 from tests.statements import Statement, recorded
 from tests.store.postgres import COPY, dropped
 
@@ -35,6 +38,8 @@ COLUMNS = [column for table in TABLES for column in table.columns]
 INDEXES = sorted((index for table in TABLES for index in table.indexes), key=lambda index: str(index.name))
 CHECK = ["db", "check"]
 """What each test of a damaged table asks itself."""
+FEW, MOST = 12, 3
+"""Into how many parts the commands are divided of which each damage to a whole file or schema is met by one."""
 LAST = ("db forget", "db vacuum", "db upgrade")
 """What changes a store so that other commands have less to tell."""
 
@@ -82,6 +87,10 @@ def few_kinds() -> Iterator[None]:
         yield
 
 
+Place: TypeAlias = tuple[str, ...]
+"""What is damaged: a table, or a table and one of its columns."""
+
+
 class Readers:
     """Which commands, by their number, run a statement with certain words (a table, a column) on the sound store.
 
@@ -98,6 +107,18 @@ class Readers:
     def one_each(self, turn: int, table: str, *columns: str) -> set[int]:
         """One of those that meet the damage by the same statements; the next damage has another one of them."""
         return {calls[turn % len(calls)] for calls in self._by_what_they_meet(table, *columns).values()}
+
+    def sample(self, places: Iterable[Place]) -> dict[Place, set[int]]:
+        """Some of many damages, each with commands that meet it: every statement meets one of the damages it can."""
+        met: set[Statement] = set()
+        chosen = defaultdict[Place, set[int]](set)
+        for turn, place in enumerate(places):
+            found = self._by_what_they_meet(*place)
+            for statements in sorted(found, key=len, reverse=True):
+                if not statements <= met:
+                    met |= statements
+                    chosen[place].add(found[statements][turn % len(found[statements])])
+        return chosen
 
     def _by_what_they_meet(self, table: str, *columns: str) -> dict[frozenset[Statement], list[int]]:
         # by its name, with its columns, with all tables
@@ -122,16 +143,25 @@ def readers(sound: Path, few_kinds: None, tmp_path_factory: pytest.TempPathFacto
     return Readers(ran)
 
 
+class Copies(NamedTuple):
+    """Copies of the sound store: ``make`` runs statements on a new one and returns its address.
+
+    ``step`` is how far apart the damages of a sample are: a copy on a server takes long.
+    """
+
+    make: Callable[..., str]
+    step: int
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Makes a copy of the sound store on which statements have been run; its address."""
+def copies(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Copies]:
     if request.param == "sqlite":
-        yield lambda *statements: _on_sqlite(request.getfixturevalue("sound"), tmp_path / "copy.db", statements)
+        sound = request.getfixturevalue("sound")
+        yield Copies(lambda *statements: _on_sqlite(sound, tmp_path / "copy.db", statements), 1)
         return
+    server = request.getfixturevalue("server")
     with ExitStack() as made:
-        yield lambda *statements: made.enter_context(
-            dropped(_on_postgresql(request.getfixturevalue("server"), statements))
-        )
+        yield Copies(lambda *statements: made.enter_context(dropped(_on_postgresql(server, statements))), 5)
 
 
 def _on_sqlite(sound: Path, path: Path, statements: tuple[str, ...]) -> str:
@@ -209,21 +239,26 @@ def opens_a_store(command: click.Command) -> bool:
 
 
 def assert_no_bug(
-    abistore: Call, address: str, folder: Path, turn: int = 0, readers: Collection[int] | None = None
+    abistore: Call,
+    address: str,
+    folder: Path,
+    turn: int | None = None,
+    *,
+    readers: Collection[int] | None = None,
+    parts: int = 1,
 ) -> list[int]:
     """The exit codes of all commands, or of those that read what is damaged; none is that of a bug.
 
-    Each kind of damage is told its ``turn``. Where it is met by all commands it is by a third of them, and the next one
-    by another third; on a server by a sixth: the statements are those of SQLite. The commands for agents start
-    processes, and meet every fortieth.
+    Each kind of damage has its ``turn``: it is met by one of so many ``parts`` of the commands, the next one by another
+    part. The commands for agents start processes, and meet every fortieth; without a turn they meet none.
     """
     codes = []
-    chosen = list(enumerate(every_call(folder)))
-    parts = 6 if "://" in address else 3 if readers is None else 1
-    if turn:
-        chosen = chosen[turn % parts :: parts]
-    for number, words in chosen:
-        if turn % 40 if words[0] == "mcp" else readers is not None and number not in readers:
+    folder.mkdir(exist_ok=True)
+    for number, words in list(enumerate(every_call(folder)))[(turn or 0) % parts :: parts]:
+        if words[0] == "mcp":
+            if turn is None or turn % 40:
+                continue
+        elif readers is not None and number not in readers:
             continue
         (folder / "backup.db").unlink(missing_ok=True)
         done = abistore(*words, "--db", address)
@@ -234,10 +269,8 @@ def assert_no_bug(
     return codes
 
 
-def test_every_command_has_something_to_say_of_a_sound_store(
-    abistore: Call, damaged: Callable[..., str], tmp_path: Path
-) -> None:
-    codes = assert_no_bug(abistore, damaged(), tmp_path)
+def test_every_command_has_something_to_say_of_a_sound_store(abistore: Call, copies: Copies, tmp_path: Path) -> None:
+    codes = assert_no_bug(abistore, copies.make(), tmp_path, 0)
     assert len(codes) > 20
     assert sum(code < 64 for code in codes) > 0.7 * len(codes), codes
 
@@ -261,13 +294,17 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("damage", HEADERS)
+@pytest.mark.parametrize("parts", [FEW, pytest.param(MOST, marks=pytest.mark.nightly)], ids=["few", "most"])
 def test_a_file_that_is_damaged_where_it_begins_is_an_error(
-    damage: str, abistore: Call, sound: Path, tmp_path: Path
+    parts: int, abistore: Call, sound: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "copy.db"
-    path.write_bytes(HEADERS[damage](sound.read_bytes()))
-    assert_no_bug(abistore, str(path), tmp_path, list(HEADERS).index(damage))
+
+    def law(damage: str) -> None:
+        path.write_bytes(HEADERS[damage](sound.read_bytes()))
+        assert_no_bug(abistore, str(path), tmp_path / damage, list(HEADERS).index(damage), parts=parts)
+
+    assert_each(HEADERS, law)
 
 
 VERSION = "abistore_version"
@@ -287,67 +324,91 @@ REVISIONS = {
 }
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_schema_whose_number_is_wrong_is_an_error(
-    revision: str, abistore: Call, damaged: Callable[..., str], tmp_path: Path
+@pytest.mark.parametrize("parts", [FEW, pytest.param(MOST, marks=pytest.mark.nightly)], ids=["few", "most"])
+def test_a_schema_whose_number_is_wrong_is_an_error(parts: int, abistore: Call, copies: Copies, tmp_path: Path) -> None:
+    def law(turn: int) -> None:
+        address = copies.make(*REVISIONS[list(REVISIONS)[turn]])
+        assert_no_bug(abistore, address, tmp_path / str(turn), turn, parts=parts)
+
+    assert_each(range(len(REVISIONS)), law, named=list(REVISIONS).__getitem__)
+
+
+DAMAGES = {
+    "missing": (("DROP TABLE {0} CASCADE",), "it is missing"),
+    "view": (("ALTER TABLE {0} RENAME TO moved", "CREATE VIEW {0} AS SELECT * FROM moved"), "it is missing"),
+    "of other columns": (("DROP TABLE {0} CASCADE", "CREATE TABLE {0} (x TEXT)"), "its column ("),
+}
+"""How a table is damaged, and what a check says of it."""
+
+
+def without_table(abistore: Call, copies: Copies, table: str, damage: str) -> str:
+    """The address of a store with a damaged table, which a check names."""
+    statements, said = DAMAGES[damage]
+    address = copies.make(*(each.format(table) for each in statements))
+    assert any(each.startswith(f"table {table}: {said}") for each in checked(abistore, address))
+    return address
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_table_that_is_missing_or_another_is_an_error_to_who_reads_it(
+    damage: str, abistore: Call, copies: Copies, readers: Readers, tmp_path: Path
 ) -> None:
-    assert_no_bug(abistore, damaged(*REVISIONS[revision]), tmp_path, list(REVISIONS).index(revision))
+    chosen = readers.sample((table.name,) for table in TABLES)
+
+    def law(place: Place) -> None:
+        (table,) = place
+        address = without_table(abistore, copies, table, damage)
+        assert_no_bug(abistore, address, tmp_path / table, readers=chosen[place])
+
+    assert_each(list(chosen)[:: copies.step], law, named=".".join)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("table", TABLES, ids=str)
-def test_a_table_that_is_missing_is_an_error(
-    table: Table, abistore: Call, damaged: Callable[..., str], readers: Readers, tmp_path: Path
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_command_says_that_a_table_is_missing_or_another(
+    damage: str, table: Table, abistore: Call, copies: Copies, readers: Readers, tmp_path: Path
 ) -> None:
-    address = damaged(f"DROP TABLE {table} CASCADE")
-    assert f"table {table}: it is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path, TABLES.index(table), readers.every(table.name))
+    address = without_table(abistore, copies, table.name, damage)
+    assert_no_bug(abistore, address, tmp_path, TABLES.index(table), readers=readers.every(table.name))
 
 
-@pytest.mark.parametrize("table", TABLES, ids=str)
-def test_a_view_in_place_of_a_table_is_an_error(
-    table: Table, abistore: Call, damaged: Callable[..., str], readers: Readers, tmp_path: Path
+def without_column(abistore: Call, copies: Copies, table: str, column: str) -> str:
+    """The address of a store without a column, which a check names."""
+    address = copies.make(f"ALTER TABLE {table} RENAME COLUMN {column} TO gone")
+    assert f"table {table}: its column ({column}) is missing" in checked(abistore, address)
+    return address
+
+
+def test_a_column_that_is_missing_is_an_error_to_who_reads_it(
+    abistore: Call, copies: Copies, readers: Readers, tmp_path: Path
 ) -> None:
-    moved = f"ALTER TABLE {table} RENAME TO moved"
-    address = damaged(moved, f"CREATE VIEW {table} AS SELECT * FROM moved")
-    assert f"table {table}: it is missing" in checked(abistore, address)
-    assert_no_bug(abistore, address, tmp_path, TABLES.index(table), readers.every(table.name))
+    chosen = readers.sample((column.table.name, column.name) for column in COLUMNS)
+
+    def law(place: Place) -> None:
+        address = without_column(abistore, copies, *place)
+        assert_no_bug(abistore, address, tmp_path / ".".join(place), readers=chosen[place])
+
+    assert_each(list(chosen)[:: copies.step], law, named=".".join)
 
 
-@pytest.mark.parametrize("table", TABLES, ids=str)
-def test_a_table_of_other_columns_is_an_error(
-    table: Table, abistore: Call, damaged: Callable[..., str], readers: Readers, tmp_path: Path
-) -> None:
-    address = damaged(f"DROP TABLE {table} CASCADE", f"CREATE TABLE {table} (x TEXT)")
-    assert any(each.startswith(f"table {table}: its column (") for each in checked(abistore, address))
-    assert_no_bug(abistore, address, tmp_path, TABLES.index(table), readers.every(table.name))
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
-def test_a_column_that_is_missing_is_an_error(
-    column: Column[object], abistore: Call, sound: Path, readers: Readers, tmp_path: Path
+def test_every_command_says_that_a_column_is_missing(
+    column: Column[object], abistore: Call, copies: Copies, readers: Readers, tmp_path: Path
 ) -> None:
-    renamed = f"ALTER TABLE {column.table} RENAME COLUMN {column.name} TO gone"
-    address = _on_sqlite(sound, tmp_path / "copy.db", (renamed,))
-    assert f"table {column.table}: its column ({column.name}) is missing" in checked(abistore, address)
+    place = column.table.name, column.name
     turn = COLUMNS.index(column)
-    assert_no_bug(abistore, address, tmp_path, turn, readers.one_each(turn, column.table.name, column.name))
+    address = without_column(abistore, copies, *place)
+    assert_no_bug(abistore, address, tmp_path, turn, readers=readers.one_each(turn, *place))
 
 
-@pytest.mark.parametrize("table", TABLES, ids=str)
-def test_a_column_that_is_missing_on_a_server_is_an_error(
-    table: Table, abistore: Call, server: str, readers: Readers, tmp_path: Path
-) -> None:
-    column = list(table.columns)[-1]
-    address = _on_postgresql(server, (f"ALTER TABLE {table} RENAME COLUMN {column.name} TO gone",))
-    assert f"table {table}: its column ({column.name}) is missing" in checked(abistore, address)
-    turn = TABLES.index(table)
-    assert_no_bug(abistore, address, tmp_path, turn, readers.one_each(turn, table.name, column.name))
+def test_an_index_that_is_missing_is_told_by_a_check(abistore: Call, copies: Copies) -> None:
+    def law(index: Index) -> None:
+        (told,) = checked(abistore, copies.make(f"DROP INDEX {index.name}"), "--quick")
+        assert told.startswith(f"table {index.table}: its ")
 
-
-@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
-def test_an_index_that_is_missing_is_told_by_a_check(index: Index, abistore: Call, damaged: Callable[..., str]) -> None:
-    (told,) = checked(abistore, damaged(f"DROP INDEX {index.name}"), "--quick")
-    assert told.startswith(f"table {index.table}: its ")
+    assert_each(INDEXES, law, named=attrgetter("name"))
 
 
 def checked(abistore: Call, address: str, *options: str) -> list[str]:
