@@ -27,9 +27,9 @@ from abistore.store.database.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
-from tests.failing import assert_each
 from tests.statements import Statement, recorded
 from tests.store.postgres import COPY, dropped
+from tests.subjects import assert_each
 
 BUG = 70
 FRESHER = NEW.replace("fresh", "fresher")

@@ -13,7 +13,7 @@ import pytest
 from abistore.cli.main import COMMANDS, cli
 from abistore.report.registry import formats
 from tests.cli.conftest import Call
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 PROBE = """
 import json, sys

@@ -51,7 +51,7 @@ from abistore.model.tables import (
     PeSymbol,
     Symbol,
 )
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 INT, DOUBLE, LONG = Primitive("int", 4), Primitive("double", 8), Primitive("long", 8)
 OWNER, PLAIN, BASE = Name("record", "owner"), Name("record", "plain"), Name("record", "base")

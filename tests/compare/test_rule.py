@@ -13,7 +13,7 @@ from abistore.compare.types.fields import InnerField
 from abistore.model.deltas import Added
 from abistore.model.findings import Impact
 from abistore.model.shapes import Field
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 ADDED = load()["union_field_added"]
 

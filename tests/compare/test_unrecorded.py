@@ -15,7 +15,7 @@ from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
 from abistore.service.judging.judging import judge
 from tests.compare.test_every_fact import FACETS, MUTANTS, mutated, snapshot
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 FULL = snapshot(FACETS)
 SOME = frozenset({"Function.noreturn", "Import", "Record.passing", "Symbol.size", "Field.bit_size"})

@@ -10,7 +10,7 @@ import pytest
 
 from abistore.model.names import Name
 from abistore.model.reach.exports import ExportsReaching
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 RECORDS = [Name("record", f"r{number}") for number in range(12)]
 FUNCTIONS = [Name("function", f"f{number}") for number in range(5)]

@@ -10,7 +10,7 @@ from abistore.cli.main import cli
 from abistore.compare.established import BEYOND, ESTABLISHED, EXCLUDED, LATER
 from abistore.compare.rule import load
 from abistore.service.catalogue import EstablishedName, established
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 NAMES = tuple(established())
 

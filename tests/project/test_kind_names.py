@@ -20,7 +20,7 @@ from abistore.model.judging.identity import identity
 from abistore.model.judging.kinds import FORMER_NAMES, first_name, former_names, name_now
 from abistore.model.names import Name
 from abistore.service.catalogue import explain
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 SUBJECTS, VERBS = (runpy.run_path(str(DOCS / "generate.py"))[table] for table in ("SUBJECTS", "VERBS"))

@@ -17,9 +17,9 @@ from abistore.report.model import Report
 from abistore.report.outline import outline
 from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Mode, Style
-from tests.failing import assert_each
 from tests.report.comparisons import ADDED, FULL, MOVED, NEW, OLD
 from tests.report.golden import BUMP, CARDS, MISSING, report, unequal
+from tests.subjects import assert_each
 
 EVERY: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
 EVERY += [(format, mode) for format in formats_with_modes() for mode in MODES if mode != "full"]

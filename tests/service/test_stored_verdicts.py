@@ -16,7 +16,7 @@ from abistore.service.history.verdicts import Judgement, judged
 from abistore.service.judging.ruling import ruling
 from abistore.store.store import Store
 from tests.cases import RULES, cases, snapshot_of
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 FILES = sorted(RULES.glob("*.md"))
 SUPPRESSIONS = (

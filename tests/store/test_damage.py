@@ -22,11 +22,11 @@ from abistore.store.database.database import Database
 from abistore.store.database.tables import metadata
 from abistore.store.releases.lines import every
 from abistore.store.store import Store
-from tests.failing import assert_each
 from tests.statements import Statement, recorded
 from tests.store.builders import X86, record
 from tests.store.schemas.build import fill
 from tests.store.sql import sql
+from tests.subjects import assert_each
 
 TABLES = metadata.sorted_tables
 COLUMNS = [column for table in TABLES for column in table.columns]

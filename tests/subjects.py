@@ -19,6 +19,7 @@ def assert_each(
 
     An unexpected exception is its subject's failure. A law without a subject fails: it could never fail otherwise.
     """
+    __tracebackhide__ = True
     asked = tuple(subjects)
     broken = []
     for subject in asked:
@@ -27,7 +28,7 @@ def assert_each(
         except (Exception, pytest.fail.Exception) as error:
             broken.append(f"{named(subject)}: {_explained(error)}")
     if broken or not asked:
-        pytest.fail("\n".join([f"{len(broken)} of {len(asked)} break the law", *broken]), pytrace=False)
+        pytest.fail("\n".join([f"{len(broken)} of {len(asked)} break the law", *broken]))
 
 
 def _explained(error: BaseException) -> str:

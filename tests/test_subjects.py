@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.failing import assert_each
+from tests.subjects import assert_each
 
 
 def positive(number: int) -> None:
