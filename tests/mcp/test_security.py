@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
+
+from tests.subjects import assert_each
 
 pytestmark = pytest.mark.fast
 
@@ -25,11 +28,13 @@ def test_every_kind_of_attacker_is_considered() -> None:
     assert len(THREATS) > 30
 
 
-@pytest.mark.parametrize("threat", THREATS, ids=lambda threat: str(threat[0])[:40])
-def test_a_threat_has_a_defence_and_the_test_that_holds_it(threat: list[str]) -> None:
-    _, defence, tests = threat
-    assert defence
-    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", tests)
-    assert named and len(named) == tests.count("::")
-    for file, test in named:
-        assert re.search(rf"^def {test}\(", (PROJECT / file).read_text(), re.MULTILINE), test
+def test_a_threat_has_a_defence_and_the_test_that_holds_it() -> None:
+    def law(threat: list[str]) -> None:
+        _, defence, tests = threat
+        assert defence
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", tests)
+        assert named and len(named) == tests.count("::")
+        for file, test in named:
+            assert f"\ndef {test}(" in (PROJECT / file).read_text(), test
+
+    assert_each(THREATS, law, named=itemgetter(0))

@@ -6,10 +6,10 @@ import ast
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
-import pytest
 
 import abistore
 from abistore.model import shapes
@@ -21,6 +21,7 @@ from abistore.model.structure import CLASSES
 from tests.cases import RULES, cases, snapshot_of
 from tests.compare.test_every_fact import OLD
 from tests.model.test_codec import real
+from tests.subjects import assert_each
 
 PACKAGE = Path(abistore.__file__).parent
 EVERY = 12
@@ -28,6 +29,7 @@ EVERY = 12
 
 DIGESTS = """
 import sys
+from operator import attrgetter
 from pathlib import Path
 from abistore.model.digest import digest, encode, snapshot_digest
 from abistore.model.snapshot_file.codec import from_json
@@ -94,18 +96,17 @@ def test_a_field_that_every_class_gets_later_changes_no_digest(tmp_path: Path) -
     assert digests(tmp_path / "later", tmp_path / "corpus", GROWN) == today
 
 
-@pytest.mark.parametrize("struct", classes(), ids=lambda each: each.__name__)
-def test_a_default_is_one_that_is_met_wherever_the_value_came_from(struct: type[Encoded]) -> None:
-    hints = struct.__annotations__
-    for field, default in zip(reversed(struct.__struct_fields__), reversed(struct.__struct_defaults__), strict=False):
-        assert (
-            default in (None, True, False, 0, "", ())
-            or "Literal" in str(hints[field])
-            or field
-            in {
-                *("access", "sort", "virtual", "reference"),
-            }
-        )
+def test_a_default_is_one_that_is_met_wherever_the_value_came_from() -> None:
+    def law(struct: type[Encoded]) -> None:
+        fields, defaults = reversed(struct.__struct_fields__), reversed(struct.__struct_defaults__)
+        for field, default in zip(fields, defaults, strict=False):
+            assert (
+                default in (None, True, False, 0, "", ())
+                or "Literal" in str(struct.__annotations__[field])
+                or field in {"access", "sort", "virtual", "reference"}
+            )
+
+    assert_each(classes(), law, named=attrgetter("__name__"))
 
 
 def test_what_was_read_back_has_the_same_bytes() -> None:

@@ -22,6 +22,7 @@ from abistore.report.wording import (
     values,
 )
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison
+from tests.subjects import assert_each
 
 COMPLETE = Name("function", "_ZN3geo3BoxC1Ei")
 BASE = Name("function", "_ZN3geo3BoxC2Ei")
@@ -115,13 +116,14 @@ def test_instances_of_a_template_that_look_the_same_are_told_once() -> None:
     assert len(distinct(symbols, None)[0]) == 4
 
 
-@pytest.mark.parametrize("width", range(20, 60))
-def test_a_name_that_is_cut_ends_in_a_word_and_three_dots(width: int) -> None:
-    name = "std::vector<int>::insert(std::vector<int>::iterator, const std::pair<int, int>&)"
-    short = abbreviated(name, width)
-    assert len(short) <= width
-    assert not short.endswith("....")
-    assert short.removesuffix("...")[-1].isalnum() or short.endswith((">...", ")..."))
+def test_a_name_that_is_cut_ends_in_a_word_and_three_dots() -> None:
+    def law(width: int) -> None:
+        short = abbreviated("std::vector<int>::insert(std::vector<int>::iterator, const std::pair<int, int>&)", width)
+        assert len(short) <= width
+        assert not short.endswith("....")
+        assert short.removesuffix("...")[-1].isalnum() or short.endswith((">...", ")..."))
+
+    assert_each(range(20, 60), law, named="width {}".format)
 
 
 def test_a_shortened_name_may_stand_for_either_string() -> None:
