@@ -109,7 +109,7 @@ class Readers:
         return {calls[turn % len(calls)] for calls in self._by_what_they_meet(table, *columns).values()}
 
     def sample(self, places: Iterable[Place]) -> dict[Place, set[int]]:
-        """Some of many damages, each with commands that meet it: every statement meets one of the damages it can."""
+        """Some of many damages, each with commands that meet it: one runs each statement about a table."""
         met: set[Statement] = set()
         chosen = defaultdict[Place, set[int]](set)
         for turn, place in enumerate(places):
@@ -341,7 +341,7 @@ DAMAGES = {
 """How a table is damaged, and what a check says of it."""
 
 
-def without_table(abistore: Call, copies: Copies, table: str, damage: str) -> str:
+def damaged_table(abistore: Call, copies: Copies, table: str, damage: str) -> str:
     """The address of a store with a damaged table, which a check names."""
     statements, said = DAMAGES[damage]
     address = copies.make(*(each.format(table) for each in statements))
@@ -356,7 +356,7 @@ def test_a_table_that_is_missing_or_another_is_an_error_to_who_reads_it(
     chosen = readers.sample((table.name,) for table in TABLES)
 
     def law(table: Table) -> None:
-        address = without_table(abistore, copies, table.name, damage)
+        address = damaged_table(abistore, copies, table.name, damage)
         assert_no_bug(abistore, address, tmp_path / table.name, readers=chosen[(table.name,)])
 
     assert_each(TABLES[:: copies.step], law)
@@ -368,7 +368,7 @@ def test_a_table_that_is_missing_or_another_is_an_error_to_who_reads_it(
 def test_every_command_says_that_a_table_is_missing_or_another(
     damage: str, table: Table, abistore: Call, copies: Copies, readers: Readers, tmp_path: Path
 ) -> None:
-    address = without_table(abistore, copies, table.name, damage)
+    address = damaged_table(abistore, copies, table.name, damage)
     assert_no_bug(abistore, address, tmp_path, TABLES.index(table), readers=readers.every(table.name))
 
 
