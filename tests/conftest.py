@@ -21,6 +21,7 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
+from tests.failures import name_failures
 from tests.sparing import collecting, compiled_once, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
 
@@ -31,6 +32,9 @@ FAST = ("model", "report", "interface", "compare", "service", "store", "cli", "e
 
 Modules that compile a little, or draw few examples, say so themselves: ``pytestmark = pytest.mark.fast``.
 """
+
+HIGHER_TIERS = ("full", "nightly")
+"""Marks of what `tests/run` leaves to its options `--all` and `--nightly`."""
 
 NEEDS = re.compile(
     r"tests\.(build|releases|cases|wild|torture|extract\.\w+|laws|endless|effort)|subprocess|examples|damage|postgres"
@@ -62,6 +66,10 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    name_failures(session.config.pluginmanager)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -136,7 +144,7 @@ def is_fast(path: Path) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `pytest -m fast` runs, and begin with what takes longest."""
     for item in items:
-        if is_fast(item.path):
+        if is_fast(item.path) and not any(item.iter_markers(tier) for tier in HIGHER_TIERS):
             item.add_marker("fast")
     longest = {ROOT / name for name in LONGEST}
     items.sort(key=lambda item: item.path not in longest)
