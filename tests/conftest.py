@@ -166,7 +166,8 @@ def pytest_runtest_makereport(
         report.longrepr = (path, line or 0, f"Skipped: {missing} is not installed")
     if report.skipped and os.environ.get("ABISTORE_TEST_ALL") and "not permitted here" not in str(report.longrepr):
         report.outcome = "failed"
-        report.longrepr = f"skipped, where no test may be: {report.longrepr}"
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.longrepr = f"skipped, where no test may be: {reason.removeprefix('Skipped: ')}"
     return report
 
 

@@ -15,8 +15,7 @@ class Naming:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             when = "" if report.when == "call" else f" ({report.when})"
-            self._terminal.ensure_newline()
-            self._terminal.write_line(f"FAILED {report.nodeid}{when}: {reason(report)}", red=True)
+            self._terminal.write(f"\nFAILED {report.nodeid}{when}: {reason(report)}\n", red=True)
 
 
 def name_failures(plugins: pytest.PytestPluginManager) -> None:
