@@ -24,6 +24,7 @@ from examples.obtain import Missing
 from tests.failures import name_failures
 from tests.sparing import collecting, compiled_once, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
+from tests.tiers import belongs_to_full_tier
 
 ROOT = Path(__file__).parent
 
@@ -141,10 +142,15 @@ def is_fast(path: Path) -> bool:
     return folder in FAST and not NEEDS.search(path.read_text())
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `pytest -m fast` runs, and begin with what takes longest."""
+    """Mark what `tests/run --all` and `pytest -m fast` run, and begin with what takes longest."""
     for item in items:
-        if is_fast(item.path) and not any(item.iter_markers(tier) for tier in HIGHER_TIERS):
+        if any(item.iter_markers("nightly")):
+            continue
+        if belongs_to_full_tier(item):
+            item.add_marker("full")
+        elif is_fast(item.path) and not any(item.iter_markers("full")):
             item.add_marker("fast")
     longest = {ROOT / name for name in LONGEST}
     items.sort(key=lambda item: item.path not in longest)

@@ -14,6 +14,8 @@ from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
 from tests.extract.elf_fixtures import MACHINES
 
+pytestmark = pytest.mark.full
+
 WHY = ("--library", "libcase", "--reason", "nobody calls it", "--approver", "ana")
 GATE = ("--library", "libcase", "--against", "baseline", "--dry-run", "--json")
 HERE, THERE = "elf-x86_64-64-little", "elf-i386-32-little"

@@ -21,6 +21,8 @@ from abistore.model.snapshot import Target
 from tests.build import build_library
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.full
+
 API = '#pragma once\n#include "part.h"\nint norm(const struct point *p);\n'
 PART = "#pragma once\nstruct point { int x, y; };\n"
 SOURCE = '#include "api.h"\nint norm(const struct point *p) { return p->x; }\n'

@@ -12,6 +12,8 @@ from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.build import build_library
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.full
+
 SOURCE = "int norm(int x) { return x; } int other(int x) { return x; }"
 API = "int norm(int);\n"
 OTHER = "#define LIMIT 4\nint other(int);\n"

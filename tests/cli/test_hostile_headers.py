@@ -11,6 +11,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.full
+
 
 def doubling(number: int, sort: str) -> str:
     """Records of which each holds two of the one before."""

@@ -17,6 +17,8 @@ from abistore.extract.elf.container import ElfFile
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
+pytestmark = pytest.mark.full
+
 Make = Callable[[Path], Path]
 SOURCE = (
     "struct point { int x, y; };\nint norm(const struct point *p) { return p->x + p->y; }\nint main(void) { return 0; }"

@@ -15,6 +15,8 @@ from tests.cli.commands import calls
 from tests.cli.conftest import Call, Done
 from tests.editing import undigested
 
+pytestmark = pytest.mark.full
+
 NAME = "x\x1b[31m\x1b]0;t\x07\x7f\x9b1m\u202e\u200b\u2028\n::error::owned\n::add-mask::y ##[error]z ##vso[a]b`|<b>"
 LABEL = "::error::x`$(id)`<b>|##[error]y"
 """Of a version: printable, without blanks."""

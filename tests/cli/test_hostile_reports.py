@@ -21,6 +21,8 @@ from abistore.report.registry import formats, formats_with_modes
 from abistore.report.style import MODES, Style
 from tests.report import golden
 
+pytestmark = pytest.mark.full
+
 HOSTILE = (
     "a\x1b[31mb\x1b]0;t\x07\x00\x08\x7f\x9b1m\x85\u202e\u2066\u200b\u2028\ufeff\ufffe\U000e0041\r\n::error::owned"
     "\n \u2003::add-mask::owned ##[error]owned ##vso[task.x]owned `t` ``` ~~~ \\| | <script>owned()</script>"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 INTERRUPTED = """
 import os, signal, sys
 

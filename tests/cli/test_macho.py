@@ -10,6 +10,8 @@ import pytest
 from abistore.cli.main import run
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, universal
 
+pytestmark = pytest.mark.full
+
 SOURCE = "int f(void) { return 1; }\n#ifdef __x86_64__\nint only_intel(void) { return 2; }\n#endif"
 
 

@@ -18,6 +18,8 @@ from tests.cli.test_packages import case
 from tests.cli.test_packages_elsewhere import ADD as DLL_ADD
 from tests.cli.test_packages_elsewhere import dll
 
+pytestmark = pytest.mark.full
+
 GOOD = "struct p { int a, b; }; int add(struct p *p) { return p->a; } int less(int a) { return a; }"
 BAD = "struct p { int a, b; }; int add(struct p *p) { return p->a; }"
 HIDDEN_BAD = "struct p { long x; int a, b; }; int add(struct p *p) { return p->a; } int less(int a) { return a; }"

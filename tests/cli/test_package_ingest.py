@@ -11,6 +11,8 @@ from tests import packages
 from tests.cli.conftest import Call
 from tests.cli.test_packages import ADD, SUM, case, release, user
 
+pytestmark = pytest.mark.full
+
 MORE = f"{ADD} {SUM}"
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests import packages
 from tests.cli.conftest import Call
 from tests.extract.pe_fixtures import ENTRY, MINGW
+
+pytestmark = pytest.mark.full
 
 ADD = "__declspec(dllexport) int case_add(int a, int b) { return a + b; }\n"
 SUM = "__declspec(dllexport) int case_sum(int a, int b) { return a + b; }\n"

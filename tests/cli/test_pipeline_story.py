@@ -15,6 +15,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
+pytestmark = pytest.mark.full
+
 HEADER = "struct point { int x, y; };\n"
 NORM = "int norm(const struct point *p) { return p->x + p->y; }\n"
 SCALE = "int scale(struct point *p, int by) { p->x *= by; return p->y *= by; }\n"

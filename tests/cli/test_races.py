@@ -16,6 +16,8 @@ import pytest
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
+pytestmark = pytest.mark.full
+
 LET_GO = """
 import json, os, sys
 import psycopg, sqlalchemy

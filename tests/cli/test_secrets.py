@@ -15,6 +15,8 @@ from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import NEW, OLD, Call, Done
 
+pytestmark = pytest.mark.full
+
 SECRET = "s3cr3tP4ss"
 POLICY = "name: strict\nbase: strict_abi\n"
 SUPPRESSIONS = f"""

@@ -13,6 +13,8 @@ from tests.build import build_library
 from tests.cli.conftest import OLD, Done
 from tests.model.test_mangled import BOMBS
 
+pytestmark = pytest.mark.full
+
 VERDICTS = frozenset({0, 2, 4})
 
 

@@ -15,6 +15,8 @@ from abistore.report.registry import formats
 from tests.cli.conftest import Call
 from tests.subjects import assert_each
 
+pytestmark = pytest.mark.full
+
 PROBE = """
 import json, sys
 from abistore.cli.main import run

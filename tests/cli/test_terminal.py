@@ -21,6 +21,8 @@ from benchmarks.releases import made
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
 
+pytestmark = pytest.mark.full
+
 
 def on_a_terminal(*words: str | Path, **environment: str) -> str:
     """What a call prints to a terminal."""

@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.conftest import Call
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def based(abistore: Call, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:

@@ -19,6 +19,8 @@ from abistore.service.judging.judging import judge
 from tests.compare.model import CODE, INT, LONG, VOID, function, record, snapshot, struct, to, uses
 from tests.effort import steps
 
+pytestmark = pytest.mark.full
+
 Make = Callable[[int, int], Snapshot]
 LEVELS = 40
 """A walk that follows every path of a fan takes 2**40 steps."""

@@ -21,6 +21,8 @@ from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 EDITS = Path(__file__).parent / "edits"
 COMPILERS = {"c": ("gcc", "clang"), "c++": ("g++", "clang++ -fstandalone-debug")}
 FLAGS = {"c": ("-g", "-O1", "-w"), "c++": ("-g", "-O1", "-w", "-std=c++17")}

@@ -15,6 +15,8 @@ from abistore.model.tables import ElfLibrary, Library, Symbol
 from tests.compare.model import DOUBLE, INT, LONG, alias, function, record, snapshot, to, uses
 from tests.effort import steps
 
+pytestmark = pytest.mark.full
+
 USE, BIG, CODES = function("use"), record("Big"), Name("enum", "codes")
 
 Pair = tuple[Snapshot, Snapshot]

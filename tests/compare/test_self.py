@@ -15,6 +15,8 @@ from abistore.model.snapshot import Snapshot
 from examples.recipes import LZ4
 from tests.releases import UNOPTIMISED_JSONNET, release
 
+pytestmark = pytest.mark.full
+
 FOLDERS = tuple(map(Path, ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")))
 LARGEST = 4 << 20
 FEWEST, MOST = 30, 60

@@ -15,6 +15,8 @@ from abistore.model.findings import Impact, Verdict
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 C = """
 #include <stdarg.h>
 #include <stdlib.h>

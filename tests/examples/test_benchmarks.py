@@ -8,6 +8,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from abistore.interface import capture
 from abistore.mcp.tools.all import TOOLS
 from abistore.service.snapshots import written
@@ -19,6 +21,8 @@ from benchmarks.processes import family, seconds
 from benchmarks.store import release
 from benchmarks.thirty import continued
 from tests.build import build_library
+
+pytestmark = pytest.mark.full
 
 PYTHON = sys.executable
 SPIN = "t=__import__('time');e=t.process_time()+0.2\nwhile t.process_time()<e: pass"

@@ -18,6 +18,8 @@ from examples.independent_recipes import CLIPPER
 from examples.recipes import LZ4, Recipe
 from tests.releases import UNOPTIMISED_JSONNET, release
 
+pytestmark = pytest.mark.full
+
 CLIPPER_17 = replace(CLIPPER, flags=(*CLIPPER.flags, "-std=c++17"))
 LIBRARIES: dict[str, tuple[Recipe, str]] = {
     "liblz4": (LZ4, "1.9.4"),

@@ -15,6 +15,8 @@ from examples.case_studies.pages import PAGES, SHOWN, asked, filled
 from examples.case_studies.picturing import picture
 from examples.histories import VERDICTS
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("name", names())
 def test_a_case_has_ten_releases_each_with_version_day_and_digest(name: str) -> None:

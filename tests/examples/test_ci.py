@@ -23,6 +23,8 @@ import yaml
 
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 FOLDER = Path(__file__).parents[2] / "examples" / "ci"
 SCHEMAS = Path(__file__).parent / "schemas"
 ACTION, TEMPLATE = FOLDER / "github" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"

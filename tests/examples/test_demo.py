@@ -14,6 +14,8 @@ from examples.obtain import source
 from examples.recipes import LZ4
 from tests.releases import obtained
 
+pytestmark = pytest.mark.full
+
 PROJECT = Path(__file__).parents[2]
 DIGITS = re.compile(r"\b[0-9a-f]{8,}\b")
 JUDGED = "1.9.1"

@@ -17,6 +17,8 @@ from examples import histories, obtain
 from examples.recipes import LZ4, RECIPES, Recipe
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 PROJECT = Path(__file__).parents[2]
 OLD = "struct point { int x; }; int norm(struct point *p) { return p->x; } int gone(void) { return 0; }"
 NEW = "struct point { int x; int y; }; int norm(struct point *p) { return p->x + p->y; }"

@@ -15,6 +15,8 @@ from benchmarks.oracle.pieces import Language
 from benchmarks.oracle.probe import tables
 from benchmarks.oracle.text import header, source
 
+pytestmark = pytest.mark.full
+
 SEED = 7
 COUNT = 4
 

@@ -11,6 +11,8 @@ from benchmarks.oracle.written.building import built
 from benchmarks.oracle.written.edit import MAKERS, Edit, written
 from benchmarks.oracle.written.judging import wrong
 
+pytestmark = pytest.mark.full
+
 EDITS = {each.title: each for each in written()}
 BREAK = "a buffer that programs give must be longer"
 SAFE = "a union gets a smaller member"

@@ -14,6 +14,8 @@ from tests.examples.test_quickstart import follow, run, steps
 from tests.releases import obtained
 from tests.statement_schema import STATEMENTS
 
+pytestmark = pytest.mark.full
+
 PAGE = "docs/questions.md"
 PROGRAMS = {
     "packer": "extern void LZ4_attach_dictionary(void *, const void *);\n"

@@ -22,6 +22,8 @@ import pytest
 from tests.build import build_library
 from tests.warm.starting import abistore
 
+pytestmark = pytest.mark.full
+
 PROJECT = Path(__file__).parents[2]
 FIRST = "docs/quickstart.md"
 PAGES = (

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.whatif import HEADERS, SOURCES, edits
+
+pytestmark = pytest.mark.full
 
 
 def test_every_edit_names_a_library_and_changes_its_header() -> None:

@@ -8,6 +8,8 @@ from tests.extract.macho_fixtures import ARM, INTEL, build_dylib
 from tests.extract.pe_fixtures import mingw, msvc, zig
 from tests.extract.test_class_tables import TABLES, tables
 
+pytestmark = pytest.mark.full
+
 SOURCE = """
 struct Base { virtual int a(); virtual int b() = 0; int x; };
 struct Derived : Base { int b() override; };

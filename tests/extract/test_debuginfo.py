@@ -17,6 +17,8 @@ from abistore.model.names import Name
 from tests.build import build_library
 from tests.extract.elf_oracles import run
 
+pytestmark = pytest.mark.full
+
 SOURCE = "struct point { int x, y; }; int norm(struct point *p) { return p->x; }"
 
 

@@ -26,6 +26,8 @@ from abistore.extract.elf.debug_files import DebugSearch, find_alternate, find_d
 from abistore.extract.reader import ExtractOptions
 from tests.extract.test_debuginfo import Dwz, Split, library
 
+pytestmark = pytest.mark.full
+
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 

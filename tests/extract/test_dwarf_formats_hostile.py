@@ -17,6 +17,8 @@ from abistore.extract.dwarf.entries.walk import children
 from abistore.extract.elf.container import ElfFile
 from tests.extract.dwarf_samples import open_info, run, sample
 
+pytestmark = pytest.mark.full
+
 FLIPS = 2000
 BOUND = 5
 """Seconds of processor time that no damaged sample of a few kilobytes may take."""

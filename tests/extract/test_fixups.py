@@ -19,6 +19,8 @@ from tests.extract.pe_fixtures import msvc, zig
 from tests.extract.test_class_tables import tables
 from tests.extract.test_class_tables_elsewhere import SOURCE, VISUAL, WITH_PURE
 
+pytestmark = pytest.mark.full
+
 DATA, BASE = 0x8000, 0x100000
 PLACES = [(8, "own"), (16, "bound"), (40, "own")]
 IMPORTS = b"\0" + b"_first\0" + b"_second\0"

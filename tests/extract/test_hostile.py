@@ -23,6 +23,8 @@ from tests.build import build_library
 from tests.extract.elf_fixtures import every_sort_of_symbol, without_section_headers
 from tests.extract.elf_oracles import run
 
+pytestmark = pytest.mark.full
+
 TABLES_ONLY = ExtractOptions(layout=False)
 
 

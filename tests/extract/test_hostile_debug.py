@@ -15,6 +15,8 @@ from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 from tests.extract.damage import outcomes, tighten
 
+pytestmark = pytest.mark.full
+
 SOURCE = """
 namespace geo {
 template <class T> struct Grid {

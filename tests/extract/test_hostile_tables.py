@@ -14,6 +14,8 @@ from abistore.model.names import Name
 from tests.build import build_library
 from tests.extract.damage import outcomes, tighten
 
+pytestmark = pytest.mark.full
+
 SOURCE = """
 __attribute__((symver("turn@GEO_1"))) int turn_old(int angle) { return angle; }
 __attribute__((symver("turn@@GEO_2"))) int turn_new(int angle) { return angle + 1; }

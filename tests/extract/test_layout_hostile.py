@@ -13,6 +13,8 @@ from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 SOURCE = """
 namespace geo { enum class Color : short { red = 1 }; struct Point { int x, y : 3; };
 template<class T, int N> struct Array { T data[N]; struct Inner { T *p; } inner; };

@@ -20,6 +20,8 @@ from abistore.model.tables import MachoLibrary
 from tests.extract import macho_fixtures as macho
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, dylib_command, exports, imports, library, snapshot
 
+pytestmark = pytest.mark.full
+
 C_SOURCE = """
 int puts(const char *);
 int optional(void) __attribute__((weak_import));

@@ -18,6 +18,8 @@ from abistore.model.snapshot_file.codec import from_json, to_json
 from tests.extract import macho_fixtures as macho
 from tests.extract.damage import tighten
 
+pytestmark = pytest.mark.full
+
 DAMAGED = int(os.environ.get("ABISTORE_TEST_FLIPS", "200"))
 """Copies that are read here; `ABISTORE_TEST_FLIPS=2000` reads more."""
 

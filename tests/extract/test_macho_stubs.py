@@ -16,6 +16,8 @@ from tests.extract.damage import tighten
 from tests.extract.macho_fixtures import build_dylib, exports, library, snapshot, snapshots
 from tests.extract.test_macho_hostile import DAMAGED, mutated_text, outcome
 
+pytestmark = pytest.mark.full
+
 THIRD = """--- !tapi-tbd-v3
 archs:           [ i386, x86_64 ]
 uuids:           [ 'i386: 00000000-0000-0000-0000-000000000000' ]

@@ -22,6 +22,8 @@ from abistore.model.shapes import Named, Record
 from tests.build import CACHE
 from tests.extract.test_oracles_records import library_of_records
 
+pytestmark = pytest.mark.full
+
 LIBSTDCXX = Path("/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6")
 
 PLAIN_NAME = "hash<std::basic_string<char, std::char_traits<char>, std::allocator<char> > >"

@@ -20,6 +20,8 @@ from tests.build import build_library
 from tests.extract.test_oracles_abidw import LIBSTDCXX, Bases, abidw, classes, spelled
 from tests.releases import UNOPTIMISED_JSONNET, release
 
+pytestmark = pytest.mark.full
+
 Shapes = Mapping[str, set[tuple[int, Bases]]]
 """Size in bits and bases of each record, by qualified name; several where units disagree."""
 

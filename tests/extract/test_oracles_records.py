@@ -19,6 +19,8 @@ from abistore.model.shapes import Named, Record
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 COUNT = 120
 SCALARS = ("char", "signed char", "short", "int", "long", "long long", "float", "double", "long double", "void *",
            "unsigned char", "unsigned short", "unsigned", "unsigned long")  # fmt: skip

@@ -23,6 +23,8 @@ from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, O
 from abistore.model.snapshot import Snapshot
 from tests.extract.pe_fixtures import msvc
 
+pytestmark = pytest.mark.full
+
 FULL = ("-g", "-gcodeview", "-O1", "-fstandalone-debug", "-fms-extensions")
 
 SOURCE = """

@@ -24,6 +24,8 @@ from abistore.model.snapshot import Snapshot
 from abistore.model.tables import Import, Library, Symbol
 from tests.extract.pe_fixtures import MINGW, mingw, msvc
 
+pytestmark = pytest.mark.full
+
 TABLES_ONLY = ExtractOptions(layout=False)
 
 SHAPES = """

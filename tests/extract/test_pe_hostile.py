@@ -19,6 +19,8 @@ from tests.extract.pe_fixtures import mingw, msvc
 from tests.extract.test_pdb import FULL, LINK, SOURCE
 from tests.extract.test_pe import SHAPES
 
+pytestmark = pytest.mark.full
+
 FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "60"))
 
 

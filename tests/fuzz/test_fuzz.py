@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.fuzz.__main__ import BUILDS, intact
+
+pytestmark = pytest.mark.full
 
 
 def test_damaged_libraries_and_snapshots_give_a_verdict_or_an_error_in_every_format() -> None:

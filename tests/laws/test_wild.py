@@ -26,6 +26,8 @@ from tests.build import build_library
 from tests.editing import undigested
 from tests.laws.wild import Wild
 
+pytestmark = pytest.mark.full
+
 SENSIBLE = (0.5, 0.9, 0.97, 0.99, 0.995, 1.0)
 SEEDS = range(12)
 PLACES = ("the symbol", "the layout", "the source", "facet", "evidence of", "provenance", "location")

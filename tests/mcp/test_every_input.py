@@ -18,6 +18,8 @@ from tests.extract.macho_fixtures import build_with_dsym
 from tests.extract.pe_fixtures import msvc
 from tests.mcp.conftest import Agent
 
+pytestmark = pytest.mark.full
+
 USE = "struct p {{ int a{more}; }}; {export}int use(struct p *p) {{ return p->a; }}"
 C = USE + " {export}int gone(int a) {{ return a; }}"
 OLD, SHORT = C.format(more="", export=""), C.format(more=", b", export="").partition(" int gone")[0]

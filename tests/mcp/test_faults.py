@@ -25,6 +25,8 @@ from tests.build import build_library
 from tests.mcp.conftest import OLD
 from tests.mcp.over_http import LAUNCH
 
+pytestmark = pytest.mark.full
+
 OUTDATED = Path(__file__).parents[1] / "store" / "schemas" / "0001.db"
 SHORT = 8_000
 """Bytes that no error needs more of."""

@@ -28,7 +28,7 @@ from abistore.mcp.settings import Settings
 from tests.mcp.conftest import ERAS, Era, fill
 from tests.mcp.test_stdio import LAUNCH
 
-pytestmark = pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed")]
 
 LIST = "the list"
 PATIENCE = 60

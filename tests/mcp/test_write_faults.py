@@ -22,6 +22,8 @@ from abistore.mcp.settings import Settings
 from abistore.store.store import Store
 from tests.mcp.conftest import ERAS, Agent, Era
 
+pytestmark = pytest.mark.full
+
 SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
 LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
 

@@ -18,6 +18,8 @@ from tests.build import build_library
 from tests.cli.commands import commands
 from tests.interface.test_python_page import blocks
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -16,6 +16,8 @@ from abistore.report.style import MODES, Mode, Style
 from tests.effort import steps
 from tests.report.comparisons import comparison
 
+pytestmark = pytest.mark.full
+
 SMALL, LARGE, MASS = 400, 4_000, 50_000
 RENDERINGS: list[tuple[str, Mode]] = [(format, "full") for format in formats()]
 RENDERINGS += [(format, mode) for format in formats_with_modes() for mode in MODES if mode not in {"full", "stat"}]

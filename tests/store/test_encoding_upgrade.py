@@ -25,6 +25,8 @@ from abistore.store.upgrade import upgrade
 from tests.compare.test_every_fact import former as as_former
 from tests.store.sql import sql
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 KEPT = Path(__file__).parent / "schemas" / "0008.db"
 FORMER = "0008"

@@ -29,6 +29,8 @@ from abistore.store.store import Store
 from tests.laws import chained, histories
 from tests.laws.test_against_laws import unlocated
 
+pytestmark = pytest.mark.full
+
 
 def stored(address: str, releases: Sequence[Snapshot], order: Sequence[int]) -> None:
     """A database of the releases, which came in some ``order``."""

@@ -25,6 +25,8 @@ from abistore.store.releases import resolve
 from abistore.store.store import Store
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 OLD = "int norm(int a) { return a; }\n"
 PIPELINES = 6
 

@@ -17,6 +17,8 @@ from abistore.service.administration.baselines import set_baseline
 from abistore.store.store import Store
 from benchmarks.releases import made
 
+pytestmark = pytest.mark.full
+
 RELEASES = 60
 VERDICTS = 2 * (RELEASES - 1) - 1
 """Each release is judged against the one before and against the first, which is the baseline; the second only once."""

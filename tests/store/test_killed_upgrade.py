@@ -19,6 +19,8 @@ from abistore.errors import SchemaMismatch
 from abistore.store.store import Store
 from abistore.store.upgrade import upgrade
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.db"))[:-1]
 """Databases of all older schemas."""

@@ -29,6 +29,8 @@ from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 from tests.store.test_store_laws import labelled
 
+pytestmark = pytest.mark.full
+
 LABELS = ("1.0", "1.1", "1.2-rc1", "1.2", "2.0")
 SIDES = st.sampled_from(["here", "there"])
 CONTENTS = st.builds(

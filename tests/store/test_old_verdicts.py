@@ -22,6 +22,8 @@ from abistore.store.store import Store
 from tests.store.builders import X86
 from tests.store.sql import sql
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 SIDE = {"target": str(X86), "soname": "libgeo.so.1", "exports": 2, "evidence": []}
 SIZE: dict[str, Any] = {

@@ -15,6 +15,8 @@ from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 from tests.store.test_verdicts import given
 
+pytestmark = pytest.mark.full
+
 Question = Callable[[Store], object]
 
 QUESTIONS: dict[str, Question] = {

@@ -12,6 +12,8 @@ from abistore.service.ingest import release_admission
 from abistore.store.store import Store
 from tests.cli.test_packages import SUM, case, release, user
 
+pytestmark = pytest.mark.full
+
 
 def stored(address: str) -> list[tuple[str, str]]:
     with Store.open(address, write=False) as store:

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from abistore.store.store import Store
 from tests.store import torture
 from tests.store.builders import large
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent.parent
 

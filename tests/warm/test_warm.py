@@ -20,6 +20,8 @@ from tests.build import build_library
 from tests.cli.conftest import NEW, OLD
 from tests.warm.starting import REAL, abistore
 
+pytestmark = pytest.mark.full
+
 SAMPLE = {
     "nothing": "",
     "version": "--version",

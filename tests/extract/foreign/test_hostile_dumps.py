@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.dump_mutations import SEEDS, outcomes
 
+pytestmark = pytest.mark.full
+
 COUNT = 70
 """Damaged copies of each format; ``python -m benchmarks.dump_mutations`` makes 2,000."""
 

@@ -29,6 +29,8 @@ from benchmarks.accuracy.installed import installed, macros
 from examples.more_recipes import ALL
 from examples.obtain import Missing
 
+pytestmark = pytest.mark.full
+
 X86 = Target("elf", "x86_64", 64, "little")
 PLAIN = {
     "api.hpp": '#pragma once\n#include <map>\n#include "part.hpp"\n#include <string>\n'

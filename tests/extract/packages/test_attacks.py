@@ -24,6 +24,8 @@ from abistore.model.snapshot import Snapshot
 from tests import packages
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 LIBRARY = build_library("int case_add(int a, int b) { return a + b; }")
 REGULAR, LINK, DEVICE = 0o100644, 0o120777, 0o020644
 

@@ -15,6 +15,8 @@ from tests import packages
 from tests.extract.macho_fixtures import build_with_dsym
 from tests.extract.pe_fixtures import ENTRY, MINGW, msvc
 
+pytestmark = pytest.mark.full
+
 SOURCE = 'struct point { int x, y; };\nextern "C" __declspec(dllexport) int case_x(struct point *p) { return p->x; }\n'
 
 

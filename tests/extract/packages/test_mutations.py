@@ -2,7 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.extract.packages.mutations import kinds, outcomes
+
+pytestmark = pytest.mark.full
 
 COUNT = 20
 """Of each of eleven kinds; ``python -m tests.extract.packages.mutations`` reads 2,000 of each."""

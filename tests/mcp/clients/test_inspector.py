@@ -14,6 +14,8 @@ from tests.mcp.clients.conftest import reached
 from tests.mcp.clients.installed import node
 from tests.mcp.over_http import Served
 
+pytestmark = pytest.mark.full
+
 IS_ERROR = 5
 
 

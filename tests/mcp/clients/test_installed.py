@@ -9,6 +9,8 @@ import pytest
 from examples.obtain import Missing
 from tests.mcp.clients import installed
 
+pytestmark = pytest.mark.full
+
 FAILING = "#!/bin/sh\necho asked >> {folder}/asked\necho 'npm error network unreachable' >&2\nexit 1\n"
 
 

@@ -24,6 +24,8 @@ from tests.mcp.conftest import Agent, fill
 from tests.mcp.over_http import served
 from tests.mcp.test_resources import read
 
+pytestmark = pytest.mark.full
+
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 
 

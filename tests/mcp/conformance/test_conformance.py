@@ -14,6 +14,8 @@ from abistore.mcp.transports.tokens import add
 from tests.mcp.clients.installed import node
 from tests.mcp.over_http import served
 
+pytestmark = pytest.mark.full
+
 FOLDER = Path(__file__).parent
 EXPECTED: dict[str, dict[str, str]] = yaml.safe_load((FOLDER / "expected-failures.yml").read_text())
 SCENARIOS = {"2025-11-25": 33, "2026-07-28": 40}
