@@ -1,0 +1,158 @@
+"""Every command gives its answer in a process of its own, as a shell starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.build import build_library
+from tests.cli.commands import commands
+from tests.cli.conftest import NEW, OLD
+from tests.warm.starting import REAL
+
+ANSWERS = {
+    "approvals export": ("", 0, "  - "),
+    "approvals list": ("libcase", 0, "accepted once"),
+    "approvals sync": ("approvals.yaml", 0, "the database says what the file says"),
+    "approvals withdraw": ("GONE --reason enough", 0, "withdrawn"),
+    "approve": ("GROWN --reason wanted", 0, "approved"),
+    "baseline history": ("libcase", 0, "release  1.0"),
+    "baseline list": ("", 0, "release  1.0"),
+    "baseline promote": ("libcase release candidate --reason tested", 0, "baseline candidate is 1.0"),
+    "baseline set": ("libcase@1.1", 0, "baseline release is 1.1"),
+    "blame": ("libcase", 0, "gone"),
+    "changes": ("", 0, "func_removed"),
+    "compare": ("old.so new.so", 4, "BREAKING"),
+    "compatible-range": ("libcase@1.1", 0, "runs up to      1.1"),
+    "completion": ("bash", 0, "_abistore_completion"),
+    "config show": ("", 0, "ABISTORE_DB"),
+    "consumers add": ("app --name other", 0, "other"),
+    "consumers broken": ("libcase@2.0", 4, "breaks 1 of 1 known consumer"),
+    "consumers list": ("", 0, "app"),
+    "consumers range": ("app", 0, "1.1"),
+    "consumers remove": ("app", 0, "app"),
+    "consumers show": ("app", 0, "norm"),
+    "consumers using": ("libcase norm", 0, "app"),
+    "db audit": ("", 0, "schema 0"),
+    "db backup": ("backup.db", 0, "written"),
+    "db check": ("", 0, "sound"),
+    "db forget": ("libcase@2.0", 0, "2.0"),
+    "db init": ("", 0, "exists"),
+    "db merge": ("other.db", 0, "nothing that is not here"),
+    "db prune": ("--keep-last 1 --dry-run", 0, ""),
+    "db scheme": ("libcase pep440", 0, "pep440"),
+    "db stats": ("", 0, "releases"),
+    "db upgrade": ("", 0, "up to date"),
+    "db vacuum": ("", 0, "bytes"),
+    "deprecations": ("libcase", 0, "nothing is deprecated"),
+    "dump": ("old.so", 0, '"format":"abistore-snapshot"'),
+    "evaluate": ("libcase --policy sdk_vendor", 0, "0 of 3 verdicts move"),
+    "explain": ("func_removed", 0, "An exported function was removed."),
+    "export": ("libcase@1.1", 0, '"release":"1.1"'),
+    "exports": ("libcase@1.1", 0, "3 exports"),
+    "first-broken": ("gone --library libcase", 0, "2.0"),
+    "gate": ("new.so --version 3.0", 4, "BREAKING"),
+    "generate": ("version-script libcase", 0, "norm;"),
+    "history": ("libcase", 0, "2.0"),
+    "import": ("snapshot.json", 0, "known"),
+    "ingest": ("new.so --version 3.0", 0, "stored    libcase 3.0"),
+    "last-good": ("gone --library libcase", 0, "1.1"),
+    "ledger": ("libcase", 0, "2.0: BREAKING"),
+    "lines": ("libcase", 0, "BREAKING over 1 line"),
+    "list": ("", 0, "libcase"),
+    "log": ("norm", 0, "first stored  norm"),
+    "matrix": ("libcase", 0, "built against"),
+    "mcp call": ("abi_list", 0, "1 line stored"),
+    "mcp config": ("claude-code", 0, "mcp"),
+    "mcp prompts": ("", 0, "review_release"),
+    "mcp resources": ("", 0, "abistore://libraries"),
+    "mcp serve": ("", 0, ""),
+    "mcp token": ("tokens", 0, "tokens: a token"),
+    "mcp tools": ("", 0, "abi_compare"),
+    "policy check": ("policy.yaml", 0, "own: sound"),
+    "policy show": ("", 0, "strict_abi"),
+    "provides": ("norm", 0, "since <= 1.0"),
+    "prune": ("--keep-last 1 --dry-run", 0, ""),
+    "release edit": ("libcase@2.0 --revision abc", 0, "2.0"),
+    "release tag": ("libcase@2.0 lts", 0, "libcase 2.0: lts"),
+    "review list": ("", 0, "nothing was reviewed"),
+    "review set": ("GROWN --state seen", 0, "seen"),
+    "show": ("libcase@1.1", 0, "exports       3"),
+    "site build": ("site", 0, "1 library, 3 releases"),
+    "statement": ("libcase@2.0", 0, "2.0 breaks 1.1"),
+    "suppress check": ("accepted.yaml", 0, "sound: 1 suppression"),
+    "suppress list": ("accepted.yaml", 0, "gone"),
+    "suppress suggest": ("old.so new.so", 0, "suppressions:"),
+    "types": ("libcase@1.1", 0, "point"),
+    "verdict": ("libcase@2.0", 4, "BREAKING"),
+    "verify": ("", 0, "sound"),
+    "whatif": ("libcase@2.0 --declare DECLARED", 4, "BREAKING"),
+    "who-uses": ("point", 0, "norm"),
+}
+"""Words behind each command, the exit code, and what it prints among other things. Words in capitals are filled in."""
+
+DECLARED = "struct point { int x, y; };"
+
+
+def start(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "ABISTORE_DB": str(place / "abi.db")}
+    return subprocess.run(
+        [*REAL, *words], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def findings(of_three: Path) -> dict[str, str]:
+    """The identities of what broke in the last release, by what broke."""
+    done = start(of_three.parent, "verdict", "libcase@2.0", "--json")
+    changes = json.loads(done.stdout)["changes"]
+    return {"GONE": identity(changes, "gone"), "GROWN": identity(changes, "point"), "DECLARED": DECLARED}
+
+
+def identity(changes: list[dict[str, str]], symbol: str) -> str:
+    (found,) = {each["id"] for each in changes if symbol in json.dumps(each)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def sound(of_three: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the commands read, and a store with three releases, a baseline, a consumer and an approval."""
+    place = tmp_path_factory.mktemp("sound")
+    shutil.copy(of_three, place / "abi.db")
+    shutil.copy(of_three, place / "other.db")
+    for name, source in (("old", OLD), ("new", NEW)):
+        shutil.copy(build_library(source), place / f"{name}.so")
+    (place / "app.c").write_text(f"{DECLARED} int norm(const struct point *); int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}\n")
+    subprocess.run(["gcc", "-g", "app.c", "-o", "app", "old.so"], cwd=place, check=True)
+    (place / "policy.yaml").write_text("name: own\nbase: strict_abi\n")
+    (place / "approvals.yaml").write_text("approvals: []\n")
+    (place / "accepted.yaml").write_text("suppressions:\n  - symbol: gone\n    reason: nobody called it\n")
+    for words in (
+        ("baseline", "set", "libcase@1.0"),
+        ("consumers", "add", "app"),
+        ("approve", findings["GONE"], "--reason", "accepted once"),
+        ("export", "libcase@1.1", "-o", "snapshot.json"),
+    ):
+        done = start(place, *words)
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_a_command_answers_in_a_process_of_its_own(
+    command: str, sound: Path, findings: dict[str, str], tmp_path: Path
+) -> None:
+    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
+    words, code, printed = ANSWERS[command]
+    done = start(tmp_path, *command.split(), *(findings.get(word, word) for word in words.split()))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert printed in done.stdout
+
+
+def test_every_command_is_asked() -> None:
+    assert set(ANSWERS) == {" ".join(words) for words, _ in commands()}
