@@ -21,6 +21,9 @@ CACHE = Path(os.environ.get("ABISTORE_TEST_CACHE", Path(__file__).parent.parent 
 LACKS = re.compile(r"cannot execute .(\w+).:|invalid linker name in.*-fuse-ld=(\w+)")
 """What a compiler says that does not find its assembler, its linker, or its part for the language."""
 
+NARROW = ("-g", "-O1", "-m32", "-nostdlib")
+"""Flags with which gcc on x86-64 builds for i386, where nothing of a C library is used."""
+
 SUFFIXES = {"c": ".c", "c++": ".cc"}
 COMPILERS = {"c": "gcc", "c++": "g++"}
 

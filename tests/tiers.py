@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent
 
 OTHER_PROGRAMS = re.compile(
-    r"\b(clang|lld|llvm-\w+|zig|ziglang|rustc|pahole|abidw|abidiff|abi-dumper|dwz|eu-strip|debuginfod|chromium|npm|node)\b"
-    r"|-linux-gnu|mingw"
+    r"\b(clang|lld|llvm-\w+|dsymutil|zig|ziglang|rustc|pahole|abidw|abidiff|abi-dumper|dwz|eu-strip|debuginfod)\b"
+    r"|\b(chromium|groff|mount|npm|node)\b|-linux-gnu|mingw"
 )
 """Programs of packages that ``tests/run`` installs for the tiers after the first only."""
 
@@ -20,7 +20,7 @@ ON_A_SERVER = ("cli/test_postgresql.py", "store/test_ingest.py", "store/test_log
 
 
 def belongs_to_full_tier(item: pytest.Item) -> bool:
-    """Whether a parameter of the test names a program of the other tiers, or the database that few modules ask first."""
+    """Whether a parameter of the test names a program of the other tiers, or a server that few modules ask first."""
     callspec: object = getattr(item, "callspec", None)
     values = list(getattr(callspec, "params", {}).values())
     if OTHER_PROGRAMS.search(repr(values)):

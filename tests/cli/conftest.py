@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from abistore.cli.main import run
-from tests.build import build_library
+from tests.build import NARROW, build_library
 from tests.warm import starting
 
 OLD = """
@@ -128,7 +128,7 @@ def added() -> Path:
 @pytest.fixture(scope="session")
 def narrow() -> Path:
     """The old source for another word size."""
-    return build_library(OLD, compiler="i686-linux-gnu-gcc")
+    return build_library(OLD, flags=NARROW)
 
 
 Fill = Callable[[str], None]

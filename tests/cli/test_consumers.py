@@ -194,6 +194,7 @@ def linked(platform: str) -> Path:
     return folder
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("platform", sorted(PLATFORMS))
 def test_programs_of_other_platforms_are_consumers_too(
     abistore: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.build import build_library
+from tests.build import NARROW, build_library
 from tests.cli.conftest import ADDED, OLD, Call, Done
 
 WITHOUT_GONE = OLD.replace("int gone(void) { return 1; }", "")
@@ -319,15 +319,17 @@ def test_a_build_is_no_first_one_under_another_name(gating: Gating, new: Path) -
 
 
 def test_a_library_for_another_platform_stands_for_none_that_is_gone(abistore: Call, tmp_path: Path) -> None:
-    def package(version: str, compiler: str) -> Path:
+    ordinary = ("-g", "-O1")
+
+    def package(version: str, flags: Sequence[str]) -> Path:
         folder = tmp_path / version / "dist"
         folder.mkdir(parents=True)
-        for name, by in (("libone.so", "gcc"), ("libtwo.so", compiler)):
-            shutil.copy(build_library(OLD, soname=name, name=name, compiler=by), folder)
+        for name, by in (("libone.so", ordinary), ("libtwo.so", flags)):
+            shutil.copy(build_library(OLD, soname=name, name=name, flags=by), folder)
         return folder
 
-    assert abistore("ingest", package("1.0", "gcc"), "--version", "1.0", "--set-baseline").code == 0
-    new = package("1.1", "i686-linux-gnu-gcc")
+    assert abistore("ingest", package("1.0", ordinary), "--version", "1.0", "--set-baseline").code == 0
+    new = package("1.1", NARROW)
     done = abistore("gate", new, "--version", "1.1", "--bootstrap", "--json")
     (file,) = done.json["files"]
     changes = [(one["kind"], one["symbol"]) for one in file["judged"]["verdict"]["changes"]]

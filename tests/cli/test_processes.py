@@ -98,6 +98,12 @@ ANSWERS = {
 
 DECLARED = "struct point { int x, y; };"
 
+APP = f"""
+{DECLARED}
+int norm(const struct point *p);
+int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}
+"""
+
 
 def start(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ABISTORE_DB": str(place / "abi.db")}
@@ -127,7 +133,9 @@ def sound(of_three: Path, findings: dict[str, str], tmp_path_factory: pytest.Tem
     shutil.copy(of_three, place / "other.db")
     for name, source in (("old", OLD), ("new", NEW)):
         shutil.copy(build_library(source), place / f"{name}.so")
-    (place / "app.c").write_text(f"{DECLARED} int norm(const struct point *); int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}\n")
+    (place / "app.c").write_text(
+        f"{DECLARED} int norm(const struct point *); int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}\n"
+    )
     subprocess.run(["gcc", "-g", "app.c", "-o", "app", "old.so"], cwd=place, check=True)
     (place / "policy.yaml").write_text("name: own\nbase: strict_abi\n")
     (place / "approvals.yaml").write_text("approvals: []\n")

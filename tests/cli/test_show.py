@@ -82,6 +82,7 @@ def test_a_class_is_drawn_with_qualifiers_and_overrides(abistore: Call, compiler
     assert "virtual void take() &&;" in base
 
 
+@pytest.mark.full
 def test_a_pure_method_is_drawn_as_pure(abistore: Call) -> None:
     library = build_library(CLASSES, language="c++", compiler="clang++")
     assert "virtual int left() const = 0;" in members(abistore("show", library, "geo::Base").out)

@@ -93,6 +93,7 @@ def test_another_form_of_debug_information_is_no_difference(compiler: str, flags
         assert [each.kind for each in worse if each.facet == "layout"] == []
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("rustc"), reason="rustc is not installed")
 @pytest.mark.parametrize(("level", "state"), [("1", "missing"), ("2", "full")])
 def test_rust_is_read_as_far_as_it_tells_types(level: str, state: str, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 COMPILERS = {
     "x86_64": "gcc",
     "aarch64": "aarch64-linux-gnu-gcc",

@@ -152,6 +152,7 @@ def test_a_specification_of_libabigail_suppresses_what_it_says(
     assert (not comparison.findings) is quiet
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("change", "text", "quiet"), [each for each in SPECIFICATIONS if each[2] is not None])
 def test_what_a_specification_of_libabigail_suppresses_is_what_abidiff_says(
     tmp_path: Path, change: str, text: str, quiet: bool

@@ -13,6 +13,8 @@ from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 
+pytestmark = pytest.mark.full
+
 COMPILERS = {"aarch64": "aarch64", "ppc64le": "powerpc64le", "riscv64": "riscv64", "s390x": "s390x", "armhf": "arm"}
 
 

@@ -29,6 +29,7 @@ def test_a_name_with_several_meanings_is_resolved_to_each() -> None:
     assert found.shape("alias", "geo::Plain") == Alias(INT)
 
 
+@pytest.mark.full
 def test_where_arguments_are_part_of_the_name_the_aliases_stay() -> None:
     found = layout(SOURCE, "clang++")
     assert found.shape("alias", "geo::Link<int>") == Alias(pointer(INT))

@@ -15,6 +15,8 @@ from abistore.model.snapshot import Snapshot
 from examples.obtain import require
 from tests.build import build_library
 
+pytestmark = pytest.mark.full
+
 SOURCE = """
 typedef __builtin_va_list va_list;
 #ifdef __cplusplus

@@ -185,6 +185,7 @@ def test_a_split_file_of_another_build_is_not_taken(key: str, tmp_path: Path) ->
     assert info.found == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["g++-4", "g++-5", "g++-type-units-4"])
 def test_what_dwz_moved_to_a_common_file_is_read_from_there(key: str, tmp_path: Path) -> None:
     for name in ("one.so", "two.so"):
@@ -196,6 +197,7 @@ def test_what_dwz_moved_to_a_common_file_is_read_from_there(key: str, tmp_path: 
     assert defined_names(info) == WITH_LINE
 
 
+@pytest.mark.full
 def test_a_missing_common_file_is_a_problem_and_its_references_lead_nowhere(tmp_path: Path) -> None:
     for name in ("one.so", "two.so"):
         shutil.copy(build("g++-5", more=True), tmp_path / name)
@@ -206,6 +208,7 @@ def test_a_missing_common_file_is_a_problem_and_its_references_lead_nowhere(tmp_
     assert -1 in {info.attributes(declaration(info, handle)).get(dw.AT_TYPE) for _, _, handle in info.found}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["g++-4", "g++-5"])
 def test_partial_units_of_one_file_are_read(key: str, tmp_path: Path) -> None:
     built = build(key, more=True)
@@ -231,6 +234,7 @@ def test_link_time_optimisation_refers_across_units(compiler: str, flags: tuple[
     assert defined_names(info) == WITH_LINE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["g++-5", "clang++-5", "g++-split-5", "clang++-split-4", "s390x"])
 def test_units_name_their_producer_and_language(key: str) -> None:
     (unit,) = [unit for unit in open_info(build(key)).units if not unit.is_type_unit]

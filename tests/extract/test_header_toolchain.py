@@ -231,6 +231,7 @@ def test_numbers_of_windows_have_its_sizes(tmp_path: Path, machine: str, system:
     assert shape.size == 16
 
 
+@pytest.mark.full
 def test_the_c_library_of_mingw_is_found_beside_its_compiler() -> None:
     compiler = shutil.which("x86_64-w64-mingw32-g++")
     if compiler is None:

@@ -106,12 +106,14 @@ def test_every_compiler_gives_an_instance_the_same_name(compiler: str, flags: tu
     assert names >= RECORDS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("flags", FORMS)
 def test_every_form_of_the_names_gives_the_same_layout(flags: tuple[str, ...]) -> None:
     usual, other = templates("clang++").snapshot, templates("clang++", *flags).snapshot
     assert usual.entries["layout"] == other.entries["layout"]
 
 
+@pytest.mark.full
 def test_two_compilers_builds_of_templates_differ_in_nothing() -> None:
     gcc, clang = templates("g++").snapshot, templates("clang++").snapshot
     for old, new in ((gcc, clang), (clang, gcc)):

@@ -249,6 +249,7 @@ int one(int count) { int total = count; { int inner = total * 2; total += inner;
     assert not library.function("one").variadic
 
 
+@pytest.mark.full
 def test_functions_behind_descriptors_are_described() -> None:
     source = """
     struct pair { int a; long b; };

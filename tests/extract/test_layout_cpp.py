@@ -360,6 +360,7 @@ def test_the_alignment_of_a_foreign_type_is_not_guessed_from_members_that_are_on
     assert pair.alignment == (8 if described else None)
 
 
+@pytest.mark.full
 def test_a_foreign_type_is_aligned_as_its_machine_aligns_what_it_holds() -> None:
     """i386 aligns ``long double`` and ``long long`` to 4 bytes in a record, and ``__float128`` to 16."""
     source = """#include <utility>

@@ -115,6 +115,7 @@ def test_gcc_tells_which_nested_types_are_closed(version: int) -> None:
     assert accesses(read(built("g++", f"-gdwarf-{version}"), ExtractOptions()), "layout") == CLOSED
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("version", [4, 5])
 def test_clang_tells_which_nested_classes_are_closed(version: int) -> None:
     classes = {name: access for name, access in CLOSED.items() if name != "Outer::Mode"}
@@ -127,6 +128,7 @@ def test_headers_tell_the_same(tmp_path: Path) -> None:
     assert accesses(read(built("g++"), ExtractOptions(headers=headers)), "source") == CLOSED
 
 
+@pytest.mark.full
 def test_nothing_is_said_of_a_class_that_no_unit_defines() -> None:
     source = "class A { struct B { B(); int act(); int value; }; B own; public: int run(); };"
     source += "int A::B::act() { return value; } int A::run() { return own.act(); }"

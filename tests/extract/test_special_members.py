@@ -65,6 +65,7 @@ def test_strict_debug_information_does_not_tell_which_members_are_trivial() -> N
     assert set(told) == set(CLASSES) and set(told.values()) == {None}
 
 
+@pytest.mark.full
 def test_clang_records_the_same() -> None:
     recorded = passing(SOURCE, "-std=c++17", "-fstandalone-debug", compiler="clang++")
     told = {name: found for name, found in recorded.items() if found is not None}

@@ -12,7 +12,7 @@ import pytest
 
 from abistore.interface import ExtractOptions, dump
 from abistore.mcp.refusals import FORMATS
-from tests.build import build_library
+from tests.build import NARROW, build_library
 from tests.mcp.conftest import OLD, Agent
 
 CHANGE = {"id", "kind", "symbol", "description", "impact", "old_value", "new_value", "source_location"}
@@ -194,7 +194,7 @@ def test_headers_are_recorded_with_a_release_and_count_in_its_digest(
 
 
 def test_platforms_that_no_verdict_is_about_are_not_comparable(modern: Agent, libraries: dict[str, Path]) -> None:
-    narrow = build_library(OLD, compiler="i686-linux-gnu-gcc", soname="libgeo.so.1", name="libgeo.so")
+    narrow = build_library(OLD, flags=NARROW, soname="libgeo.so.1", name="libgeo.so")
     answer = modern("abi_compare", old_input=str(libraries["1.0"]), new_input=str(narrow))
     assert (answer["comparable"], answer["verdict"], answer["exit_code"]) == (False, None, None)
     assert answer["changes"] == []

@@ -43,6 +43,7 @@ def plain(text: str) -> str:
     return re.sub(r" ", "", text.replace("unsigned __int64", "unsigned long long"))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("llvm-undname") is None, reason="llvm-undname is not installed")
 def test_names_are_read_as_llvm_reads_them() -> None:
     options = ["--no-calling-convention", "--no-return-type", "--no-access-specifier", "--no-member-type"]

@@ -162,6 +162,7 @@ def class_names(compiler: str) -> set[str]:
     return {normal_name(name) for name in names if "<" in name}
 
 
+@pytest.mark.full
 def test_two_compilers_debug_information_has_the_same_names():
     assert class_names("g++") == class_names("clang++")
 
@@ -176,6 +177,7 @@ def test_debug_information_and_demangler_have_the_same_names():
     assert len(tagged) == 11
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("llvm-cxxfilt"), reason="llvm-cxxfilt is not installed")
 def test_two_demanglers_have_the_same_names():
     built = build_library(SOURCE, language="c++", flags=("-g", "-O0", "-std=c++17", "-Wno-psabi"))

@@ -199,6 +199,7 @@ def test_members_are_drawn_at_their_bits() -> None:
     assert cells["unsigned int depth : 6"] == "5/11/auto/17"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_page_works_in_a_browser(dark: bool, tmp_path: Path) -> None:

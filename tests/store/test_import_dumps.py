@@ -196,6 +196,7 @@ def test_lists_of_versions_are_csv_or_toml(tmp_path: Path) -> None:
             read_versions(other)
 
 
+@pytest.mark.full
 def test_a_dump_that_leaves_the_abi_open_joins_the_only_line_that_it_fits(tmp_path: Path, address: str) -> None:
     if shutil.which(FORMATS["abixml"][0]) is None:
         pytest.skip("abidw is not installed")

@@ -6,7 +6,7 @@ import pytest
 
 from abistore.errors import AbistoreError
 from abistore.interface import BaselinePlan, IngestPlan, OpenStore, SnapshotNotFound, open_store
-from tests.build import build_library
+from tests.build import NARROW, build_library
 
 SOURCE = "int one(void) { return 1; }\n"
 
@@ -16,7 +16,7 @@ def store(address: str) -> OpenStore:
     """One library for two platforms, and on one of them in two profiles; only the first has a baseline."""
     made = open_store(address, create=True)
     native = build_library(SOURCE, soname="libfoo.so.1")
-    narrow = build_library(SOURCE, soname="libfoo.so.1", compiler="i686-linux-gnu-gcc")
+    narrow = build_library(SOURCE, soname="libfoo.so.1", flags=NARROW)
     made.ingest(native, IngestPlan(library="libfoo", version="1.0", profile="std"))
     made.ingest(native, IngestPlan(library="libfoo", version="1.0", profile="debug"))
     made.ingest(narrow, IngestPlan(library="libfoo", version="1.0", profile="std"))

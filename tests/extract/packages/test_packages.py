@@ -140,6 +140,7 @@ def test_debug_information_comes_from_a_debug_package_by_build_id(tmp_path: Path
     assert alone.provenance.package is not case.provenance.package
 
 
+@pytest.mark.full
 def test_common_parts_that_dwz_moved_come_from_the_debug_package_too(tmp_path: Path) -> None:
     """Debian's debug packages of several libraries have them in ``usr/lib/debug/.dwz``."""
     sources = {"libcase.so.1": CASE, "libother.so.3": f"{CASE} {OTHER}"}
