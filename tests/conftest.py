@@ -21,10 +21,11 @@ from sqlalchemy import make_url
 
 from abistore.store.store import Store
 from examples.obtain import Missing
+from tests.draws import draws
 from tests.failures import name_failures
 from tests.sparing import collecting, compiled_once, copy_in_spite_of_xdist, spare_the_disk
 from tests.store import postgres
-from tests.tiers import belongs_to_full_tier
+from tests.tiers import belongs_to_full_tier, draws_inputs
 
 ROOT = Path(__file__).parent
 
@@ -49,7 +50,7 @@ LONGEST = (
 )
 """Modules with a test that takes ten seconds or more: begun last, it would leave the other processors idle."""
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=draws(50))
 settings.register_profile("explore", deadline=None)
 settings.load_profile("repeatable")  # `--hypothesis-profile=explore` looks for new examples
 
@@ -146,6 +147,8 @@ def is_fast(path: Path) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `tests/run --all` and `pytest -m fast` run, and begin with what takes longest."""
     for item in items:
+        if draws_inputs(item.path):
+            item.add_marker("drawn")
         if any(item.iter_markers("nightly")):
             continue
         if belongs_to_full_tier(item):

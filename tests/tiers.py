@@ -1,8 +1,9 @@
-"""The tier of a test that does not say so itself: what needs programs that the first tier does without."""
+"""What tier a test is of, where it does not say so itself."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ OTHER_PROGRAMS = re.compile(
 ON_A_SERVER = ("cli/test_postgresql.py", "store/test_ingest.py", "store/test_log.py", "store/test_pruning.py")
 """Modules whose tests ask PostgreSQL in the first tier too; those of others do so in the full tier."""
 
+DRAWING = re.compile(r"^from (tests\.draws|tests\.extract\.damage|hypothesis) import", re.MULTILINE)
+"""What a module imports whose tests draw or damage inputs, of which the nightly tier takes more."""
+
 
 def belongs_to_full_tier(item: pytest.Item) -> bool:
     """Whether a parameter of the test names a program of the other tiers, or a server that few modules ask first."""
@@ -26,3 +30,9 @@ def belongs_to_full_tier(item: pytest.Item) -> bool:
     if OTHER_PROGRAMS.search(repr(values)):
         return True
     return "postgresql" in values and item.path.relative_to(ROOT).as_posix() not in ON_A_SERVER
+
+
+@cache
+def draws_inputs(module: Path) -> bool:
+    """Whether tests of the module are asked again in the nightly tier, with more inputs."""
+    return DRAWING.search(module.read_text()) is not None

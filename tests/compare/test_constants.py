@@ -16,6 +16,7 @@ from abistore.model.names import SELF, Name
 from abistore.model.snapshot import INITIALIZERS, LATER_FACTS, Evidence, HeadersRead, Snapshot
 from abistore.model.tables import Library
 from abistore.model.values.texts import constant
+from tests.draws import draws
 from tests.laws.test_against_laws import judged_in_turn, unlocated
 from tests.public_headers import TARGET, implementing
 
@@ -123,7 +124,7 @@ def test_first_values_that_a_former_version_passed_over_are_neither_new_nor_gone
     assert not kinds(former, with_macro) and not kinds(with_macro, former)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=draws(60))
 @given(st.lists(st.fixed_dictionaries({name: st.sampled_from(TEXTS[name]) for name in NAMES}), min_size=3, max_size=6))
 def test_releases_in_turn_are_judged_as_each_by_itself(history: Sequence[Mapping[str, str]]) -> None:
     releases = [release(texts) for texts in history]

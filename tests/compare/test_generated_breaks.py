@@ -20,13 +20,14 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison, Finding, Impact
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
+from tests.draws import draws
 
 pytestmark = pytest.mark.full
 
 EDITS = Path(__file__).parent / "edits"
 COMPILERS = {"c": ("gcc", "clang"), "c++": ("g++", "clang++ -fstandalone-debug")}
 FLAGS = {"c": ("-g", "-O1", "-w"), "c++": ("-g", "-O1", "-w", "-std=c++17")}
-SEEDS = (1,)
+SEEDS = range(1, 1 + draws(1))
 WORDS = ("amber", "brook", "cedar", "delta", "ember", "fjord", "grove", "heath", "islet", "jetty", "knoll", "ledge")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -19,8 +18,9 @@ from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
+from tests.draws import draws
 
-FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "500"))
+FLIPS = draws(500)
 """Damaged copies for each call."""
 
 SECONDS, BYTES = 10, 256 << 20

@@ -15,11 +15,12 @@ from abistore.extract.dwarf.entries.info import DebugInfo
 from abistore.extract.dwarf.entries.units import Unit
 from abistore.extract.dwarf.entries.walk import children
 from abistore.extract.elf.container import ElfFile
+from tests.draws import draws
 from tests.extract.dwarf_samples import open_info, run, sample
 
 pytestmark = pytest.mark.full
 
-FLIPS = 2000
+FLIPS = draws(2000)
 BOUND = 5
 """Seconds of processor time that no damaged sample of a few kilobytes may take."""
 

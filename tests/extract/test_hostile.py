@@ -20,6 +20,7 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
+from tests.draws import draws
 from tests.extract.elf_fixtures import every_sort_of_symbol, without_section_headers
 from tests.extract.elf_oracles import run
 
@@ -201,7 +202,7 @@ def test_extreme_header_values_give_a_snapshot_or_an_error(value: int, tmp_path:
             outcome_of(bytes(data), tmp_path)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(max_size=400),
     head=st.sampled_from([b"", b"\x7fELF\x02\x01\x01\0", b"\x7fELF\x01\x02\x01\0", b"GROUP("]),

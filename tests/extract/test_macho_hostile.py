@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import struct
 from pathlib import Path
@@ -15,13 +14,14 @@ from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
+from tests.draws import draws
 from tests.extract import macho_fixtures as macho
 from tests.extract.damage import tighten
 
 pytestmark = pytest.mark.full
 
-DAMAGED = int(os.environ.get("ABISTORE_TEST_FLIPS", "200"))
-"""Copies that are read here; `ABISTORE_TEST_FLIPS=2000` reads more."""
+DAMAGED = draws(200)
+"""Copies that are read here."""
 
 SOURCE = """
 struct point { int x; double y; } origin;

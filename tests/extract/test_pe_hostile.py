@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,7 @@ from abistore.extract.capture import read
 from abistore.extract.pe.container import PeFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot_file.codec import from_json, to_json
+from tests.draws import draws
 from tests.extract.damage import damaged, tighten
 from tests.extract.pe_fixtures import mingw, msvc
 from tests.extract.test_pdb import FULL, LINK, SOURCE
@@ -21,7 +21,7 @@ from tests.extract.test_pe import SHAPES
 
 pytestmark = pytest.mark.full
 
-FLIPS = int(os.environ.get("ABISTORE_TEST_FLIPS", "60"))
+FLIPS = draws(60)
 
 
 def outcomes(library: Path, victim: str, folder: Path, places: range) -> Counter[str]:

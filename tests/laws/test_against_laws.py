@@ -23,11 +23,12 @@ from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot
 from tests.compare.model import INT, VOID, function, record, struct, to
 from tests.compare.model import snapshot as release
+from tests.draws import draws
 from tests.effort import steps
 from tests.laws.histories import EXPORTS, FILES, TYPES, history
 from tests.laws.test_policy_laws import conditions, policies
 
-relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=draws(40))
 
 files = st.builds(Expression, st.sampled_from([*(f".*{each}" for each in FILES), ".*internal.*"]))
 named: st.SearchStrategy[Condition] = st.one_of(

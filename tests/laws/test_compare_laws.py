@@ -18,6 +18,7 @@ from abistore.model.findings import Finding, Verdict
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
+from tests.draws import draws
 from tests.laws.strategies import SHAPES_OF, entries, libraries, snapshots, variants
 
 TARGET = Target("elf", "x86_64", 64, "little")
@@ -28,7 +29,7 @@ SYMBOLS = [
 ]
 exports = st.builds(Name, st.sampled_from(["function", "variable"]), st.sampled_from(SYMBOLS))
 relaxed = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=25
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=draws(25)
 )
 
 

@@ -31,6 +31,7 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
 from abistore.model.tables import Library, Symbol
+from tests.draws import draws
 from tests.laws.strategies import aliases, enums, foreigns, functions, opaques, records, type_references, variables
 
 SUBJECT, BYSTANDER = "subject", Name("record", "bystander")
@@ -41,7 +42,7 @@ INT = Primitive("int", 4)
 relaxed = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     deadline=None,
-    max_examples=150,
+    max_examples=draws(150),
 )
 
 

@@ -35,13 +35,14 @@ from abistore.model.mangling.symbols import primary
 from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import outline
+from tests.draws import draws
 from tests.laws.test_compare_laws import releases
 
 CONCLUDED = {"soname_bump_recommended", "soname_bump_unnecessary", "library_version_downgraded"}
 WEIGHTS = [impact for impact in Impact if impact is not Impact.ADVICE]
 
 relaxed = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=25
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=draws(25)
 )
 expressions = st.sampled_from([Expression(pattern) for pattern in (".*", "o.*", "_Z.*", "P|lib.*", "[a-m].*", "none")])
 patterns = st.tuples(expressions)

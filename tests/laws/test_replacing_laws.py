@@ -17,12 +17,13 @@ from abistore.compare.side import SideFacts
 from abistore.model.findings import Verdict
 from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
+from tests.draws import draws
 from tests.laws import chained
 from tests.laws.histories import history
 from tests.laws.test_against_laws import suppressions
 from tests.laws.test_policy_laws import policies
 
-relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=5)
+relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=draws(5))
 
 
 def matrix(releases: Sequence[Snapshot], by: Ruling | None = None) -> dict[tuple[int, int], Verdict]:

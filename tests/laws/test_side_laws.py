@@ -13,9 +13,10 @@ from abistore.compare.differing import Differing, differing
 from abistore.compare.judge.whole import compared
 from abistore.compare.side import SideFacts
 from abistore.model.names import Name
+from tests.draws import draws
 from tests.laws.histories import history
 
-relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=draws(40))
 
 
 def changed(names: Differing) -> set[Name]:

@@ -23,13 +23,14 @@ from abistore.service.history.history import history
 from abistore.service.judging.judging import judge
 from abistore.store.store import Store
 from tests.build import build_library
+from tests.draws import draws
 from tests.editing import undigested
 from tests.laws.wild import Wild
 
 pytestmark = pytest.mark.full
 
 SENSIBLE = (0.5, 0.9, 0.97, 0.99, 0.995, 1.0)
-SEEDS = range(12)
+SEEDS = range(draws(12))
 PLACES = ("the symbol", "the layout", "the source", "facet", "evidence of", "provenance", "location")
 
 

@@ -26,6 +26,7 @@ from abistore.store.bundles import file
 from abistore.store.bundles.merging import MergeWish
 from abistore.store.bundles.records import AuditLine
 from abistore.store.store import Store
+from tests.draws import draws
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 from tests.store.test_store_laws import labelled
 
@@ -182,6 +183,6 @@ class TwoStores(RuleBasedStateMachine):
 
 
 TwoStores.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=14, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=draws(40), stateful_step_count=14, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestTwoStores = TwoStores.TestCase

@@ -19,6 +19,7 @@ from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Snapshot
 from abistore.store.snapshots.entries import SnapshotRows
 from abistore.store.store import Store
+from tests.draws import draws
 from tests.laws.strategies import snapshots
 from tests.store.builders import EXPORTED, State, function, record, snapshot, struct
 
@@ -61,7 +62,7 @@ def test_a_digest_is_that_of_the_target_and_of_every_facet_as_json(snapshot: Sna
     assert {key for _, _, key in content.members} == content.bodies.keys()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=draws(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(snapshots(), min_size=1, max_size=3))
 def test_any_snapshot_loads_as_it_was_ingested(history: list[Snapshot]) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "store.db", write=True) as store:
@@ -74,7 +75,7 @@ def test_any_snapshot_loads_as_it_was_ingested(history: list[Snapshot]) -> None:
         assert store.check() == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(related(), min_size=1, max_size=8))
 def test_every_release_of_a_history_loads_as_it_was_ingested(history: list[Snapshot]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +89,7 @@ def test_every_release_of_a_history_loads_as_it_was_ingested(history: list[Snaps
             assert store.check() == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(related(), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_the_log_of_a_name_does_not_depend_on_the_order_of_ingestion(history: list[Snapshot], random: Random) -> None:
     order = list(range(len(history)))
@@ -96,7 +97,7 @@ def test_the_log_of_a_name_does_not_depend_on_the_order_of_ingestion(history: li
     assert _logs(history, range(len(history))) == _logs(history, order)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(related(), min_size=1, max_size=6))
 def test_the_log_tells_what_each_release_holds_and_never_that_something_unseen_vanished(
     history: list[Snapshot],
