@@ -12,11 +12,11 @@ ROOT = Path(__file__).parent
 
 OTHER_PROGRAMS = re.compile(
     r"\b(clang|lld|llvm-\w+|dsymutil|zig|ziglang|rustc|pahole|abidw|abidiff|abi-dumper|dwz|eu-strip|debuginfod)\b"
-    r"|\b(chromium|groff|mount|npm|node)\b|-linux-gnu|mingw"
+    r"|\b(chromium|groff|mount|npm|node)\b|-linux-gnu|-musl|mingw|^dylib"
 )
 """Programs of packages that ``tests/run`` installs for the tiers after the first only."""
 
-ON_A_SERVER = ("cli/test_postgresql.py", "store/test_ingest.py", "store/test_log.py", "store/test_pruning.py")
+ON_A_SERVER = ("cli/test_postgresql.py", "store/test_ingest.py", "store/test_log.py")
 """Modules whose tests ask PostgreSQL in the first tier too; those of others do so in the full tier."""
 
 DRAWING = re.compile(r"^from (tests\.draws|tests\.extract\.damage|hypothesis) import", re.MULTILINE)
@@ -25,11 +25,12 @@ DRAWING = re.compile(r"^from (tests\.draws|tests\.extract\.damage|hypothesis) im
 
 def belongs_to_full_tier(item: pytest.Item) -> bool:
     """Whether a parameter of the test names a program of the other tiers, or a server that few modules ask first."""
-    callspec: object = getattr(item, "callspec", None)
-    values = list(getattr(callspec, "params", {}).values())
-    if OTHER_PROGRAMS.search(repr(values)):
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    if any(OTHER_PROGRAMS.search(each if isinstance(each, str) else repr(each)) for each in parameters.values()):
         return True
-    return "postgresql" in values and item.path.relative_to(ROOT).as_posix() not in ON_A_SERVER
+    if parameters.get("machine", "x86_64") != "x86_64":  # for which a cross compiler builds
+        return True
+    return "postgresql" in parameters.values() and item.path.relative_to(ROOT).as_posix() not in ON_A_SERVER
 
 
 @cache

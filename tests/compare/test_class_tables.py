@@ -20,6 +20,8 @@ from tests.cases import kinds
 from tests.extract.macho_fixtures import build_dylib
 from tests.extract.pe_fixtures import mingw, zig
 
+pytestmark = pytest.mark.full
+
 PURE = 'extern "C" void __cxa_pure_virtual() { for (;;); }\n'
 HEAD = "struct A { virtual int a(); virtual int b(); int x; }; int A::a() { return 1; } int A::b() { return 2; }\n"
 OTHER = "struct C { virtual int c(); int x; }; int C::c() { return 3; }\n"

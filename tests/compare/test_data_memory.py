@@ -95,6 +95,7 @@ def test_a_snapshot_that_does_not_tell_the_memory_is_no_change(build: str) -> No
     assert _told(former, new) == _told(new, former) == []
 
 
+@pytest.mark.full
 def test_constants_in_a_segment_that_stays_writable_are_constants(tmp_path: Path) -> None:
     """Linkers before 2019 left what holds addresses in ``__DATA,__const``: a newer one changes nothing for programs."""
     library = BUILDS["dylib-arm64"](CONSTANT_TABLE + USE)
@@ -106,6 +107,7 @@ def test_constants_in_a_segment_that_stays_writable_are_constants(tmp_path: Path
     assert _told(read(older, ExtractOptions(library="libcase", layout=False)), new) == []
 
 
+@pytest.mark.full
 def test_tables_of_classes_may_lie_where_the_linker_likes() -> None:
     source = "struct Point { virtual int norm(); };\nint Point::norm() { return 1; }\n"
     library = build_dylib(source, language="c++", flags=("-O1",))

@@ -17,6 +17,8 @@ from abistore.model.names import Name
 from abistore.model.shapes import Record
 from tests.extract.pe_fixtures import msvc
 
+pytestmark = pytest.mark.full
+
 RUNTIME = """
 extern "C" { int _fltused = 0; __declspec(dllexport) int _purecall() { return 0; } }
 void *vftable_of_type_info[4] __asm__("??_7type_info@@6B@") = {};

@@ -235,6 +235,7 @@ def test_canary_and_fortify_show_by_what_is_called() -> None:
     assert not fortified.stack_canary
 
 
+@pytest.mark.full
 def test_branch_protection_notes_of_two_machines() -> None:
     assert hardening(build("-nostdlib", "-fcf-protection=full")).branch_protection == ("IBT", "SHSTK")
     assert hardening(build("-nostdlib", "-fcf-protection=none")).branch_protection == ()
@@ -249,6 +250,7 @@ def test_branch_protection_notes_of_two_machines() -> None:
     )
 
 
+@pytest.mark.full
 def test_text_relocations_and_packed_relocations() -> None:
     source = "extern int elsewhere; int *f(void) { return &elsewhere; }"
     path = build_library(source, compiler=MACHINES["i386"], flags=("-fno-pic", "-Wl,-z,notext", "-nostdlib"))

@@ -33,6 +33,7 @@ def system_libraries() -> list[Path]:
     return sorted(path for path in paths if InputFile(path).head[:4] == b"\x7fELF")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not SYSTEM.is_dir(), reason="no multiarch library folder here")
 def test_exports_and_imports_of_every_system_library_equal_nm() -> None:
     libraries = system_libraries()
@@ -95,6 +96,7 @@ def test_the_address_index_equals_nm(machine: str) -> None:
     assert exports.kinds["plain"] == "function"
 
 
+@pytest.mark.full
 def test_the_thumb_bit_is_no_part_of_an_address() -> None:
     library = build_library(
         "int plain(int a) { return a; }", compiler=MACHINES["armhf"], flags=("-mthumb", "-nostdlib"), name="libthumb.so"

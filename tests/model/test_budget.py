@@ -58,7 +58,10 @@ def pointers(levels: int) -> str:
 FANS: dict[str, Callable[[int], str]] = {"structs": structs, "unions": unions, "procedures": procedures}
 
 
-@pytest.fixture(params=FANS, scope="module")
+@pytest.fixture(
+    params=["structs", *(pytest.param(each, marks=pytest.mark.full) for each in ("unions", "procedures"))],
+    scope="module",
+)
 def fan(request: pytest.FixtureRequest) -> tuple[Path, Path]:
     """Two libraries with a fan of 20 and one of 40 levels, which stand for millions and for millions of millions."""
     return build_library(FANS[request.param](20)), build_library(FANS[request.param](40))

@@ -27,7 +27,7 @@ def test_every_kind_that_was_measured_is_one_and_has_a_mark_for_each_evidence() 
     assert {kind for kind, seen in KINDS.items() if seen.keys() != TOOLCHAINS.keys()} == set()
 
 
-@pytest.mark.parametrize("evidence", ["gcc", "clang", "headers", "macho"])
+@pytest.mark.parametrize("evidence", ["gcc", "clang", "headers", pytest.param("macho", marks=pytest.mark.full)])
 def test_cells_of_the_table_are_found_anew(evidence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = "type_field_added"
     monkeypatch.setattr(kinds_by_evidence, "CACHE", CACHE / "evidence")

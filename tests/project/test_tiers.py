@@ -21,6 +21,7 @@ CHOSEN = re.compile(r"^pytestmark = pytest.mark.fast$", re.MULTILINE)
 TIER = re.compile(r"pytest\.mark\.(full|nightly)\b")
 FIRST = "first"
 CROSS_COMPILER = re.compile(r"(-linux-gnu\w*|mingw32)-(gcc|g\+\+)$")
+BUILDING_FOR_OTHERS = {"tests.extract.macho_fixtures", "tests.extract.pe_fixtures"}
 NAMED_ONLY = {
     "examples/test_accuracy.py::test_precision_and_recall_count_alarms_and_misses",
     "extract/test_header_toolchain.py::test_a_clang_of_libclangs_own_version_wins_over_any_other",
@@ -72,11 +73,16 @@ def test_the_first_tier_names_no_program_of_the_others() -> None:
 
 def _naming(path: Path, programs: set[str]) -> Iterator[str]:
     """The tests of the first tier whose own code names such a program; parameters are looked at one by one."""
-    for node in ast.parse(path.read_text()).body:
+    body = ast.parse(path.read_text()).body
+    imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in BUILDING_FOR_OTHERS]
+    builders = {each.asname or each.name for node in imports for each in node.names}
+    for node in body:
         if isinstance(node, ast.FunctionDef) and tiers(path).get(node.name) == FIRST:
-            texts = [each.value for line in node.body for each in ast.walk(line) if isinstance(each, ast.Constant)]
-            words = {word for text in texts if isinstance(text, str) for word in text.split()[:1]}
-            if words & programs or any(CROSS_COMPILER.search(word) for word in words):
+            parts = [each for line in node.body for each in ast.walk(line)]
+            texts = [each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            words = {word for text in texts for word in text.split()[:1]}
+            used = {each.id for each in parts if isinstance(each, ast.Name)}
+            if words & programs or used & builders or any(CROSS_COMPILER.search(word) for word in words):
                 yield f"{path.relative_to(TESTS)}::{node.name}"
 
 

@@ -16,7 +16,7 @@ from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES
 from tests.extract.foreign.reading import OPTIONS, dump_of
 
-pytestmark = pytest.mark.fast
+pytestmark = pytest.mark.full
 
 OLD = "double half(double x) { return x / 2; } int add(int a, int b) { return a + b; }"
 NEW = "double half(double x) { return x / 2; }"

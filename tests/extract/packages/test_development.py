@@ -43,6 +43,7 @@ def test_programs_link_with_many_kinds_of_files(file: str, library: str) -> None
     assert library_to_link(file) == library
 
 
+@pytest.mark.full
 def test_a_wheel_with_versioned_dylibs_is_their_development_package(tmp_path: Path) -> None:
     held = {"case/libcase.1.2.dylib": build_dylib(CASE), "case/include/case.h": HEADER}
     package = packages.wheel(tmp_path, held)
@@ -50,6 +51,7 @@ def test_a_wheel_with_versioned_dylibs_is_their_development_package(tmp_path: Pa
     assert case.evidence_of("source").state == "full"
 
 
+@pytest.mark.full
 def test_a_dll_is_linked_by_the_import_library_of_its_name_without_lib(tmp_path: Path) -> None:
     library = mingw(CASE, language="c")
     held = {"case/case.dll": library, "case/libcase.dll.a": b"!<arch>\n", "case/include/case.h": HEADER}
