@@ -33,9 +33,9 @@ class SuggestingGroup(click.Group):
     """A group that answers a name that it has not with those nearest to it, and with the place where one stands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options before a command's name. Raises :class:`UsageError` where one is given twice."""
+        """Parse the options before a command's name. Raises :class:`UsageError` for one given twice, or empty."""
         if ctx.parent is None and not ctx.resilient_parsing:
-            _check_given_once(ctx, self, args)
+            _check_given(ctx, self, args)
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -52,16 +52,23 @@ class SuggestingGroup(click.Group):
         if command is not None and not ctx.resilient_parsing:
             ctx.meta[WORDS] = tuple(rest)
             own = click.Context(command, ctx, command.name, **command.context_settings)
-            _check_given_once(own, command, rest)
+            _check_given(own, command, rest)
         return name, command, rest
 
 
-def _check_given_once(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
-    """Raise :class:`UsageError` where an option that takes one value has two: only the last would count, unsaid.
+def _check_given(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
+    """Raise :class:`UsageError` where an option that takes one value has two, and where any value is empty.
 
-    Whether it stands before the command's name or behind it.
+    Of two only the last would count, unsaid, whether it stands before the command's name or behind it. An empty one
+    would be taken for none.
     """
-    _, _, given = command.make_parser(ctx).parse_args(list(words))
+    values, _, given = command.make_parser(ctx).parse_args(list(words))
+    for each in given:
+        if each.name is not None and isinstance(values.get(each.name), str | list | tuple):
+            from abistore.model.labels.blanks import check_not_blank  # the overview gives no values
+
+            shown = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+            check_not_blank(shown, values.get(each.name))
     seen: set[str] = ctx.meta.setdefault(GIVEN, set())
     for each in given:
         if isinstance(each, click.Option) and not (each.multiple or each.is_flag or each.count):

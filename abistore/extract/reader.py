@@ -13,10 +13,11 @@ import msgspec
 from abistore.errors import UnknownFormat
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile, InputFolder
+from abistore.model.labels.blanks import Given
 from abistore.model.snapshot import Snapshot
 
 
-class ExtractOptions(msgspec.Struct, frozen=True):
+class ExtractOptions(Given, frozen=True):
     """What a caller may ask of an extraction.
 
     ``debug_dirs`` are searched for separate debug files like ``/usr/lib/debug``, and may name a PDB file itself;

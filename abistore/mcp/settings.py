@@ -11,6 +11,7 @@ import msgspec
 
 from abistore.confinement import canonical
 from abistore.errors import UsageError
+from abistore.model.labels.blanks import check_not_blank
 
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -77,5 +78,6 @@ def _folder(given: str | Path) -> str:
 
 def absolute(database: str | None) -> str | None:
     """The database, wherever processes that use it stand: a path in full, or the URL."""
-    given = database or os.environ.get("ABISTORE_DB")
+    given = os.environ.get("ABISTORE_DB") if database is None else database
+    check_not_blank("the database", given)
     return given if not given or "://" in given else str(Path(given).absolute())

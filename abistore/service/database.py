@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.errors import StoreError, UsageError
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.snapshot import usual_machine
 
 if TYPE_CHECKING:
@@ -20,12 +21,17 @@ BUSY_SECONDS = 60.0
 
 
 def locate(database: Database = None) -> str:
-    """The database's path or URL: what is given, else ``ABISTORE_DB``, else a file in the user's data folder."""
+    """The database's path or URL: what is given, else ``ABISTORE_DB``, else a file in the user's data folder.
+
+    Raises :class:`UsageError` for an empty one: a pipeline would go on with the user's own file.
+    """
     if isinstance(database, Connections):
         return database.where
-    if database:
+    if database is not None:
+        check_not_blank("the database", str(database))
         return str(database)
-    if configured := os.environ.get("ABISTORE_DB"):
+    if (configured := os.environ.get("ABISTORE_DB")) is not None:
+        check_not_blank("ABISTORE_DB", configured)
         return configured
     from platformdirs import user_data_path
 
@@ -88,7 +94,11 @@ def busy_seconds() -> float:
 
 
 def line_target(store: Store, target: str | None) -> str | None:
-    """The full name of a platform, of which ``target`` may be just the machine (``x86_64``)."""
+    """The full name of a platform, of which ``target`` may be just the machine (``x86_64``).
+
+    Raises :class:`UsageError` for an empty one.
+    """
+    check_not_blank("the target", target)
     known = sorted({key.target for key in store.lines()}) if target else []
     machine = [name for name in known if target and usual_machine(target) == usual_machine(name.split("-")[1])]
     if len(machine) > 1:  # Linux, unless FreeBSD is named

@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import LineKey, Release
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.promises import is_unreleased
 from abistore.service.database import Database, line_target, using
 
@@ -29,6 +30,7 @@ class ListedLine(msgspec.Struct, frozen=True):
 
 def lines(*, database: Database = None, library: str | None = None) -> tuple[ListedLine, ...]:
     """All lines of the store, or of a library, sorted, including those that have candidates only."""
+    check_not_blank("the library", library)
     with using(database) as store:
         channels: dict[LineKey, dict[str, str]] = {}
         for move in store.baselines(library):

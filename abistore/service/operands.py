@@ -12,6 +12,7 @@ import msgspec
 from abistore.confinement import exists
 from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.extract.worker.beside import BESIDE_A_STORE, read_beside
+from abistore.model.labels.blanks import Given
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using
@@ -47,7 +48,7 @@ class Operand(msgspec.Struct, frozen=True):
     release: Release | None = None
 
 
-class Selection(msgspec.Struct, frozen=True):
+class Selection(Given, frozen=True):
     """How to read operands: the line, if a library has several, and how to extract files.
 
     ``options.headers`` are those of every library that is read from a file; ``old_headers`` and ``new_headers`` win

@@ -96,7 +96,9 @@ def entry(**changed: object) -> str:
 
 WRONG = {
     "an identity that is none": (entry(finding="0123"), "not the identity"),
-    "no reason": (entry(reason="  "), "reason or the approver is empty"),
+    "no reason": (entry(reason="  "), "reason is empty"),
+    "an end that is empty": (entry(until=""), "until is empty"),
+    "a scope of nothing": (entry(scope="branch:"), "is empty"),
     "nobody": (entry(approver=""), "approver"),
     "a word of its own": (entry(verdict="COMPATIBLE"), "unknown key 'verdict'"),
     "another finding than it says": (

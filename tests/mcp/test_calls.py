@@ -14,6 +14,7 @@ from abistore.mcp.jobs.messages import Request
 from abistore.mcp.jobs.pool import Jobs
 from abistore.mcp.refusals import Refusal
 from abistore.mcp.settings import Settings
+from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.fast
@@ -171,3 +172,14 @@ def test_an_answer_says_that_what_breaks_is_guessed_to_be_public(modern: Agent) 
         first = answer["not_checked"][0]
         assert (first["facet"], first["reason"]) == ("source", "guessed")
         assert counts_only or "guessed from debug information" in first["detail"]
+
+
+@pytest.mark.parametrize("name", [*TOOLS, *WRITING])
+@pytest.mark.parametrize("blank", ["", " ", [""]], ids=repr)
+def test_no_argument_of_any_tool_may_be_empty(modern: Agent, name: str, blank: str | list[str]) -> None:
+    writing = modern.set(allow_write=True)
+    known = {**TOOLS, **WRITING}[name].parameters()
+    for argument in known:
+        answered = writing.call(name, **{argument.name: blank})
+        assert (answered.failed, answered.document.get("code")) == (True, "INVALID_ARGUMENT"), argument.name
+        assert answered.document["error"] == f"{argument.name} is empty"

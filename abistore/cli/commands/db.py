@@ -113,7 +113,7 @@ def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
 
 @db_command.command("forget")
 @click.argument("reference", shell_complete=reference_words)
-@click.option("--digest", default="", help="Remove it only if its digest begins with these digits.")
+@click.option("--digest", help="Remove it only if its digest begins with these digits.")
 @click.option("--reason", default="", help="Why, for the audit.")
 @click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
 @line_options

@@ -84,7 +84,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @replace_options
 @said_options
 @click.option("--tag", "tags", multiple=True, help="Put this word on the release, such as lts. May be repeated.")
-@click.option("--expected-digest", default="", help="Refuse a file whose digest does not begin with these digits.")
+@click.option("--expected-digest", help="Refuse a file whose digest does not begin with these digits.")
 @click.option("--dry-run", is_flag=True, help="Say what would become of each file, and write nothing.")
 @click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
 @click.option(

@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="[REFERENCE]...", nargs=-1, shell_complete=reference_words)
 @click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @click.option("--bundle", is_flag=True, help="Write one file that `import` and `db merge` read, with nothing left out.")
-@click.option("--channel", default="", help="With --bundle: the releases at which this baseline stands.")
+@click.option("--channel", help="With --bundle: the releases at which this baseline stands.")
 @line_options
 @store_command
 def export_command(
-    settings: SharedSettings, /, *, what: tuple[str, ...], output: Path | None, bundle: bool, channel: str, **words: Any
+    settings: SharedSettings,
+    /,
+    *,
+    what: tuple[str, ...],
+    output: Path | None,
+    bundle: bool,
+    channel: str | None,
+    **words: Any,
 ) -> None:
     """Write the stored snapshot that REFERENCE names as JSON, or with --bundle a whole database as one file.
 
@@ -36,7 +43,7 @@ def export_command(
     if bundle:
         _export_bundle(settings, what, output, channel=channel, **words)
         return
-    if len(what) != 1 or channel:
+    if len(what) != 1 or channel is not None:
         hint = "name one REFERENCE, or pass --bundle for several, or for all"
         raise UsageError("one snapshot is exported as JSON", hint)
     from abistore.service.ingest.transfer import export

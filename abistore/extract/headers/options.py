@@ -10,12 +10,13 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from abistore.confinement import exists
+from abistore.model.labels.blanks import Given, check_not_blank
 
 Language: TypeAlias = Literal["c", "c++"]
 """The language of consumers that include the headers."""
 
 
-class HeaderOptions(msgspec.Struct, frozen=True):
+class HeaderOptions(Given, frozen=True):
     """The public headers of a library.
 
     ``headers`` are files, and folders of which all headers are public but those that match a pattern of ``private``
@@ -76,6 +77,8 @@ def _named(text: str) -> tuple[str, Path]:
     library, equals, path = text.partition("=")
     if not equals or "/" in library or os.sep in library or exists(Path(text)):
         return "", Path(text)
+    for each in (library, path):
+        check_not_blank(f"one side of {text}", each)
     return library, Path(path)
 
 

@@ -38,6 +38,7 @@ from abistore.mcp.serving.watcher import Watcher
 from abistore.mcp.settings import WRITE, Settings, absolute
 from abistore.mcp.tools.all import TO_FILE, WRITING
 from abistore.mcp.tools.declaration import Tool
+from abistore.model.labels.blanks import blank_in
 from abistore.model.words.characters import in_line
 from abistore.model.words.nearness import did_you_mean, near
 
@@ -118,6 +119,7 @@ class Server(ReadingServer):
     ) -> tuple[CallToolResult | InputRequiredResult, Status]:
         try:
             self._check_may_write(name, arguments)
+            _check_said(arguments)
             found = await super().call_tool(name, arguments, context)
             return found, "asked" if isinstance(found, InputRequiredResult) else "ok"
         except Refusal as error:
@@ -205,6 +207,12 @@ class Server(ReadingServer):
         uri = found.uri.replace("{digest}", done.keep[0])
         size = len(done.keep[1])
         return [ResourceLink(type="resource_link", uri=uri, name="snapshot.json", mime_type=found.mime, size=size)]
+
+
+def _check_said(arguments: Mapping[str, Any]) -> None:
+    """Raises :class:`Refusal` for an empty argument: it would be taken for none."""
+    if (place := blank_in("", arguments)) is not None:
+        raise Refusal("INVALID_ARGUMENT", f"{place} is empty", "give a value, or leave it out")
 
 
 def _sent(result: CallToolResult | InputRequiredResult | None) -> tuple[str, int]:

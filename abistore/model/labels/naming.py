@@ -6,6 +6,8 @@ import re
 from typing import Final, Literal, TypeAlias, get_args
 
 from abistore.errors import UsageError
+from abistore.model.history import DEFAULT_CHANNEL
+from abistore.model.labels.blanks import is_blank
 from abistore.patterns import pattern
 
 Named: TypeAlias = Literal["library", "version", "profile", "channel"]
@@ -26,18 +28,34 @@ NEEDED: Final[dict[Named, str]] = {
 RESERVED: Final = pattern(r"(?:latest|prev|baseline|candidate)(?::.*)?|none")
 """Words that mean another release than one of this label; ``--expect none`` means that there is none."""
 
+BASELINE: Final = "baseline"
+"""The word that stands for the release at a channel: ``libfoo@baseline``, ``--against baseline:main``."""
+
 EVERY_PROFILE: Final = "all"
 """How people name all build profiles of a library, and how an approval does."""
 
 
 def check_name(what: Named, text: str) -> None:
     """Raise :class:`UsageError` for a name that some command could not say, or by which it would mean another thing."""
-    if not text:
+    if is_blank(text):
         raise UsageError(f"the {what} is empty", "is a variable of the script unset? " + NEEDED[what])
     if hint := _fault(text) or _own_fault(what, text):
         called = "library's name" if what == "library" else what
         more = "..." if len(text) > MOST_LETTERS else ""
         raise UsageError(f"not a {called}: {text[:MOST_LETTERS]!r}{more}", hint)
+
+
+def channel_in(label: str) -> str | None:
+    """The channel that ``baseline`` or ``baseline:main`` names; ``None`` for another word.
+
+    Raises :class:`UsageError` for ``baseline:``, as ``baseline:$CHANNEL`` is where the variable is unset.
+    """
+    word, colon, channel = label.partition(":")
+    if word != BASELINE:
+        return None
+    if colon:
+        check_name("channel", channel)
+    return channel or DEFAULT_CHANNEL
 
 
 def _fault(text: str) -> str:

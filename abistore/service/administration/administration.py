@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import AuditRecord, Release, StoreStats, StoreUpgrade
+from abistore.model.labels.blanks import Given
 from abistore.service.administration.baselines import check_digest
 from abistore.service.database import Database, busy_seconds, line_target, locate, user, using
 from abistore.urls import masked
@@ -78,7 +79,7 @@ def db_forget(
     *,
     actor: str = "",
     reason: str = "",
-    digest: str = "",
+    digest: str | None = None,
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
@@ -101,7 +102,7 @@ def db_vacuum(*, database: Database = None) -> VacuumedStore:
     return VacuumedStore(before, after, max(0, before - after))
 
 
-class AuditQuery(msgspec.Struct, frozen=True, kw_only=True):
+class AuditQuery(Given, frozen=True, kw_only=True):
     """Which records of the audit are wanted: of a library, by somebody, of an action such as ``ingest``, of a time.
 
     ``since`` is the first moment, and ``until`` the first after the time. ``skip`` leaves out the newest.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from abistore.errors import UsageError
 from abistore.model.history import Amendment, ReleaseFacts
+from abistore.model.labels.blanks import Given
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.labels import check_label
 
 
-class EditPlan(msgspec.Struct, frozen=True):
+class EditPlan(Given, frozen=True):
     """A correction of a release: the new values, the facts to ``clear``, the reason and the actor."""
 
     said: ReleaseFacts

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from abistore.errors import StaleBaseline, UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, Release
+from abistore.model.labels.blanks import Given, check_not_blank
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.listing import lines_of, releases_of
 
@@ -18,7 +17,7 @@ UNSET = "none"
 """What to expect of a channel that is not set."""
 
 
-class BaselinePlan(msgspec.Struct, frozen=True):
+class BaselinePlan(Given, frozen=True):
     """Which channel moves, why and by whom; ``target`` and ``profile`` choose among a library's lines.
 
     What the caller has seen is checked in the transaction that moves it: ``expect`` is the version at which the channel
@@ -32,8 +31,8 @@ class BaselinePlan(msgspec.Struct, frozen=True):
     target: str | None = None
     profile: str | None = None
     expect: str | None = None
-    expect_digest: str = ""
-    digest: str = ""
+    expect_digest: str | None = None
+    digest: str | None = None
 
 
 PLAIN = BaselinePlan()
@@ -84,7 +83,7 @@ def _check_seen(store: Store, release: Release, plan: BaselinePlan) -> None:
         return
     stands = standing_release(store, release, plan.channel)
     version = stands.version if stands else UNSET
-    if version != plan.expect or not (stands.digest if stands else "").startswith(plan.expect_digest):
+    if version != plan.expect or not (stands.digest if stands else "").startswith(plan.expect_digest or ""):
         same = version == plan.expect
         there = f"{version}, of which another binary was seen" if same else f"{version}, and not {plan.expect}"
         message = f"{release.line}: baseline {plan.channel} stands at {there}"
@@ -99,8 +98,11 @@ def standing_release(store: Store, beside: Release, channel: str) -> Release | N
     return next((one for one in releases_of(store, line) if one.version == version), None)
 
 
-def check_digest(release: Release, digest: str) -> None:
-    """Raise :class:`StaleBaseline` unless the release's digest begins with these digits."""
+def check_digest(release: Release, digest: str | None) -> None:
+    """Raise :class:`StaleBaseline` unless the release's digest begins with these digits, where any are given."""
+    if digest is None:
+        return
+    check_not_blank("the digest", digest)
     if not release.digest.startswith(digest.lower()):
         message = f"{release.reference}: has the digest {release.digest[:12]}, and not {digest[:12]}"
         raise StaleBaseline(message, "another binary is stored under this version: look at it, and decide again")
@@ -125,6 +127,7 @@ def baseline_history(
     library: str, *, channel: str | None = None, database: Database = None
 ) -> tuple[BaselineMove, ...]:
     """Every move of a library's channels, oldest first. Raises :class:`SnapshotNotFound`."""
+    check_not_blank("the channel", channel)
     with using(database) as store:
         lines_of(store, library, None, None)
         return store.baseline_history(library, channel)

@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import LineKey
+from abistore.model.labels.blanks import Given
 from abistore.model.stores.pruning import PruneReason
 from abistore.service.database import Database, user, using
 
@@ -17,7 +18,7 @@ _AGE: Final = re.compile(r"([1-9]\d{0,4})\s*(d|days?|w|weeks?)")
 AGE_HINT: Final = "write e.g. 30d, '8 weeks' or a day as 2026-01-31"
 
 
-class RetentionPlan(msgspec.Struct, frozen=True, kw_only=True):
+class RetentionPlan(Given, frozen=True, kw_only=True):
     """What may stay: of each line the last ``keep_last`` snapshots, and what was stored on ``before`` or later.
 
     One of both is needed: with neither, all builds would go.

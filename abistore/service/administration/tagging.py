@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from abistore.errors import UsageError
 from abistore.model.history import TaggedRelease
+from abistore.model.labels.blanks import Given
 from abistore.model.snapshot import ReleaseTag
 from abistore.service.administration.baselines import check_digest
 from abistore.service.database import Database, line_target, user, using
@@ -16,7 +15,7 @@ from abistore.service.labels import check_note
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,63}")
 
 
-class TagPlan(msgspec.Struct, frozen=True):
+class TagPlan(Given, frozen=True):
     """What becomes of a tag: it is put on with a note, or with ``remove`` taken away; by whom.
 
     ``digest`` is the beginning of the digest that the release must have.
@@ -25,7 +24,7 @@ class TagPlan(msgspec.Struct, frozen=True):
     note: str = ""
     remove: bool = False
     actor: str = ""
-    digest: str = ""
+    digest: str | None = None
     target: str | None = None
     profile: str | None = None
 

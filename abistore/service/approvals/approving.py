@@ -12,6 +12,7 @@ from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Sighting
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
 from abistore.model.judging.identity import may_begin
+from abistore.model.labels.blanks import Given
 from abistore.report.model import ReportedFinding
 from abistore.service.approvals.terms import check_finding, idle, profile_of, scope_of, target_of, until_of
 from abistore.service.approvals.undone import stood_at
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-class ApprovalPlan(msgspec.Struct, frozen=True):
+class ApprovalPlan(Given, frozen=True):
     """Why a break is accepted, by whom, where and until when.
 
     ``scope`` is ``forever``, ``release[:VERSION]`` (alone: the one that has the finding) or ``branch[:CHANNEL]``.
@@ -65,7 +66,7 @@ class ApprovedBreak(msgspec.Struct, frozen=True):
     remark: str = ""
 
 
-class WithdrawalPlan(msgspec.Struct, frozen=True):
+class WithdrawalPlan(Given, frozen=True):
     """Why what was approved is taken back, and by whom. The other words choose where several match."""
 
     reason: str = ""

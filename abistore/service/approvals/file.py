@@ -14,6 +14,7 @@ from abistore.compare.policies.formats.documents import StrictDocument, place_of
 from abistore.errors import PolicyError, UsageError
 from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Kind
 from abistore.model.words.characters import json_text
 from abistore.service.approvals.terms import check_finding, scope_of, until_of
@@ -96,8 +97,8 @@ def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> A
     for what in ("reason", "approver", "ticket", "target", "profile"):
         check_note(what, getattr(entry, what))
     check_note("origin", origin)
-    if not entry.reason.strip() or not entry.approver.strip():
-        raise UsageError("the reason or the approver is empty", "say who decided, and why")
+    for name in sorted(entry.model_fields_set):
+        check_not_blank(name, getattr(entry, name))
     facts = ApprovedFacts(**entry.what.model_dump()) if entry.what else None
     check_finding(entry.finding, facts)
     texts = (entry.reason.strip(), entry.ticket.strip(), entry.approver.strip(), actor)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, FindingReview, Release
+from abistore.model.history import DEFAULT_PROFILE, FindingReview, Release
 from abistore.model.judging.approvals import Approval, GatePlace, in_words, no_later, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE, canonical
 from abistore.model.judging.kinds import first_name
+from abistore.model.labels.blanks import check_not_blank
+from abistore.model.labels.naming import channel_in
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
 from abistore.service.approvals.approving import in_force
@@ -36,8 +38,8 @@ def day(today: date | None) -> date:
 
 def channel_of(against: str | None) -> str | None:
     """The channel that ``--against baseline:main`` names; ``None`` for a version or ``prev``."""
-    word, _, named = (against or "").rpartition("@")[2].partition(":")
-    return (named or DEFAULT_CHANNEL) if word == "baseline" else None
+    check_not_blank("--against", against)
+    return channel_in((against or "").rpartition("@")[2])
 
 
 def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:

@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.model.judging.approvals import Approval, GatePlace, state_at
 from abistore.model.judging.identity import PLACE_SIZE
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Name
 from abistore.service.approvals.approving import facts_of, in_force
 from abistore.service.database import Database, using
@@ -54,6 +55,7 @@ def approvals(
 
     ``states`` chooses those of which this has become, past ones too where it names them; none means all.
     """
+    check_not_blank("the library", library)
     day = today or datetime.now(UTC).date()
     with using(database) as store, store.reading():
         said = [one for one in store.approvals() if library in {None, one.library}]

@@ -10,6 +10,7 @@ import msgspec
 
 from abistore.errors import PolicyError, SnapshotNotFound, UsageError
 from abistore.model.judging.approvals import Approval
+from abistore.model.labels.blanks import check_not_blank
 from abistore.service.approvals.approving import in_force
 from abistore.service.approvals.terms import until_of
 from abistore.service.approvals.undone import stood_at
@@ -49,6 +50,7 @@ def export_approvals(
     library: str | None = None, form: Literal["yaml", "json"] = "yaml", *, database: Database = None
 ) -> ExportedLedger:
     """What is approved in one library, or in all, as a file for review and for :func:`sync_approvals`."""
+    check_not_blank("the library", library)
     from abistore.service.approvals.file import written  # few calls need pydantic
 
     with using(database) as store:
@@ -70,7 +72,7 @@ def sync_approvals(
     who = actor or user()
     said = read_approvals(path, who)
     with using(database, write=not check) as store:
-        said = tuple(msgspec.structs.replace(one, target=line_target(store, one.target) or "") for one in said)
+        said = tuple(msgspec.structs.replace(one, target=line_target(store, one.target or None) or "") for one in said)
         known = {line.library for line in store.lines()}
         for one in said:
             if one.library not in known:

@@ -10,6 +10,7 @@ from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Release
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, GatePlace, state_at
 from abistore.model.judging.identity import identity, is_whole
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
@@ -32,9 +33,11 @@ def scope_of(text: str, version: str | None = None) -> str:
 
     Raises :class:`UsageError`.
     """
-    word, _, named = text.strip().partition(":")
-    if word == FOREVER and not named:
+    word, colon, named = text.strip().partition(":")
+    if word == FOREVER and not colon:
         return FOREVER
+    if colon:
+        check_not_blank(f"what --scope says behind {word}:", named)
     named = named or {"release": version or "", "branch": DEFAULT_CHANNEL}.get(word, "")
     if word not in {"release", "branch"} or not named:
         told = "no stored release has the finding" if word == "release" else f"not a scope: {text[:40]!r}"
@@ -79,13 +82,15 @@ def until_of(text: str, scheme: str = AUTO) -> str:
     The word may be left out where the text tells. Raises :class:`UsageError` for what is none, or no version that
     ``scheme`` can order.
     """
-    said = text.strip()
-    if not said:
+    if not text:
         return ""
+    check_not_blank("--until", text)
+    said = text.strip()
     word, marked, last = said.partition(":")
     if not marked or word not in KINDS:
         word = "date" if DAY.fullmatch(said) else "soname" if SONAME.fullmatch(said) else "version"
         last = said
+    check_not_blank(f"what --until says behind {word}:", last)
     if word == "date":
         return f"date:{_day(last).isoformat()}"
     if word == "version":

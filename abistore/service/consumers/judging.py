@@ -14,6 +14,7 @@ from abistore.limits import limits_for
 from abistore.model.findings import Impact
 from abistore.model.history import LineKey, Release
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, asks_for
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Name
 from abistore.report.model import ReportedFinding
 from abistore.service.consumers.fitting import BrokenBy, ReleaseNeeds, told, unseen
@@ -94,6 +95,7 @@ def consumers_broken(
     Each is checked for its symbols, their versions and the types that it was built with; and for what changed since
     ``against``, by default the release before. Raises :class:`SnapshotNotFound`.
     """
+    check_not_blank("--against", against)
     with using(database) as store, store.reading():
         release, ordered = in_line(store, reference, target, profile)
         sonames = {each.soname for each in ordered if each.soname}

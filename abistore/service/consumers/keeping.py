@@ -12,6 +12,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.extract.reader import ExtractOptions
 from abistore.model.judging.consumers import ConsumedSymbol, Consumer, ConsumerDetails, StoredConsumer, asks_for
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Name
 from abistore.service.consumers.reading import ReadConsumers, read_consumers
 from abistore.service.database import Database, line_target, user, using
@@ -92,6 +93,7 @@ def consumers(
     """The stored consumers, by name; those of one ``library``, of one ``target``, if given."""
     with using(database) as store, store.reading():
         platform = line_target(store, target)
+        check_not_blank("the library", library)
         kept = store.consumers() if library is None else users_of(store, library)
         return tuple(each for each in kept if platform in {None, each.details.target})
 

@@ -11,6 +11,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound
 from abistore.model.findings import VERDICT_OF, Impact
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Progress
+from abistore.model.labels.blanks import Given
 from abistore.report.model import Report, ReportedFinding, fails
 from abistore.service.database import Database, using
 from abistore.service.gating.merge_base import Inherited, inherited, introduced, merge_base
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-class GatePlan(msgspec.Struct, frozen=True):
+class GatePlan(Given, frozen=True):
     """What a pipeline asks: ``files`` says how files are read and by what they are judged.
 
     ``channel`` is the baseline that they are judged against. ``merge_base`` names the source revision, or the version,

@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import FindingReview, ReviewState
+from abistore.model.labels.blanks import Given, check_not_blank
 from abistore.service.database import Database, user, using
 from abistore.service.history.findings import meant
 from abistore.service.labels import check_note
@@ -16,7 +17,7 @@ from abistore.service.labels import check_note
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 
 
-class ReviewPlan(msgspec.Struct, frozen=True):
+class ReviewPlan(Given, frozen=True):
     """A review of a finding, and its author. Without ``library`` it is taken from a stored verdict."""
 
     state: ReviewState = "seen"
@@ -49,6 +50,7 @@ def review(identity: str, plan: ReviewPlan, *, database: Database = None) -> Rev
 def reviews(library: str | None = None, *, past: bool = False, database: Database = None) -> tuple[FindingReview, ...]:
     """What holds of each finding that was reviewed; with ``past`` all that was ever said, oldest first."""
     with using(database) as store:
+        check_not_blank("the library", library)
         said = [one for one in store.reviews() if library in {None, one.library}]
     if past:
         return tuple(said)

@@ -10,6 +10,7 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.judging.bump import AllowRule
+from abistore.model.labels.blanks import Given
 from abistore.model.labels.windows import DeprecationWindow
 from abistore.model.snapshot import Snapshot
 from abistore.service.judging.evidence import EvidenceRequirement, usual
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-class Gate(msgspec.Struct, frozen=True):
+class Gate(Given, frozen=True):
     """What a file must pass to become a release, and what happens then.
 
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -143,7 +143,7 @@ def _ingest_file(store: Store, file: InputFile, plan: IngestPlan) -> Ingested:
         check_target(snapshot.target, path, plan.target)
         request = msgspec.structs.replace(_request(snapshot, path, plan), read_here=read_here)
         arrival, said = Arrival.of(snapshot, request), ReleaseFacts(request.released, request.revision, request.url)
-        digest = snapshot_digest(snapshot).hex() if plan.expected_digest else ""
+        digest = snapshot_digest(snapshot).hex() if plan.expected_digest is not None else ""
         tags, notes = request.tags, (*_unusual(snapshot), *_silent(snapshot.exports, plan.gate))
     _check_digest(path, digest, plan.expected_digest)
     take_over = _taking_over(arrival, path, plan)
@@ -176,8 +176,10 @@ def _ingest_package(store: Store, file: InputFile, plan: IngestPlan) -> Ingested
     if known and not any(_could_say_more(each, plan) for each in known):
         return _ingest_known_package(store, file, plan, known)
     package = read_package(file, plan)
-    if len(package.libraries) == 1 and plan.expected_digest:
-        _check_digest(file.path, snapshot_digest(package.libraries[0]).hex(), plan.expected_digest)
+    if plan.expected_digest is not None:
+        _check_digest(
+            file.path, _only_digest(snapshot_digest(each).hex() for each in package.libraries), plan.expected_digest
+        )
     admitted, arrivals = ingest_package(store, package, plan, lambda each: _request(each, file.path, plan))
     members = []
     for snapshot, arrival, each in zip(package.libraries, arrivals, admitted.members, strict=True):
@@ -195,6 +197,8 @@ def _ingest_known_package(store: Store, file: InputFile, plan: IngestPlan, known
     """What becomes of a package that is stored already: nothing of it is unpacked."""
     from abistore.service.ingest.packages import admit_known, member_path, told
 
+    if plan.expected_digest is not None:
+        _check_digest(file.path, _only_digest(each.digest for each in known), plan.expected_digest)
     admitted = admit_known(store, file, plan, known, plan.actor or user())
     members = []
     for release, each in zip(known, admitted.members, strict=True):
@@ -207,9 +211,18 @@ def _ingest_known_package(store: Store, file: InputFile, plan: IngestPlan, known
     return told(file.path, admitted, members, known[0].provenance.package)
 
 
-def _check_digest(path: Path, digest: str, expected: str) -> None:
+def _only_digest(digests: Iterable[str]) -> str:
+    """The digest of a package's only library. Raises :class:`UsageError` where it has several."""
+    first, *others = digests
+    if others:
+        hint = "--expected-digest is for one library: leave it out, or choose one with --only"
+        raise UsageError(f"the package has {len(others) + 1} libraries, and each has its digest", hint)
+    return first
+
+
+def _check_digest(path: Path, digest: str, expected: str | None) -> None:
     """Raise :class:`InputError` where a file is not the one that the caller has seen."""
-    if not digest.startswith(expected.lower()):
+    if expected is not None and not digest.startswith(expected.lower()):
         message = f"{path}: has the digest {digest[:12]}, and not {expected[:12]}"
         raise InputError(message, "it was built again, or is another file: look at it again")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.history import Release
+from abistore.model.labels.blanks import Given
 from abistore.service.ingest.gates import OPEN, Gate, Status
 from abistore.service.project.configuration import VersionFrom
 from abistore.service.snapshots import ExtractOptions
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from abistore.report.model import Report
 
 
-class IngestPlan(msgspec.Struct, frozen=True):
+class IngestPlan(Given, frozen=True):
     """What holds for every file of one call.
 
     Files for another platform than ``target`` are refused. Each file must pass the ``gate`` to be stored. ``replace``
@@ -39,7 +40,7 @@ class IngestPlan(msgspec.Struct, frozen=True):
     released: datetime | None = None
     actor: str = ""
     tags: tuple[str, ...] = ()
-    expected_digest: str = ""
+    expected_digest: str | None = None
     dry_run: bool = False
     approvals: bool = False
     options: ExtractOptions = msgspec.field(default_factory=ExtractOptions)

@@ -11,6 +11,7 @@ import msgspec
 from abistore.limits import limits_for
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.history import Release
+from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import EXPORTS, TYPES, Facet, Name
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot
@@ -157,6 +158,7 @@ def _bound(snapshot: Snapshot, name: Name) -> Iterator[str]:
 
 
 def _matcher(pattern: str | None, regex: bool) -> Callable[[str], bool]:
+    check_not_blank("the pattern", pattern)
     if pattern is None:
         return lambda text: True
     if regex:

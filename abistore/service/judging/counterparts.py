@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey, Release
-from abistore.model.labels.naming import check_name
+from abistore.model.labels.naming import channel_in
 from abistore.service.judging.predecessors import Predecessors, before
 
 if TYPE_CHECKING:
@@ -50,17 +50,15 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     if against is None:
         return Counterpart()
     against = against.removeprefix(f"{line.library}@")
-    word, _, named = against.partition(":")
     if against in {"prev", "latest"}:
         found = _previous(store, line, version) if against == "prev" else _latest(store, line, version)
         return Counterpart(found, "" if found else _first(store, line))
-    if word == "baseline" and named:
-        check_name("channel", named)
-    if word == "baseline" and not _is_set(store, line, named or DEFAULT_CHANNEL):
-        if channel == (named or DEFAULT_CHANNEL):
+    named = channel_in(against)
+    if named is not None and not _is_set(store, line, named):
+        if channel == named:
             return Counterpart(missing=f"no baseline came before it{_beside(store, line)}")
-        error = store.no_baseline(line, named or DEFAULT_CHANNEL)
-        first = f"={named}" if named else ""
+        error = store.no_baseline(line, named)
+        first = f"={named}" if named != DEFAULT_CHANNEL else ""
         error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"
         raise error
     found = store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)

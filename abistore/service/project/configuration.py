@@ -14,6 +14,7 @@ from abistore.errors import ConfigError
 from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.model.findings import FailOn
 from abistore.model.judging.bump import ALLOW_RULES, AllowRule
+from abistore.model.labels.blanks import blank_in
 from abistore.model.words.nearness import close
 from abistore.service.project.location import project_file
 
@@ -121,6 +122,7 @@ class Configuration(ProjectSettings, frozen=True):
 _TWICE = ("Cannot overwrite a value", "Cannot declare")
 """How :mod:`tomllib` begins what it says of a key or a table that stands twice."""
 
+EMPTY = "give a value, or leave the key out"
 NOTHING = Configuration()
 TABLES: dict[str, type[msgspec.Struct]] = {"headers": HeadersTable, "ingest": IngestTable, "gate": GateTable}
 
@@ -134,12 +136,15 @@ def configuration(path: Path | None = None) -> Configuration:
 
     text = _text(path)
     try:
-        read = msgspec.convert(tomllib.loads(text), ConfigurationFile)
+        said = tomllib.loads(text)
+        read = msgspec.convert(said, ConfigurationFile)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _no_toml(path, text, str(error)) from None
     except msgspec.ValidationError as error:
-        said, _, place = str(error).partition(" - at `")
-        raise ConfigError(f"{path}{_line(text, said, place)}: {error}", _meant(str(error))) from None
+        wrong, _, place = str(error).partition(" - at `")
+        raise ConfigError(f"{path}{_line(text, wrong, place)}: {error}", _meant(str(error))) from None
+    if (empty := blank_in("$", said)) is not None:
+        raise ConfigError(f"{path}{_line(text, '', empty)}: {empty.removeprefix('$.')} is empty", EMPTY)
     return _from_here(read, path)
 
 

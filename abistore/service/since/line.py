@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.history import LineKey, Release
+from abistore.model.labels.naming import channel_in
 from abistore.service.listing import channels_of, lines_of, releases_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,6 @@ def _start(store: Store, key: LineKey, releases: Sequence[Release], since: str |
         soname = releases[-1].soname
         same = (place for place, each in enumerate(releases) if each.soname == soname)
         return next(same) if soname else 0
-    word, _, channel = since.partition(":")
-    version = channels_of(store, key).get(channel or "release") if word == "baseline" else since
+    channel = channel_in(since)
+    version = since if channel is None else channels_of(store, key).get(channel)
     return next((place for place, each in enumerate(releases) if each.version == version), None)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from abistore.model.history import DEFAULT_CHANNEL
+from abistore.model.labels.blanks import Given
 from abistore.service.database import Database
 
 if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
 
 
-class SitePlan(msgspec.Struct, frozen=True):
+class SitePlan(Given, frozen=True):
     """How a site is made: its title, and the baseline that releases are judged against beside the one before.
 
     With ``judge=False`` nothing is judged: a missing verdict is "not judged yet".

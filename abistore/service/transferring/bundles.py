@@ -11,6 +11,8 @@ import msgspec
 from abistore.errors import BundleError, SnapshotNotFound, UsageError
 from abistore.limits import limits_for
 from abistore.model.history import Release
+from abistore.model.labels.blanks import Given, check_not_blank
+from abistore.model.labels.naming import check_name
 from abistore.model.stores.merging import Merged, Side
 from abistore.service.database import Database, line_target, locate, user, using
 from abistore.urls import masked
@@ -32,7 +34,7 @@ class Bundle(msgspec.Struct, frozen=True):
     releases: tuple[Release, ...] = ()
 
 
-class MergePlan(msgspec.Struct, frozen=True, kw_only=True):
+class MergePlan(Given, frozen=True, kw_only=True):
     """How to bring one store into another: which side wins where both say something else, or only tell what came."""
 
     prefer: Side | None = None
@@ -43,7 +45,7 @@ class MergePlan(msgspec.Struct, frozen=True, kw_only=True):
 def export_bundle(
     what: Sequence[str] = (),
     *,
-    channel: str = "",
+    channel: str | None = None,
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
@@ -54,12 +56,13 @@ def export_bundle(
     """
     from abistore.store.bundles.selection import BundleSelection
 
+    check_not_blank("the profile", profile)
     with using(database) as store, store.reading():
         known = {line.library for line in store.lines()}
         libraries = tuple(sorted({word for word in what if word in known}))
         own = line_target(store, target)
         named = [store.resolve(word, target=own, profile=profile) for word in what if word not in known]
-        standing = _standing(store, channel) if channel else []
+        standing = _standing(store, channel) if channel is not None else []
         releases = tuple(sorted({one.digest + str(one.line): one for one in (*named, *standing)}.items()))
         chosen = tuple(release for _, release in releases)
         data = store.bundle(BundleSelection(libraries, chosen))
@@ -67,6 +70,7 @@ def export_bundle(
 
 
 def _standing(store: Store, channel: str) -> list[Release]:
+    check_name("channel", channel)
     moves = [move for move in store.baselines() if move.channel == channel]
     if not moves:
         raise SnapshotNotFound(f"no baseline is called {channel}", "`abistore baseline list` shows what there is")

@@ -15,6 +15,7 @@ from abistore.model.cpp_names.spelling import declaration
 from abistore.model.declared import Declared
 from abistore.model.findings import FailOn, Verdict
 from abistore.model.history import LineKey
+from abistore.model.labels.blanks import Given
 from abistore.model.snapshot import Snapshot, Target
 from abistore.report.model import Report, VerdictName, verdict_of
 from abistore.service.database import Database, line_target
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from abistore.service.judging.ruling import Ruling
 
 
-class WhatIfPlan(msgspec.Struct, frozen=True):
+class WhatIfPlan(Given, frozen=True):
     """An edit: ``patch`` is a unified diff of the ``headers``, or a file with one; ``declarations`` are C or C++ text.
 
     A declaration takes the place of the one that has its name, in the headers where they are given, else in what is

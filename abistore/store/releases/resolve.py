@@ -10,6 +10,8 @@ from sqlalchemy import ColumnElement, and_, case, func, select
 
 from abistore.errors import AmbiguousReference, SnapshotNotFound
 from abistore.model.history import CANDIDATE, DEFAULT_CHANNEL, LineKey, Release
+from abistore.model.labels.blanks import check_not_blank
+from abistore.model.labels.naming import channel_in
 from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean, near
 from abistore.store.database.database import Database
 from abistore.store.database.failures import damaged
@@ -28,6 +30,7 @@ def resolve(database: Database, reference: str, *, target: str | None = None, pr
     where there is none, or more than one.
     """
     library, at, label = reference.partition("@")
+    check_not_blank("the profile", profile)
     if not at:
         return _by_digest(database, reference, target, profile)
     if label.startswith(CANDIDATE):
@@ -61,10 +64,8 @@ def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequen
         return foremost(database, line)[-1:]
     if label == "prev":
         return foremost(database, line)[-2:-1]
-    word, _, channel = label.partition(":")
-    version: str | None = label
-    if word == "baseline":
-        version = baselines.current(database, line[0].line, channel or DEFAULT_CHANNEL)
+    channel = channel_in(label)
+    version = label if channel is None else baselines.current(database, line[0].line, channel)
     return [release for release in line if release.version == version]
 
 
@@ -79,11 +80,11 @@ def _only(reference: str, candidates: Sequence[Release]) -> Release:
 
 
 def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
-    word, _, channel = label.partition(":")
+    channel = channel_in(label)
     if label == "prev":
         return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
-    if word == "baseline":
-        return no_baseline(database, {release.line for release in found}, channel or DEFAULT_CHANNEL)
+    if channel is not None:
+        return no_baseline(database, {release.line for release in found}, channel)
     channels = sorted({move.channel for move in baselines.standing(database, library)})
     versions = list(dict.fromkeys(release.version for release in found))
     if label in {candidate.version for candidate in candidates(database, library)}:

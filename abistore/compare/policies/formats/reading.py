@@ -12,6 +12,7 @@ from abistore.compare.policies.formats.documents import SourceFile, is_over, rea
 from abistore.compare.policies.formats.suppression_file import read_suppressions
 from abistore.compare.policies.suppression import Suppression, Suppressions
 from abistore.errors import PolicyError
+from abistore.model.labels.blanks import check_not_blank
 
 YAML = frozenset({".yaml", ".yml"})
 SECTION = re.compile(r"\s*\[\s*\w+\s*\]")
@@ -56,8 +57,10 @@ def _more(entries: Sequence[Suppression]) -> str:
 
 def _source(word: str) -> tuple[SourceFile, abicc.Listed | None]:
     """The file that a word names, and what its prefix says it lists."""
+    check_not_blank("a file of suppressions", word)
     for prefix, listed in PREFIXES.items():
         if word.startswith(prefix):
+            check_not_blank(f"the file behind {prefix}", word.removeprefix(prefix))
             return read_source(Path(word.removeprefix(prefix))), listed
     return read_source(Path(word)), None
 

@@ -139,7 +139,7 @@ def abi_baseline(
         facts["target"],
         facts["profile"],
         expect=facts["stands"],
-        expect_digest=facts["standing_digest"],
+        expect_digest=facts["standing_digest"] or None,
         digest=facts["digest"],
     )
     with call.writing() as store:

@@ -106,7 +106,7 @@ def abi_ingest(
         released=_day(released_at),
         actor=call.actor,
         tags=tuple(tags or ()),
-        expected_digest=expected_digest or "",
+        expected_digest=expected_digest,
         dry_run=dry_run,
         options=ExtractOptions(max_bytes=call.settings.max_file_size, headers=named),
         gate=gate,
