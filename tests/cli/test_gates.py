@@ -166,11 +166,53 @@ def test_another_profile_is_another_line_and_has_its_own_baseline(based: Call, n
     assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
 
 
+LABELS = ("0.1", "0~rc1", "1.0~1", "1.0-rc1", "v0", "1.0.1", "build")
+
+
 @pytest.mark.usefixtures("either_database")
-def test_a_lower_label_than_all_moves_no_baseline(based: Call, new: Path) -> None:
-    done = based("ingest", new, "--version", "0.1", "--against", "prev", "--set-baseline", "--json")
-    assert (file_of(done)["unjudged"], file_of(done)["baseline"]) == ("nothing precedes it", None)
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("against", ["prev", "latest", None])
+def test_a_baseline_is_asked_before_it_moves(based: Call, new: Path, label: str, against: str | None) -> None:
+    """Whatever else the build is compared with, and wherever its label stands."""
+    words = ("--version", label, *(("--against", against) if against else ()), "--set-baseline", "--json")
+    done = based("ingest", new, *words)
+    assert (done.code, file_of(done)["status"], file_of(done)["baseline"]) == (4, "refused", None)
     assert based("baseline", "list", "--json").json["baselines"][0]["version"] == "1.0"
+
+
+def test_a_baseline_is_asked_for_a_release_that_is_stored(based: Call, old: Path, new: Path) -> None:
+    """As by a second call, or by a label above one that was stored beside nothing."""
+    assert based("ingest", new, "--version", "0.9", "--against", "prev").code == 0
+    for label in ("0.9", "0.9.1"):
+        done = based("ingest", new, "--version", label, "--against", "prev", "--set-baseline")
+        assert (done.code, "compared with 1.0, at which the baseline release stands, before it moves" in done.out) == (
+            4,
+            True,
+        )
+    assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
+    assert based("ingest", old, "--version", "1.0.2", "--against", "0.9", "--set-baseline").code == 4
+
+
+def test_a_baseline_that_is_asked_needs_as_much_evidence_and_heeds_approvals(
+    based: Call, new: Path, stripped: Path
+) -> None:
+    assert based("ingest", stripped, "--version", "1.1", "--against", "0.5", "--set-baseline").code == 67
+    assert based("ingest", stripped, "--version", "0.9", "--against", "prev", "--set-baseline").code == 72
+    found = based("gate", new, "--version", "1.1", "--json").json["files"][0]["judged"]["verdict"]["changes"]
+    failing = [each["id"] for each in found if each["impact"] == "breaking"]
+    for scope, code in (("branch:main", 4), ("branch:release", 0)):
+        assert based("approve", *failing, "--library", "libcase", "--reason", "x", "--scope", scope).code == 0
+        assert based("ingest", new, "--version", "0.9", "--against", "prev", "--set-baseline").code == code
+    assert content(based, "libcase@baseline") == content(based, "libcase@0.9")
+
+
+def test_the_baseline_of_another_channel_is_asked_for_itself(based: Call, old: Path, new: Path) -> None:
+    assert based("ingest", new, "--version", "2.0", "--set-baseline=staging").code == 0
+    both = ("--against", "baseline:staging", "--set-baseline")
+    assert based("ingest", new, "--version", "2.0", *both).code == 4
+    assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
+    assert based("baseline", "set", "libcase@2.0", "--reason", "meant").code == 0
+    assert based("ingest", new, "--version", "2.0.1", *both).code == 0
 
 
 def test_what_a_suppression_let_pass_fails_without_it(based: Call, new: Path, tmp_path: Path) -> None:

@@ -54,6 +54,16 @@ def test_a_release_that_fails_its_gate_is_not_stored_at_all(abistore: Call, firs
     assert versions(abistore, "libcase") == versions(abistore, "libuser") == ["1.0"]
 
 
+def test_a_release_is_judged_beside_what_its_baselines_leave(abistore: Call, first: Path, tmp_path: Path) -> None:
+    """Findings between libraries too, with nothing before it that --against names."""
+    abistore("ingest", first, "--set-baseline")
+    for label in ("0.9", "1.1"):
+        alone = release(tmp_path, label, case())
+        done = abistore("ingest", alone, "--against", "prev" if label == "0.9" else "latest", "--set-baseline")
+        assert (done.code, "bundle_library_removed" in done.out) == (4, True), done.out
+    assert versions(abistore, "libcase") == ["1.0"]
+
+
 def test_a_release_that_passes_moves_the_baseline_of_each_library(abistore: Call, first: Path, tmp_path: Path) -> None:
     abistore("ingest", first, "--set-baseline")
     new = case(MORE)

@@ -95,7 +95,8 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="[CHANNEL]",
     callback=_channel,
     shell_complete=channel_words,
-    help="Move this baseline channel to the new release; without a value the channel `release`.",
+    help="Move this baseline channel to the new release if that passes beside the one at which it stands; without a "
+    "value the channel `release`.",
 )
 @click.option(
     "--set-baseline-if-none",

@@ -26,7 +26,7 @@ from abistore.service.judging.counterparts import Counterpart, counterpart_of, n
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
 from abistore.service.judging.places import said_of
-from abistore.service.judging.predecessors import beside_itself, passed_over
+from abistore.service.judging.predecessors import before_it_moves, beside_itself, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -37,12 +37,19 @@ ATTEMPTS = 3
 """How often to judge an arrival while others may move its baseline; after that, they wait for it."""
 
 
+class Beside(NamedTuple):
+    """A release that an arrival is judged against, and the channel that stands there and is asked, if one is."""
+
+    old: Release
+    channel: str | None = None
+
+
 class StoreState(NamedTuple):
     """The state of the store that decides about an arrival.
 
-    ``release`` is the arrival itself if it is stored; ``against`` and ``replaced`` are what it is judged against;
-    ``stands`` is the version that the channel it may move points at. ``approvals`` is the whole ledger: what is
-    withdrawn while an arrival is judged does not let it pass.
+    ``release`` is the arrival itself if it is stored; ``against``, ``replaced`` and ``baseline`` are what it is judged
+    against: the last is where the channel stands that it moves. ``stands`` is the version that the channel it may move
+    points at. ``approvals`` is the whole ledger: what is withdrawn while an arrival is judged does not let it pass.
     """
 
     release: Release | None
@@ -51,11 +58,13 @@ class StoreState(NamedTuple):
     stands: str | None
     approvals: tuple[Approval, ...] = ()
     scheme: str = AUTO
+    baseline: Release | None = None
 
     @property
     def counterparts(self) -> tuple[Release, ...]:
         """What it is judged against."""
-        return tuple(dict.fromkeys(each for each in (self.against.release, self.replaced) if each is not None))
+        sides = (self.against.release, self.replaced, self.baseline)
+        return tuple(dict.fromkeys(each for each in sides if each is not None))
 
 
 class _Given(NamedTuple):
@@ -133,10 +142,19 @@ class Admission:
             elif self.gate.if_unset and against.missing:
                 self._check_had_none({self.gate.channel})
             moves = self.store.baselines(line.library) if self.gate.channel else ()
-            said = self.store.approvals() if against.release or replaced else ()
+            stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
+            baseline = self._baseline(stands, release)
+            said = self.store.approvals() if against.release or replaced or baseline else ()
             scheme = self.store.scheme(line.library)
-        stands = next((one.version for one in moves if (one.line, one.channel) == (line, self.gate.channel)), None)
-        return StoreState(release, against, replaced, stands, said, scheme)
+        return StoreState(release, against, replaced, stands, said, scheme, baseline)
+
+    def _baseline(self, stands: str | None, arrived: Release | None) -> Release | None:
+        """The release that the channel would leave; ``None`` where none does."""
+        if stands is None or not self.gate.moving:
+            return None
+        line = self.arrival.line
+        found = self.store.resolve(f"{line.library}@{stands}", target=line.target, profile=line.profile)
+        return None if found == arrived else found
 
     def _check_new(self) -> None:
         """Raise :class:`BaselineLost` where the line ever had a baseline, or its SONAME has one by another name."""
@@ -187,22 +205,40 @@ class Admission:
 
     def judge(self, standing: StoreState) -> GateOutcome:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
-        reports = [self._report(old, standing) for old in standing.counterparts]
+        reports = [self._report(asked, standing) for asked in self.questions(standing)]
         if not reports:
             lack = self._alone(standing.release)
             return GateOutcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
-        worst, *others = sorted(reports, key=_severity, reverse=True)
+        worst, *others = sorted(reports, key=severity, reverse=True)
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
-        return GateOutcome((worst, *others), worst.exit_code, lack, standing.against.missing)
+        unjudged = "" if standing.baseline else standing.against.missing
+        return GateOutcome((worst, *others), worst.exit_code, lack, unjudged)
 
-    def report(self, old: Release, standing: StoreState, report: Report | None = None) -> Report:
+    def named(self, standing: StoreState) -> Beside | None:
+        """What ``--against`` names."""
+        old = standing.against.release
+        return Beside(old, channel_of(self.gate.against)) if old is not None else None
+
+    def left(self, standing: StoreState) -> Beside | None:
+        """The release that a baseline leaves if the arrival passes."""
+        return Beside(standing.baseline, self.gate.moving) if standing.baseline is not None else None
+
+    def questions(self, standing: StoreState) -> tuple[Beside, ...]:
+        """All that it is judged against. The release that it replaces is no channel, whatever the gate names."""
+        replaced = Beside(standing.replaced) if standing.replaced is not None else None
+        sides = self.named(standing), self.left(standing), replaced
+        asked = dict.fromkeys(each for each in sides if each is not None)
+        with_channel = {each.old for each in asked if each.channel}
+        return tuple(each for each in asked if each.channel or each.old not in with_channel)
+
+    def report(self, asked: Beside, standing: StoreState, report: Report | None = None) -> Report:
         """The report about the arrival, or one that was made of it, with what is approved where this gate stands."""
-        stored = standing.release
+        stored, old = standing.release, asked.old
         if report is None:
             if (old, stored) not in self._given:
                 self._given[old, stored] = self._judged(old, stored)
             report = self._given[old, stored].report
-        at = self.place(standing, report, old)
+        at = self.place(standing, report, asked)
         report = approved(report, of_library(standing.approvals, self.arrival.line.library), at)
         return self._with_consumers(report, old, stored) if self.gate.consumers else report
 
@@ -211,22 +247,23 @@ class Admission:
         assert new is not None
         return with_consumers(self.store, report, (self.store.load(old), new))
 
-    def place(self, standing: StoreState, report: Report, old: Release | None) -> GatePlace:
-        """Where this gate stands. The release that an arrival replaces is no channel, whatever the gate names."""
-        channel = channel_of(self.gate.against) if old == standing.against.release else None
-        known = day(self.gate.today), self.arrival.request.version, report.new.soname, channel, standing.scheme
+    def place(self, standing: StoreState, report: Report, asked: Beside) -> GatePlace:
+        """Where this gate stands."""
+        known = day(self.gate.today), self.arrival.request.version, report.new.soname, asked.channel, standing.scheme
         line = self.arrival.line
-        return GatePlace(*known, line.target, line.profile, undone_before(self.store, old))
+        return GatePlace(*known, line.target, line.profile, undone_before(self.store, asked.old))
 
-    def _report(self, old: Release, standing: StoreState) -> Report:
-        report = self.report(old, standing)
+    def _report(self, asked: Beside, standing: StoreState) -> Report:
+        report, old = self.report(asked, standing), asked.old
         if (new := standing.release or self.arrival.snapshot) is not None:
             label = self.arrival.line.library, self.arrival.request.version
             said = said_of(*label, old.provenance, new.provenance)
-            if self.gate.against == "prev":
+            if self.gate.against == "prev" and old == standing.against.release:
                 said = (*said, *passed_over(self.store, old, self.arrival.request.version))
             if old == standing.release:
                 said = (*said, beside_itself(old))
+            if old == standing.baseline and old != standing.against.release:
+                said = (*said, before_it_moves(old, self.gate.moving))
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
 
@@ -288,7 +325,7 @@ class Admission:
         return side.exports
 
 
-def _severity(report: Report) -> tuple[int, int]:
+def severity(report: Report) -> tuple[int, int]:
     """Orders reports: failing verdicts are the worst, then missing evidence, then what passes."""
     failing = 0 if not report.exit_code else 1 if report.code else 2
     return failing, verdict_of(report)

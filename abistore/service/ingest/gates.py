@@ -27,11 +27,11 @@ class Gate(Given, frozen=True):
 
     ``against`` is ``baseline[:channel]``, ``prev``, ``latest`` or a version. ``require`` is the evidence needed, by
     default no less than the other side's. ``allow`` says which releases may break. A file that fails is not stored, or
-    as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``; with ``if_unset`` only if
-    there is none, nor was before. With ``bootstrap`` a missing baseline is for new lines alone: one that ever had a
-    baseline, at any channel, is refused. What is approved ``today`` does not fail it. With ``deprecation``, what a
-    release removes must have been deprecated for that long. With ``consumers``, each break has the stored programs
-    that it hurts.
+    as a candidate with ``keep_failed``. One that passes becomes the baseline ``channel``, if it passes beside the
+    release at which that stands, too; with ``if_unset`` only if there is none, nor was before. With ``bootstrap`` a
+    missing baseline is for new lines alone: one that ever had a baseline, at any channel, is refused. What is
+    approved ``today`` does not fail it. With ``deprecation``, what a release removes must have been deprecated for that
+    long. With ``consumers``, each break has the stored programs that it hurts.
     """
 
     against: str | None = None
@@ -55,7 +55,12 @@ class Gate(Given, frozen=True):
     @property
     def required(self) -> EvidenceRequirement:
         """The evidence that the gate needs."""
-        return usual(self.against, self.fail_on) if self.require is None else self.require
+        return usual(self.against or self.moving, self.fail_on) if self.require is None else self.require
+
+    @property
+    def moving(self) -> str | None:
+        """The channel that moves from where it stands to what passes."""
+        return None if self.if_unset else self.channel
 
     def check(self) -> None:
         """Raise :class:`UsageError` for empty words, as unset variables of scripts give, and for contradictions."""
@@ -64,10 +69,10 @@ class Gate(Given, frozen=True):
                 raise UsageError(
                     f"{what} is empty", "is a variable of the script unset? name something, or leave it out"
                 )
-        if self.required.no_less and not self.against:
+        if self.required.no_less and not (self.against or self.moving):
             raise UsageError(
                 "--require old needs a release to judge against",
-                "pass --against, or name facets: --require symbol,layout",
+                "pass --against or --set-baseline, or name facets: --require symbol,layout",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from abistore.errors import EvidenceMissing
 from abistore.model.history import Release
@@ -12,7 +12,7 @@ from abistore.model.judging.approvals import GatePlace
 from abistore.model.snapshot import Provenance, Snapshot
 from abistore.report.model import Report
 from abistore.service.approvals.gate import approved_between
-from abistore.service.ingest.admission import ATTEMPTS, Admission, StoreState, foresee
+from abistore.service.ingest.admission import ATTEMPTS, Admission, Beside, StoreState, foresee, severity
 from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.ingest.siblings import siblings, undone_between
 from abistore.service.judging.evidence import NOTHING, lacked
@@ -77,6 +77,26 @@ def _refused(judged: _Judged) -> AdmittedRelease:
     return AdmittedRelease(tuple(map(Admitted, judged.outcomes)), judged.report, judged.exit_code, judged.lack)
 
 
+class _Member(NamedTuple):
+    """A library of a release, and what it is judged against; ``None`` for one that is judged against nothing."""
+
+    admission: Admission
+    standing: StoreState
+    beside: Beside | None
+
+
+_Side: TypeAlias = tuple[_Member, ...]
+
+
+def _with_said(report: Report, side: _Side) -> Report:
+    """The report about one library with what is approved of it."""
+    for each in side:
+        line = each.admission.arrival.line
+        if each.beside is not None and (line.library, line.target) == (report.new.library, report.new.target):
+            return each.admission.report(each.beside, each.standing, report)
+    return report
+
+
 class _ReleaseAdmission:
     """One release at one gate."""
 
@@ -96,7 +116,8 @@ class _ReleaseAdmission:
     def judge(self, standings: Sequence[StoreState]) -> _Judged:
         """The gate's answer about each library and about all."""
         outcomes = tuple(each.judge(standing) for each, standing in zip(self.members, standings, strict=True))
-        report = self._between(standings)
+        reports = [each for each in (self._between(side) for side in self._sides(standings)) if each is not None]
+        report = max(reports, key=severity) if reports else None
         code = max([report.exit_code if report else 0, *(each.exit_code for each in outcomes if each.lack is None)])
         lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
         if not code and lack is None and (lack := self._unjudged()) is not None and report is not None:
@@ -115,40 +136,39 @@ class _ReleaseAdmission:
             if told is not None:
                 yield told.provenance
 
-    def _between(self, standings: Sequence[StoreState]) -> Report | None:
+    def _sides(self, standings: Sequence[StoreState]) -> Iterator[_Side]:
+        """What the libraries are judged against together: what ``--against`` names, and what the baselines leave."""
+        judged = tuple(zip(self.members, standings, strict=True))
+        named = tuple(_Member(each, one, each.named(one)) for each, one in judged)
+        left = tuple(_Member(each, one, each.left(one)) for each, one in judged)
+        yield named
+        if any(one.beside not in {None, other.beside} for one, other in zip(left, named, strict=True)):
+            yield left
+
+    def _between(self, side: _Side) -> Report | None:
         """The report about the release against the one that its libraries are judged against."""
-        olds = [each.against.release for each in standings if each.against.release is not None]
+        olds = [each.beside.old for each in side if each.beside is not None]
         if not olds:
             return None
         before = tuple(dict.fromkeys((*olds, *siblings(self.store, olds))))
         old = ReadRelease(self.package, tuple(self.store.load_many(before)))
-        new = ReadRelease(self.package, tuple(self._snapshots(standings)))
-        said = SaidOfRelease(
-            lambda report: self._member(report, standings), lambda own: self._own(own, standings, before)
-        )
-        judged = zip(self.members, standings, strict=True)
-        allow = next(each.allow(one.against.release) for each, one in judged if one.against.release is not None)
+        new = ReadRelease(self.package, tuple(map(self._snapshot, side)))
+        said = SaidOfRelease(lambda report: _with_said(report, side), lambda own: self._own(own, side, before))
+        allow = next(each.admission.allow(each.beside.old) for each in side if each.beside is not None)
         return judge_releases(
             *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
         )
 
-    def _member(self, report: Report, standings: Sequence[StoreState]) -> Report:
-        """The report about one library with what is approved of it."""
-        for each, standing in zip(self.members, standings, strict=True):
-            line, against = each.arrival.line, standing.against.release
-            if against is not None and (line.library, line.target) == (report.new.library, report.new.target):
-                return each.report(against, standing, report)
-        return report
-
-    def _own(self, report: Report, standings: Sequence[StoreState], before: Sequence[Release]) -> Report:
+    def _own(self, report: Report, side: _Side, before: Sequence[Release]) -> Report:
         """The report about findings between the libraries of a release, with their approvals.
 
         An approval must hold on each platform that the release ``before`` had the library for.
         """
-        member, standing = next(
-            (each, one) for each, one in zip(self.members, standings, strict=True) if one.against.release is not None
+        at, standing = next(
+            (each.admission.place(each.standing, report, each.beside), each.standing)
+            for each in side
+            if each.beside is not None
         )
-        at = member.place(standing, report, standing.against.release)
         undone = undone_between(self.store, before)
 
         def places(library: str) -> Iterator[GatePlace]:
@@ -158,10 +178,12 @@ class _ReleaseAdmission:
 
         return approved_between(report, standing.approvals, places)
 
-    def _snapshots(self, standings: Sequence[StoreState]) -> Iterator[Snapshot]:
-        for each, standing in zip(self.members, standings, strict=True):
-            snapshot = each.arrival.snapshot
-            yield snapshot if snapshot is not None else self.store.load(standing.release)  # type: ignore[arg-type]
+    def _snapshot(self, member: _Member) -> Snapshot:
+        snapshot, stored = member.admission.arrival.snapshot, member.standing.release
+        if snapshot is None:
+            assert stored is not None
+            return self.store.load(stored)
+        return snapshot
 
     def refuses(self, judged: _Judged, standings: Sequence[StoreState]) -> bool:
         """Whether nothing is to be written: the release fails, and a library of it is not stored yet."""

@@ -62,6 +62,11 @@ def beside_itself(release: Release) -> str:
     return f"{release.version} is the release that it is judged against: no other one was compared"
 
 
+def before_it_moves(release: Release, channel: str | None) -> str:
+    """The remark where a release is judged against the one that a baseline is about to leave."""
+    return f"compared with {release.version}, at which the baseline {channel} stands, before it moves"
+
+
 def before(store: Store, release: Release) -> list[Release]:
     """The releases before one, in release order; before a candidate those that its version would follow."""
     ordered = releases_of(store, release.line)
