@@ -199,7 +199,8 @@ class Report(msgspec.Struct, frozen=True):
     of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
     ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until
     when, if the gate passes for that alone. The verdict stays what it is.
-    ``bump`` says whether the release is allowed: a gate may pass for that, too.
+    ``bump`` says whether the release is allowed: a gate may pass for that, too. ``unmet_approvals`` are the identities
+    of findings that are approved where the gate stands, and are not here.
     """
 
     status: Literal["ok", "error"]
@@ -235,6 +236,7 @@ class Report(msgspec.Struct, frozen=True):
     approved_count: int = 0
     passed_by: str = ""
     bump: Bump | None = None
+    unmet_approvals: tuple[str, ...] = ()
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:

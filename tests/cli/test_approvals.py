@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, databa
     assert "nobody calls it" in judged("approvals", "list").out
     with open_store(database) as store:
         assert json.loads(json.dumps(plain(approvals("libcase", database=store)))) == listed
-        again = approve(digits, ApprovalPlan("no", approver="ben"), database=store)
+        again = approve(digits, ApprovalPlan("no", approver="ben", replace=True), database=store)
     assert again[0].changed
     row = judged("db", "audit", "--json").json["audit"][1]
     assert (row["action"], row["actor"], row["detail"]) == (
@@ -63,7 +64,8 @@ def test_an_approval_that_lets_nothing_through_is_said_to_be_so(judged: Call) ->
     digits = identity(judged)
 
     def told(*words: str) -> str:
-        line = judged("approve", digits, "--reason", "x", "--approver", "ana", *words).out.strip()
+        line = judged("approve", digits, "--reason", "x", "--approver", "ana", "--replace", *words).out.strip()
+        line = re.sub("; replaces what was approved [^;]*: x", "", line)
         return line.removeprefix(f"libcase {digits}: approved by ana").replace(f" on {HERE}", "")
 
     assert told("--until", "1.9") == " until 1.9; that is over for 2.0, which has the finding"
@@ -111,8 +113,24 @@ def test_a_word_about_the_end_tells_what_it_is(judged: Call) -> None:
     digits = identity(judged)
     said = {"2.1": "version:2.1", "libfoo.so.1": "soname:libfoo.so.1", "libfoo.2.dylib": "soname:libfoo.2.dylib"}
     for word, meant in {**said, "version:2999-01-01": "version:2999-01-01"}.items():
-        done = judged("approve", digits, "--reason", "x", "--until", word, "--json").json["approved"][0]
+        done = judged("approve", digits, "--reason", "x", "--replace", "--until", word, "--json").json["approved"][0]
         assert done["approval"]["until"] == meant
+
+
+def test_an_approval_replaces_no_other_one_unless_that_is_said(judged: Call) -> None:
+    digits = identity(judged)
+    first = ("approve", digits, "--reason", "until we ship 2.1", "--approver", "ana", "--until", "2.1")
+    assert judged(*first).code == 0
+    assert "as before" in judged(*first).out
+    second = ("approve", digits, "--reason", "for ever", "--approver", "ben")
+    refused = judged(*second)
+    assert (refused.code, "is approved by ana" in refused.err, "--replace" in refused.err) == (64, True, True)
+    assert [one["approval"]["approver"] for one in judged("approvals", "list", "--json").json["approvals"]] == ["ana"]
+    done = judged(*second, "--replace", "--json").json["approved"][0]
+    assert (done["changed"], done["replaced"][0]["reason"]) == (True, "until we ship 2.1")
+    listed = judged("approvals", "list", "--json").json["approvals"]
+    assert [(one["approval"]["approver"], one["state"]) for one in listed] == [("ben", "holds"), ("ana", "replaced")]
+    assert "replaces what was approved by ana" in judged("db", "audit").out
 
 
 def test_a_scope_alone_means_the_release_that_has_the_finding_or_the_usual_channel(judged: Call) -> None:

@@ -99,7 +99,9 @@ def test_a_file_says_on_which_target_an_approval_holds_and_on_all_without_that(
     file = tmp_path / "approvals.json"
     entry = {"library": "libcase", "reason": "nobody calls it", "approver": "ana"}
     for target, open_here, open_there in (({"target": HERE}, True, False), ({}, True, True)):
-        file.write_text(json.dumps({"approvals": [{"finding": one, **entry, **target} for one in sorted(ids)]}))
+        file.write_text(
+            json.dumps({"project": "case", "approvals": [{"finding": one, **entry, **target} for one in sorted(ids)]})
+        )
         assert on_two_targets("approvals", "sync", file).code == 0
         assert on_two_targets("approvals", "sync", file, "--check").code == 0
         assert [refused(on_two_targets, built) == [] for built in (here, there)] == [open_here, open_there]
@@ -171,7 +173,9 @@ def test_a_file_says_in_which_profile_an_approval_holds_and_means_the_default_on
         ({"profile": "debug"}, [False, True]),
         ({"profile": "all"}, [True, True]),
     ):
-        file.write_text(json.dumps({"approvals": [{"finding": one, **entry, **profile} for one in ids]}))
+        file.write_text(
+            json.dumps({"project": "case", "approvals": [{"finding": one, **entry, **profile} for one in ids]})
+        )
         assert in_two_profiles("approvals", "sync", file).code == 0
         assert in_two_profiles("approvals", "sync", file, "--check").code == 0
         assert [refused(in_two_profiles, here, *words) == [] for words in ((), DEBUG)] == is_open

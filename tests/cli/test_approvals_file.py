@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from abistore.errors import PolicyError
+from abistore.service.approvals.syncing import sync_approvals
 from tests.build import build_library
 from tests.cli.conftest import Call
 
@@ -49,13 +52,13 @@ def test_what_is_exported_and_synced_lets_the_same_gate_pass_and_says_where_it_c
     assert judged("approvals", "sync", file).out == "the database says what the file says\n"
     assert judged("approvals", "sync", file, "--check").code == 0
     passed = judged("verdict", "libcase@2.0")
-    assert (passed.code, "[from file approvals.yaml]" in " ".join(passed.out.split())) == (0, True)
+    assert (passed.code, "[from file approvals.yaml of project libcase]" in " ".join(passed.out.split())) == (0, True)
 
 
 def test_what_is_gone_from_the_file_is_withdrawn_and_what_people_approved_stays(judged: Call, file: Path) -> None:
     judged("approvals", "sync", file)
     judged("approve", "0" * 20, "--library", "libcase", "--reason", "by hand")
-    file.write_text("approvals: []\n")
+    file.write_text("project: libcase\napprovals: []\n")
     told = judged("approvals", "sync", file, "--check")
     assert (told.code, told.out.count("would be withdrawn")) == (69, 2)
     assert judged("approvals", "sync", file).code == 0
@@ -91,7 +94,7 @@ def test_both_forms_keep_to_the_schema_and_say_the_same(judged: Call, file: Path
 
 def entry(**changed: object) -> str:
     said = {"finding": "0" * 20, "library": "libcase", "reason": "x", "approver": "ana"} | changed
-    return json.dumps({"approvals": [said]})
+    return json.dumps({"project": "libcase", "approvals": [said]})
 
 
 WRONG = {
@@ -108,11 +111,17 @@ WRONG = {
     "a control character": (entry(reason="a\u001b[2Jb"), "printable"),
     "a scope that is none": (entry(scope="world"), "not a scope"),
     "a day that is none": (entry(until="date:2001-13-13"), "not a day"),
-    "the same twice": ('{"approvals": [%s, %s]}' % ((entry()[15:-2],) * 2), "approved twice"),
+    "the same twice": (
+        json.dumps({"project": "x", "approvals": json.loads(entry())["approvals"] * 2}),
+        "approved twice",
+    ),
+    "an end that is over": (entry(until="2001-01-31"), "is over already"),
+    "nobody's file": ('{"approvals": []}', "project"),
+    "a project of two words": ('{"project": "lib foo", "approvals": []}', "not a project's name"),
     "a library that is not stored": (entry(library="libnone"), "no library libnone"),
-    "an alias": ("approvals: &a [*a]", "YAML"),
-    "no list": ("approvals: 3", "approvals"),
-    "too many": (json.dumps({"approvals": json.loads(entry())["approvals"] * 5_001}), "at most 5000"),
+    "an alias": ("project: x\napprovals: &a [*a]", "YAML"),
+    "no list": ("project: x\napprovals: 3", "approvals"),
+    "too many": (json.dumps({"project": "x", "approvals": json.loads(entry())["approvals"] * 5_001}), "at most 5000"),
     "more bytes than a file may have": ("#" * ((4 << 20) + 1), "larger than"),
 }
 
@@ -139,6 +148,80 @@ def test_what_was_approved_by_hand_is_the_files_from_now_on_and_that_is_told(jud
     done = judged("approvals", "sync", file, "--check")
     assert (done.code, done.out.count("it was approved so by hand")) == (69, entries)
     assert judged("approvals", "sync", file).code == judged("approvals", "sync", file, "--check").code == 0
+    file.write_text("project: libcase\napprovals: []\n")
+    assert judged("approvals", "sync", file).code == 0
+    assert judged("verdict", "libcase@2.0").code == 4
+
+
+def project(folder: Path, name: str, *entries: dict[str, str]) -> Path:
+    """A project's reviewed file, called as the documentation calls it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "abi-approvals.yaml"
+    path.write_text(json.dumps({"project": name, "approvals": entries}))
+    return path
+
+
+@pytest.mark.usefixtures("either_database")
+def test_projects_with_files_of_one_name_leave_each_other_alone(judged: Call, new: Path, tmp_path: Path) -> None:
+    """Two pipelines withdrew each other's approvals for ever."""
+    common = {"library": "libcase", "reason": "x", "approver": "ana"}
+    ours, theirs = ({"finding": digit * 20} | common for digit in "01")
+    both = {"finding": "2" * 20} | common
+    first, second = (
+        project(tmp_path / name, name, own, both | {"reason": name}) for name, own in (("a", ours), ("b", theirs))
+    )
+    assert judged("approvals", "sync", first).code == judged("approvals", "sync", second).code == 0
+    for file in (first, second):
+        assert judged("approvals", "sync", file, "--check").code == 0
+    listed = judged("approvals", "list", "--json").json["approvals"]
+    assert [one["approval"]["identity"][0] for one in listed] == ["0", "1", "2", "2"]
+    project(tmp_path / "b", "b")
+    assert judged("approvals", "sync", second).code == 0
+    listed = judged("approvals", "list", "--json").json["approvals"]
+    assert [(one["approval"]["identity"][0], one["approval"]["reason"]) for one in listed] == [("0", "x"), ("2", "a")]
+    assert judged("approvals", "sync", first, "--check").code == 0
+
+
+def test_a_file_that_moves_in_its_project_is_the_same(judged: Call, file: Path, tmp_path: Path) -> None:
+    assert judged("approvals", "sync", file).code == 0
+    moved = file.rename(tmp_path / "abi-approvals.yaml")
+    assert judged("approvals", "sync", moved, "--check").code == 0
+    moved.write_text("project: libcase\napprovals: []\n")
+    assert judged("approvals", "sync", moved).code == 0
+    assert judged("approvals", "list").out == "no approvals\n"
+
+
+def test_an_approval_by_hand_stays_beside_the_one_of_a_file(judged: Call, tmp_path: Path) -> None:
+    said = {"finding": "0" * 20, "library": "libcase", "reason": "x", "approver": "ana"}
+    by_hand = ("approve", "0" * 20, "--library", "libcase", "--reason", "by hand", "--target", "all")
+    assert judged(*by_hand).code == 0
+    file = project(tmp_path / "a", "a", said)
+    assert judged("approvals", "sync", file).code == 0
+    assert judged("approvals", "list").out.count("holds") + judged("approvals", "list").out.count("unused") == 2
+    project(tmp_path / "a", "a")
+    assert judged("approvals", "sync", file).code == 0
+    assert "by hand" in judged("approvals", "list").out
+
+
+def test_a_file_says_what_its_changed_entry_replaces(judged: Call, tmp_path: Path) -> None:
+    said = {"finding": "0" * 20, "library": "libcase", "reason": "old words", "approver": "ana"}
+    assert judged("approvals", "sync", project(tmp_path / "a", "a", said)).code == 0
+    done = judged("approvals", "sync", project(tmp_path / "a", "a", said | {"reason": "new words"}))
+    assert "replaces what was approved by ana: old words" in done.out
+    assert "replaces what was approved by ana: old words" in judged("db", "audit").out
+
+
+def test_an_entry_whose_end_passes_stays_in_its_file_without_effect(
+    judged: Call, tmp_path: Path, database: Path
+) -> None:
+    """A pipeline does not go red on the day after, but for what is not approved any more."""
+    said = {"finding": "0" * 20, "library": "libcase", "reason": "x", "approver": "ana", "until": "2027-01-31"}
+    file = project(tmp_path / "a", "a", said)
+    sync_approvals(file, today=date(2027, 1, 31), database=database)
+    assert not sync_approvals(file, today=date(2027, 2, 1), database=database).differs
+    project(tmp_path / "a", "a", said | {"until": "2027-01-30"})
+    with pytest.raises(PolicyError, match="is over already"):
+        sync_approvals(file, today=date(2027, 2, 1), database=database)
 
 
 def test_a_withdrawal_says_which_file_would_undo_it_and_the_file_says_that_it_does(judged: Call, file: Path) -> None:
@@ -146,7 +229,10 @@ def test_a_withdrawal_says_which_file_would_undo_it_and_the_file_says_that_it_do
     judged("approvals", "sync", file)
     identity = judged("approvals", "list", "--json").json["approvals"][0]["approval"]["identity"]
     done = judged("approvals", "withdraw", identity, "--reason", "a plugin copies it", "--actor", "ben")
-    assert "take it out of approvals.yaml too, or the next `abistore approvals sync` approves it again" in done.out
+    assert (
+        "take it out of approvals.yaml of project libcase too, or the next `abistore approvals sync` approves it again"
+        in done.out
+    )
     done = judged("approvals", "sync", file)
     assert "it was withdrawn by ben" in done.out
     assert "a plugin copies it" in done.out

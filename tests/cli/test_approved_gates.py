@@ -222,10 +222,14 @@ def test_a_source_break_that_nobody_approved_gives_its_own_exit_code(released: C
     assert gate(released, new)[0] == (0 if ids == breaking else 2)
 
 
-def test_an_approval_that_meets_nothing_is_told(released: Call, old: Path, added: Path) -> None:
+def test_an_approval_that_meets_nothing_is_told_where_more_is_asked(released: Call, old: Path, added: Path) -> None:
     released("approve", "0" * 20, "--library", "libcase", *WHY)
     code, file = gate(released, added)
-    assert (code, file["verdict"]["notes"]) == (0, [f"1 approval met no finding here: {'0' * 20}"])
+    assert (code, file["verdict"]["notes"], file["verdict"]["unmet_approvals"]) == (0, [], ["0" * 20])
+    words = ("gate", added, "--version", "1.1")
+    for more in ((), ("--format", "markdown"), ("--github",)):
+        assert "met no finding" not in "".join(released(*words, *more).out)
+    assert "1 approval met no finding here" in released("-v", *words).out
 
 
 @pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "markdown", "html", "github"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -18,6 +18,14 @@ from abistore.model.snapshot import hide_secrets
 FOREVER: Final = "forever"
 EVERY_TARGET: Final = "all"
 """How people name all targets of a library."""
+
+_FILE: Final = "file "
+_OF: Final = " of project "
+
+
+def origin_of(file: str, project: str) -> str:
+    """Where an approval of a reviewed file comes from: ``file approvals.yaml of project libfoo``."""
+    return f"{_FILE}{file}{_OF}{project}"
 
 
 class ApprovedFacts(msgspec.Struct, frozen=True):
@@ -47,7 +55,7 @@ class Approval(msgspec.Struct, frozen=True):
     ``identity`` is the finding's, and ``facts`` are what it said, ``None`` where no stored comparison had it. ``scope``
     is ``forever``, ``release:VERSION`` or ``branch:CHANNEL``; ``until`` is empty, ``date:``, ``version:`` or
     ``soname:``, each with the last that it holds for. ``approver`` decided, ``actor`` wrote it down. ``origin`` says
-    where it came from if nobody typed it here: ``file approvals.yaml``. ``withdrawn`` takes back what was approved.
+    where it came from if nobody typed it here, as :func:`origin_of` does. ``withdrawn`` takes back what was approved.
 
     ``target`` is the one that it holds on, empty for all; ``profile`` the build profile, or :data:`EVERY_PROFILE`. What
     was approved before profiles were kept is of the default one. ``stood_at`` is the version that the line ended with
@@ -76,15 +84,49 @@ class Approval(msgspec.Struct, frozen=True):
         hide_secrets(self, "ticket")
 
     @property
-    def key(self) -> tuple[str, str, str, str, str]:
-        """What the last word is asked for: one finding may be approved for several scopes, targets and profiles."""
+    def about(self) -> tuple[str, str, str, str, str]:
+        """What it is about: one finding may be approved for several scopes, targets and profiles."""
         return self.library, self.identity, self.scope, self.target, self.profile
+
+    @property
+    def project(self) -> str:
+        """The project whose reviewed file says it; empty for what people approved by hand."""
+        file, of, project = self.origin.rpartition(_OF)
+        return project if of and file.startswith(_FILE) else ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the last word is asked for: a project's file and people by hand do not replace what others said."""
+        return (*self.about, self.project)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What it says, wherever it comes from."""
+        told = (self.until, self.reason, self.ticket, self.approver, self.stood_at)
+        return (*self.about, *told, "withdrawn" * self.withdrawn)
 
     @property
     def terms(self) -> tuple[str, ...]:
         """What it says, without who wrote it down and when."""
-        said = (self.until, self.reason, self.ticket, self.approver, self.origin, self.stood_at)
-        return (*self.key, *said, "withdrawn" * self.withdrawn)
+        return (*self.said, self.origin)
+
+
+def in_force(said: Iterable[Approval]) -> tuple[Approval, ...]:
+    """What holds of all that was said, oldest first; sorted, without what was withdrawn.
+
+    A word by hand is the last about a finding, whoever spoke before. A file's stands beside it, and takes its place
+    where both say the same.
+    """
+    last: dict[tuple[str, ...], dict[str, Approval]] = {}
+    for one in said:
+        spoken = last.setdefault(one.about, {})
+        if not one.project:
+            spoken.clear()
+        elif "" in spoken and spoken[""].said == one.said:
+            del spoken[""]
+        spoken[one.project] = one
+    found = (one for spoken in last.values() for one in spoken.values() if not one.withdrawn)
+    return tuple(sorted(found, key=lambda one: one.key))
 
 
 def never_undone(_approval: Approval) -> bool:

@@ -146,6 +146,10 @@ def _ending(whole: ReportDocument, style: Style) -> Iterator[str]:
             yield from wrapped(f"hint: {item.hint}", "      ", style)
     for note in report.notes:
         yield from wrapped(f"note: {note}", "", style)
+    if style.detail and (unmet := report.unmet_approvals):
+        yield from wrapped(
+            f"note: {counted(len(unmet), 'approval')} met no finding here: {', '.join(unmet)}", "", style
+        )
     yield from ("", counts(report))
 
 

@@ -10,11 +10,19 @@ import msgspec
 
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Sighting
-from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, in_force, in_words
 from abistore.model.judging.identity import may_begin
 from abistore.model.labels.blanks import Given
 from abistore.report.model import ReportedFinding
-from abistore.service.approvals.terms import check_finding, idle, profile_of, scope_of, target_of, until_of
+from abistore.service.approvals.terms import (
+    check_finding,
+    check_to_come,
+    idle,
+    profile_of,
+    scope_of,
+    target_of,
+    until_of,
+)
 from abistore.service.approvals.undone import stood_at
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.history.findings import meant
@@ -31,7 +39,8 @@ class ApprovalPlan(Given, frozen=True):
     ``until`` is a day, a version or a SONAME: the last that it holds for. ``approver`` decides, by default the user;
     ``actor`` writes it down. ``library`` is where the finding was found; else a stored verdict tells that. ``today`` is
     the day by which an end that is over is refused. ``target`` is the one that it holds on, or ``all``, and ``profile``
-    the build profile; each may be left out for a library that is stored for one.
+    the build profile; each may be left out for a library that is stored for one. ``replace`` lets it take the place of
+    what was approved on other terms.
     """
 
     reason: str = ""
@@ -45,6 +54,7 @@ class ApprovalPlan(Given, frozen=True):
     today: date | None = None
     target: str = ""
     profile: str = ""
+    replace: bool = False
 
     def check(self) -> None:
         """Raise :class:`UsageError` for an approval without a reason, and for words that are no line of text."""
@@ -58,12 +68,13 @@ class ApprovedBreak(msgspec.Struct, frozen=True):
     """What holds of a finding now; ``changed`` where something else did before.
 
     ``remark`` says why it lets nothing through yet: it is over for the release that has the finding, or is for a
-    channel that has no baseline. Of a withdrawal it says what brings the approval back.
+    channel that has no baseline. Of a withdrawal it says what brings the approval back. ``replaced`` held before.
     """
 
     approval: Approval
     changed: bool
     remark: str = ""
+    replaced: tuple[Approval, ...] = ()
 
 
 class WithdrawalPlan(Given, frozen=True):
@@ -84,16 +95,35 @@ def approve(
 
     No verdict changes: a gate lets the findings through for as long as this holds, and says so. A short identity is
     that of a finding in a stored verdict; a finding of a report stands for itself, and needs ``plan.library``. Raises
-    :class:`SnapshotNotFound`, :class:`UsageError`.
+    :class:`SnapshotNotFound`, :class:`UsageError`, also where something else holds and ``plan.replace`` is not said.
     """
     plan.check()
     named = [findings] if isinstance(findings, str) else list(findings)
     if not named:
         raise UsageError("no finding is named", "`abistore verdict REFERENCE -v` shows identities")
-    with using(database, write=True) as store:
+    with using(database, write=True) as store, store.transaction():
         said = [_approval(store, one, plan) for one in dict.fromkeys(named)]
+        replaced = [_replaced(store, one, plan.replace) for one, _ in said]
         written = _written(store, [one for one, _ in said])
-        return tuple(msgspec.structs.replace(one, remark=about) for one, (_, about) in zip(written, said, strict=True))
+        told = zip(written, said, replaced, strict=True)
+        return tuple(msgspec.structs.replace(one, remark=about, replaced=gone) for one, (_, about), gone in told)
+
+
+def _replaced(store: Store, said: Approval, allowed: bool) -> tuple[Approval, ...]:
+    """What holds of the same finding on other terms, and does not any more from now on.
+
+    Raises :class:`UsageError` where that is not ``allowed``. What was approved before the library went on is renewed.
+    """
+    standing = [one for one in in_force(store.approvals()) if one.about == said.about]
+    if any(one.terms == said.terms for one in standing):
+        return ()
+    held = next((one for one in standing if one.stood_at == said.stood_at), None)
+    if held is not None and not allowed:
+        raise UsageError(
+            f"{held.library} {held.identity} is approved {in_words(held)}: {held.reason}",
+            "pass --replace to put this in its place, or withdraw it first",
+        )
+    return tuple(standing)
 
 
 def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) -> tuple[Approval, str]:
@@ -104,8 +134,7 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
     check_finding(identity, facts)
     until = until_of(plan.until, store.scheme(library))
     day = plan.today or datetime.now(UTC).date()
-    if until.startswith("date:") and date.fromisoformat(until[5:]) < day:
-        raise UsageError(f"--until {until[5:]} is over already", "name a day to come, or leave it out")
+    check_to_come(until, day)
     target = target_of(store, library, plan.target)
     profile = profile_of(store, library, target, plan.profile)
     said = Approval(
@@ -166,19 +195,21 @@ def withdraw(
             for each in _withdrawn(standing, digits.lower(), (plan.scope, target, plan.profile))
         ]
         changes = {"withdrawn": True, "reason": plan.reason.strip(), "actor": actor, "approver": actor}
-        changes |= dict.fromkeys(("until", "ticket", "origin"), "")
+        changes |= dict.fromkeys(("until", "ticket"), "")
         now = datetime.now(UTC)
-        said = [msgspec.structs.replace(each, **changes, approved=now) for each in found]
+        said = [
+            msgspec.structs.replace(each, **changes, approved=now, origin=each.origin if each.project else "")
+            for each in found
+        ]
         done = zip(_written(store, said), found, strict=True)
         return tuple(msgspec.structs.replace(one, remark=_said_by_file(before)) for one, before in done)
 
 
 def _said_by_file(one: Approval) -> str:
     """What brings an approval back that is withdrawn: the reviewed file that it came from."""
-    word, _, file = one.origin.partition(" ")
-    return (
-        f"take it out of {file} too, or the next `abistore approvals sync` approves it again" if word == "file" else ""
-    )
+    file = one.origin.removeprefix("file ")
+    again = f"take it out of {file} too, or the next `abistore approvals sync` approves it again"
+    return again if one.project else ""
 
 
 def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | None, ...]) -> list[Approval]:
@@ -196,9 +227,3 @@ def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | No
         listed = ", ".join(f"{identity} of {library}" for library, identity in meant_by[:3])
         raise UsageError(f"{digits}: several approved findings begin so", f"give more digits, or --library: {listed}")
     return found
-
-
-def in_force(said: Sequence[Approval]) -> tuple[Approval, ...]:
-    """The last word about each finding in each scope, without what was withdrawn; sorted."""
-    last = {one.key: one for one in said}
-    return tuple(last[key] for key in sorted(last) if not last[key].withdrawn)

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from abistore.compare.policies.formats.documents import StrictDocument, place_of, read_source, read_yaml
 from abistore.errors import PolicyError, UsageError
 from abistore.model.history import DEFAULT_PROFILE
-from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts
+from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, origin_of
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Kind
 from abistore.model.words.characters import json_text
@@ -67,29 +67,47 @@ class ApprovalDocument(StrictDocument):
 
     described = "docs/approvals.md"
 
+    project: str = Field(
+        description="Whose file it is, in one word. What is gone from a project's file is withdrawn, and nothing that "
+        "another project's file says.",
+        min_length=1,
+    )
     approvals: tuple[ApprovalEntry, ...] = Field(description="In any order.", max_length=MOST)
 
 
-def read_approvals(path: str | Path, actor: str) -> tuple[Approval, ...]:
-    """What a file says is approved, by its name as the origin. Raises :class:`PolicyError` for what is not sound."""
+class ReviewedFile(NamedTuple):
+    """What a file says, whose it is, and how the ledger calls it."""
+
+    project: str
+    origin: str
+    approvals: tuple[Approval, ...]
+
+
+def read_approvals(path: str | Path, actor: str) -> ReviewedFile:
+    """What a file says is approved. Raises :class:`PolicyError` for what is not sound."""
     source = read_source(Path(path))
     found: dict[tuple[str, ...], Approval] = {}
     now = datetime.now(UTC)
-    for number, entry in enumerate(read_yaml(source, ApprovalDocument).approvals):
+    document = read_yaml(source, ApprovalDocument)
+    check_project(document.project)
+    origin = origin_of(source.path.name, document.project)
+    for number, entry in enumerate(document.approvals):
         where = f"{source.path}: {place_of(('approvals', number))}"
         try:
-            one = _approval(entry, origin_of(source.path), actor, now)
+            one = _approval(entry, origin, actor, now)
         except UsageError as error:
             raise PolicyError(f"{where}{error.message}", error.hint) from error
         if one.key in found:
             raise PolicyError(f"{where}{entry.finding} is approved twice for {one.scope}", "keep one of them")
         found[one.key] = one
-    return tuple(found[key] for key in sorted(found))
+    return ReviewedFile(document.project, origin, tuple(found[key] for key in sorted(found)))
 
 
-def origin_of(path: Path) -> str:
-    """How the ledger calls a file: by its base name, which is the same in every checkout."""
-    return f"file {path.name}"
+def check_project(name: str) -> None:
+    """Raise :class:`UsageError` for a project's name that is not one word."""
+    if any(each.isspace() for each in name):
+        raise UsageError(f"not a project's name: {name[:40]!r}", "give one word, such as libfoo")
+    check_label("library", name.replace("/", "-"))
 
 
 def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> Approval:
@@ -110,12 +128,12 @@ def _approval(entry: ApprovalEntry, origin: str, actor: str, now: datetime) -> A
     return Approval(*said, target=target, stood_at=entry.stood_at, profile=entry.profile.strip() or DEFAULT_PROFILE)
 
 
-def written(approvals: Iterable[Approval], form: Literal["yaml", "json"] = "yaml") -> str:
+def written(approvals: Iterable[Approval], project: str, form: Literal["yaml", "json"] = "yaml") -> str:
     """Approvals as a file that :func:`read_approvals` reads."""
     entries = [_entry(one) for one in approvals]
     if form == "json":
-        return json_text(json.dumps({"approvals": entries}, indent=2, ensure_ascii=False))
-    lines = [HEAD.rstrip(), "approvals:" if entries else "approvals: []"]
+        return json_text(json.dumps({"project": project, "approvals": entries}, indent=2, ensure_ascii=False))
+    lines = [HEAD.rstrip(), f"project: {json.dumps(project)}", "approvals:" if entries else "approvals: []"]
     for entry in entries:
         words = [f"{key}: {json_text(json.dumps(value, ensure_ascii=False))}" for key, value in entry.items()]
         lines += [f"  {'- ' if number == 0 else '  '}{word}" for number, word in enumerate(words)]

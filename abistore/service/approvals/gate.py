@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, Release
-from abistore.model.judging.approvals import Approval, GatePlace, in_words, no_later, state_at, values
+from abistore.model.judging.approvals import Approval, GatePlace, in_force, in_words, no_later, state_at, values
 from abistore.model.judging.identity import PLACE_SIZE, canonical
 from abistore.model.judging.kinds import first_name
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.naming import channel_in
-from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
-from abistore.service.approvals.approving import in_force
 from abistore.service.approvals.undone import undone_before
 from abistore.service.database import Database, using
 
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
 Said = TypeVar("Said", Approval, FindingReview)
 
 _DIGITS = 2 * PLACE_SIZE
-_LISTED = 3
-IDLE = "met no finding here"
-"""What is noted of approvals that nothing here needs."""
 
 
 def day(today: date | None) -> date:
@@ -43,7 +38,7 @@ def channel_of(against: str | None) -> str | None:
 
 
 def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
-    """The report with what is approved of each finding, and notes on approvals that meet none.
+    """The report with what is approved of each finding, and the approvals that meet none.
 
     ``said`` is the library's ledger. The verdict stays as it is: a gate asks what of it is approved.
     """
@@ -55,7 +50,7 @@ def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
         by_place.setdefault(one.identity[:_DIGITS], []).append(one)
     changes = tuple(_told(finding, by_place.get(finding.place, ()), at) for finding in report.changes)
     used = {finding.id for finding in changes if finding.approved}
-    return replace(report, changes=changes, notes=(*report.notes, *_unused(standing, used, changes, at)))
+    return replace(report, changes=changes, unmet_approvals=tuple(_unmet(standing, used, changes, at)))
 
 
 def approved_between(report: Report, said: Iterable[Approval], places: Callable[[str], Iterable[GatePlace]]) -> Report:
@@ -134,19 +129,13 @@ def _ended(one: Approval, at: GatePlace) -> str:
     return f"no longer approved: {in_words(one)}, which is over"
 
 
-def _unused(
+def _unmet(
     standing: Sequence[Approval], used: set[str], changes: Sequence[ReportedFinding], at: GatePlace
 ) -> Iterator[str]:
     """Approvals that hold here and meet no finding: what they accepted is mended, or the baseline has moved on."""
     places = {finding.place for finding in changes}
-    idle = [
-        one.identity
-        for one in standing
-        if one.identity not in used and one.identity[:_DIGITS] not in places and state_at(one, at) == "holds"
-    ]
-    if idle:
-        more = f" and {len(idle) - _LISTED} more" if len(idle) > _LISTED else ""
-        yield f"{counted(len(idle), 'approval')} {IDLE}: {', '.join(idle[:_LISTED])}{more}"
+    holding = (one.identity for one in standing if state_at(one, at) == "holds")
+    yield from (each for each in dict.fromkeys(holding) if each not in used and each[:_DIGITS] not in places)
 
 
 def reviewed(report: Report, said: Iterable[FindingReview]) -> Report:
@@ -240,7 +229,7 @@ def without_said(report: Report) -> Report:
         report,
         changes=tuple(replace(each, **silent) for each in report.changes),
         suppressed=tuple(replace(each, **silent) for each in report.suppressed),
-        notes=tuple(note for note in report.notes if IDLE not in note),
+        unmet_approvals=(),
         approved_count=0,
         passed_by="",
     )

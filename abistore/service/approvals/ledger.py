@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from abistore.model.judging.approvals import Approval, GatePlace, state_at
+from abistore.model.judging.approvals import Approval, GatePlace, in_force, state_at
 from abistore.model.judging.identity import PLACE_SIZE
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Name
-from abistore.service.approvals.approving import facts_of, in_force
+from abistore.service.approvals.approving import facts_of
 from abistore.service.database import Database, using
 from abistore.service.spelled import display
 
@@ -51,19 +51,33 @@ def approvals(
     today: date | None = None,
     database: Database = None,
 ) -> tuple[LedgerEntry, ...]:
-    """What is approved in one library, or in all; with ``past`` all that ever was, oldest first.
+    """What is approved in one library, or in all, with what that replaced; with ``past`` all that ever was.
 
-    ``states`` chooses those of which this has become, past ones too where it names them; none means all.
+    The past comes oldest first. ``states`` chooses those of which this has become, past ones too where it names them;
+    none means all.
     """
     check_not_blank("the library", library)
     day = today or datetime.now(UTC).date()
     with using(database) as store, store.reading():
         said = [one for one in store.approvals() if library in {None, one.library}]
         standing = in_force(said)
-        listed = said if past or not PAST.isdisjoint(states) else standing
+        listed = said if past or not PAST.isdisjoint(states) else (*standing, *_replaced(said, standing))
         places = {name: tuple(_places(store, name, day)) for name in {one.library for one in listed}}
         entries = (_entry(store, one, one in standing, places[one.library]) for one in listed)
         return tuple(one for one in entries if not states or one.state in states)
+
+
+def _replaced(said: Iterable[Approval], standing: Sequence[Approval]) -> Iterator[Approval]:
+    """What holds no more because something else was approved of the same finding, which stands."""
+    found: dict[tuple[str, ...], list[Approval]] = {}
+    for one in said:
+        spoken = found.setdefault(one.about, [])
+        if one.withdrawn:
+            spoken[:] = [each for each in spoken if one.project and each.project != one.project]
+        else:
+            spoken.append(one)
+    for one in standing:
+        yield from (each for each in found.pop(one.about, ()) if each not in standing)
 
 
 def _places(store: Store, library: str, today: date) -> Iterator[GatePlace]:

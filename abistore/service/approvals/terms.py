@@ -101,6 +101,13 @@ def until_of(text: str, scheme: str = AUTO) -> str:
     return f"{word}:{last}"
 
 
+def check_to_come(until: str, today: date) -> None:
+    """Raise :class:`UsageError` for an end that is a day of the past."""
+    word, _, last = until.partition(":")
+    if word == "date" and date.fromisoformat(last) < today:
+        raise UsageError(f"the end {last} is over already", "name a day to come, or leave it out")
+
+
 def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)

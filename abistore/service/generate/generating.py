@@ -72,7 +72,7 @@ def _up_to(store: Store, release: Release) -> Sequence[Release]:
 
 
 def _skipped(store: Store, release: Release) -> Sequence[Skipped]:
-    from abistore.service.approvals.approving import in_force
+    from abistore.model.judging.approvals import in_force
     from abistore.service.approvals.gate import of_library
 
     accepted = in_force(of_library(store.approvals(), release.line.library))

@@ -11,12 +11,11 @@ import msgspec
 
 from abistore.errors import InputError, UsageError
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, ReviewState
-from abistore.model.judging.approvals import Approval, ApprovedFacts
+from abistore.model.judging.approvals import Approval, ApprovedFacts, in_force
 from abistore.model.judging.identity import is_whole
 from abistore.model.snapshot import Exported, ExportedApproval, ExportedReview
 from abistore.model.words.characters import in_line
 from abistore.model.words.counting import counted
-from abistore.service.approvals.approving import in_force
 from abistore.service.approvals.gate import of_library
 from abistore.service.approvals.terms import check_finding, scope_of, until_of
 from abistore.service.labels import check_note
@@ -85,10 +84,10 @@ def _reviews(store: Store, library: str, said: tuple[ExportedReview, ...], actor
 def _approvals(
     store: Store, library: str, said: tuple[ExportedApproval, ...], origin: tuple[str, str], wanted: bool
 ) -> Iterator[str]:
-    known = {one.key for one in of_library(store.approvals(), library)}
+    known = {one.about for one in of_library(store.approvals(), library)}
     name, actor = origin
     new = [_approval(one, library, f"import of {name}", actor) for one in said]
-    new = [one for one in new if one.key not in known]
+    new = [one for one in new if one.about not in known]
     if new and wanted:
         store.approve(new)
         approvers = ", ".join(sorted({one.approver for one in new}))

@@ -20,7 +20,7 @@ def bring_reviews(database: Database, told: Sequence[FindingReview]) -> int:
     """Write the reviews that are not here; how many these are."""
     here = reviews.every(database)
     new = _new(here, told)
-    for one in _joined(here, new, lambda said: (said.library, said.identity), lambda said: said.reviewed):
+    for one in _joined(here, new, _reviewed, _reviewed, lambda said: said.reviewed):
         reviews.append(database, one)
     return len(new)
 
@@ -29,9 +29,13 @@ def bring_approvals(database: Database, told: Sequence[Approval]) -> int:
     """Write what was approved and withdrawn and is not here; how much that is."""
     here = approvals.every(database)
     new = _new(here, told)
-    for one in _joined(here, new, lambda said: said.key, lambda said: said.approved):
+    for one in _joined(here, new, lambda said: said.about, lambda said: said.key, lambda said: said.approved):
         approvals.append(database, one)
     return len(new)
+
+
+def _reviewed(said: FindingReview) -> tuple[str, str]:
+    return said.library, said.identity
 
 
 def _new(here: Sequence[Said], told: Sequence[Said]) -> list[Said]:
@@ -44,12 +48,17 @@ def _text(said: FindingReview | Approval) -> bytes:
 
 
 def _joined(
-    here: Sequence[Said], new: Sequence[Said], key: Callable[[Said], Hashable], moment: Callable[[Said], datetime]
+    here: Sequence[Said],
+    new: Sequence[Said],
+    about: Callable[[Said], Hashable],
+    key: Callable[[Said], Hashable],
+    moment: Callable[[Said], datetime],
 ) -> list[Said]:
-    """What to append to ``here``: new entries, then again the entry that holds here if it is the later one."""
+    """What to append to ``here``: new entries, then again what was said here last, of the same and later.
+
+    ``about`` is what is spoken about, and ``key`` by whom, where several may speak.
+    """
+    newest = {about(one): one for one in sorted(new, key=moment)}
     last = {key(one): one for one in here}
-    newest = {key(one): one for one in sorted(new, key=moment)}
-    again: list[Said] = [
-        last[each] for each, one in newest.items() if each in last and moment(last[each]) > moment(one)
-    ]
-    return sorted(new, key=moment) + again
+    again = [one for one in last.values() if (told := newest.get(about(one))) and moment(one) > moment(told)]
+    return sorted(new, key=moment) + sorted(again, key=moment)

@@ -29,17 +29,25 @@ def add(database: Database, said: Sequence[Approval]) -> tuple[bool, ...]:
     Raises :class:`SnapshotNotFound` for an unknown library.
     """
     with database.transaction():
-        last = {one.key: one.terms for one in every(database)}
+        known = {one.key: one for one in every(database)}
         done = []
         for one in said:
-            done.append(last.get(one.key) != one.terms)
+            last = known.get(one.key)
+            done.append(last is None or last.terms != one.terms)
             if done[-1]:
                 append(database, one)
-                detail = "; ".join(filter(None, (in_words(one), one.reason, one.origin and f"from {one.origin}")))
-                action = "withdraw" if one.withdrawn else "approve"
-                record(database, one.actor, action, f"{one.library} {one.identity}", detail)
-                last[one.key] = one.terms
+                record(database, one.actor, *_audited(one, last))
+                known[one.key] = one
         return tuple(done)
+
+
+def _audited(one: Approval, last: Approval | None) -> tuple[str, str, str]:
+    """What the audit says of an approval: the action, the finding, and the details, with what it replaces."""
+    replaces = last is not None and not last.withdrawn and not one.withdrawn
+    replaced = f"replaces what was approved {in_words(last)}: {last.reason}" if last and replaces else ""
+    told = in_words(one), one.reason, one.origin and f"from {one.origin}", replaced
+    action = "withdraw" if one.withdrawn else "approve"
+    return action, f"{one.library} {one.identity}", "; ".join(filter(None, told))
 
 
 def append(database: Database, one: Approval) -> None:

@@ -18,6 +18,7 @@ from abistore.model.judging.approvals import EVERY_TARGET, in_words
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
+    from abistore.model.judging.approvals import Approval
     from abistore.service.approvals.approving import ApprovedBreak
     from abistore.service.approvals.ledger import LedgerEntry, LedgerState
     from abistore.service.approvals.syncing import SyncedLedger
@@ -61,6 +62,7 @@ WORDS = 60
     "there are several]",
 )
 @click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
+@click.option("--replace", is_flag=True, help="Put this in the place of what holds of the finding on other terms.")
 @click.option("--actor", default="", help="Who writes it down, for the audit; by default the user's name.")
 @store_command
 def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], **words: Any) -> None:
@@ -68,7 +70,7 @@ def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], *
 
     The verdict stays BREAKING. A gate passes if everything that would fail it is approved, and every report says by
     whom, why and until when. The approval holds in later builds and releases too, until the finding's facts change:
-    then it is void, and reports say so.
+    then it is void, and reports say so. What is approved already on other terms stays, unless --replace is given.
 
     Missing evidence cannot be approved: such a gate still exits with 72.
     """
@@ -129,14 +131,23 @@ def withdraw_command(settings: SharedSettings, /, *, findings: tuple[str, ...], 
 @click.argument("library", required=False, shell_complete=library_words)
 @click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
 @click.option("--format", "form", type=click.Choice(("yaml", "json")), default="yaml", show_default=True)
+@click.option(
+    "--project", metavar="NAME", help="Whose file it is.  [default: the one that said so, or the library's name]"
+)
 @store_command
 def export_command(
-    settings: SharedSettings, /, *, library: str | None, output: Path | None, form: Literal["yaml", "json"]
+    settings: SharedSettings,
+    /,
+    *,
+    library: str | None,
+    output: Path | None,
+    form: Literal["yaml", "json"],
+    project: str | None,
 ) -> None:
     """Write what is approved in one LIBRARY, or in all, as a file that people review and `sync` reads."""
     from abistore.service.approvals.syncing import export_approvals
 
-    made = export_approvals(library, form, database=settings.database)
+    made = export_approvals(library, form, project=project, database=settings.database)
     if is_file(output):
         write_file(output, f"{made.text}\n".encode())
         note(settings, f"{output}: {counted(made.count, 'approval')}")
@@ -154,8 +165,9 @@ def export_command(
 def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> int:
     """Make the database say what the reviewed FILE of approvals says.
 
-    What the file says and the database does not is added, with the file as its origin. What came from a file of this
-    name and is no longer in it is withdrawn; what was approved otherwise stays. A wrong FILE changes nothing.
+    What the file says and the database does not is added, with the file as its origin. What came from the file of the
+    same project and is no longer in it is withdrawn; what was approved otherwise, or by other projects, stays. A wrong
+    FILE changes nothing, nor does one that adds an end that is over.
     """
     from abistore.errors import StaleBaseline
     from abistore.service.approvals.syncing import sync_approvals
@@ -169,6 +181,7 @@ def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> in
 def _differences(done: SyncedLedger) -> Iterator[str]:
     undone = {one.key: "it was approved so by hand, and is the file's from now on" for one in done.held}
     undone |= {one.key: f"it was withdrawn {in_words(one)}: {one.reason}" for one in done.reopened}
+    undone |= {one.key: _instead(one) for one in done.replaced}
     for what, found in (("approved", done.added), ("withdrawn", done.withdrawn)):
         for one in found:
             head = what if done.done else f"would be {what}"
@@ -178,12 +191,16 @@ def _differences(done: SyncedLedger) -> Iterator[str]:
         yield "the database says what the file says"
 
 
+def _instead(one: Approval) -> str:
+    return f"replaces what was approved {in_words(one)}: {one.reason}"
+
+
 def _line(done: ApprovedBreak) -> str:
     one = done.approval
     what = "withdrawn" if one.withdrawn else "approved"
     said = "" if done.changed else ", as before"
-    remark = f"; {done.remark}" if done.remark else ""
-    return f"{one.library} {one.identity}: {what} {in_words(one)}{said}{remark}"
+    remarks = "".join(f"; {each}" for each in (*map(_instead, done.replaced), done.remark) if each)
+    return f"{one.library} {one.identity}: {what} {in_words(one)}{said}{remarks}"
 
 
 def _row(entry: LedgerEntry) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
-from abistore.interface import Approval, ApprovalPlan, ReportedFinding, approve, findings
+from abistore.interface import Approval, ApprovalPlan, ReportedFinding, approvals, approve, findings
 from abistore.mcp.answers.answer import Answer, asking, brief
 from abistore.mcp.call import Call
 from abistore.mcp.handles import one_finding, report_of
@@ -14,7 +14,7 @@ from abistore.mcp.refusals import Refusal
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import described
 from abistore.mcp.tools.writing.withdrawing import withdrawal_question, withdrawn
-from abistore.model.judging.approvals import EVERY_TARGET
+from abistore.model.judging.approvals import EVERY_TARGET, in_words
 from abistore.model.words.characters import in_line
 from abistore.model.words.counting import counted
 
@@ -24,6 +24,7 @@ MOST = 8
 """How many findings one call may name: a person reads them all before they agree."""
 
 LONG = 200
+PAST = frozenset({"withdrawn", "replaced"})
 NOBODY_ASKED = "mcp, nobody was asked"
 
 
@@ -66,12 +67,25 @@ def _question(
     where += f" on {in_line(held_on, 80)}" if held_on else ""
     where += f" in the build profile {in_line(profile, 80)!r}" if profile else ""
     ends = f", until {in_line(until, 80)!r}" if until else ", without an end"
+    held = _held(call, library, found)
     text = (
         f"Accept {counted(len(found), 'break')} of {library}, so that gates let them through {where}{ends}? {told}. "
+        f"{f'It takes the place of what holds for the same scope, of: {held}. ' if held else ''}"
         f"Reason given: {in_line(reason, LONG)!r}"
     )
-    return Question(
-        text, {"library": library, "ids": " ".join(one.id for one in found), "target": held_on, "profile": profile}
+    ids = " ".join(one.id for one in found)
+    return Question(text, {"library": library, "ids": ids, "target": held_on, "profile": profile, "held": held})
+
+
+def _held(call: Call, library: str, found: list[ReportedFinding]) -> str:
+    """What is approved of the findings already."""
+    wanted = {one.id for one in found}
+    with call.store() as store:
+        standing = [one.approval for one in approvals(library, database=store) if one.state not in PAST]
+    return "; ".join(
+        f"[{one.identity}] approved {in_line(in_words(one), LONG)}: {in_line(one.reason, LONG)!r}"
+        for one in standing
+        if one.identity in wanted
     )
 
 
@@ -142,6 +156,8 @@ def abi_approve(
         said = withdrawn(call, question, reason, scope)
         return _answer(call, question.facts["library"], said, "WITHDRAWN", comparison_id)
     library, wanted = _found(call, question.facts["ids"].split(), comparison_id)
+    if (held := question.facts["held"]) != _held(call, library, wanted):
+        raise Refusal("VERSION_CONFLICT", "other approvals hold by now", "ask again: somebody approved or withdrew")
     plan = ApprovalPlan(
         reason,
         ticket,
@@ -153,6 +169,7 @@ def abi_approve(
         origin="" if call.decided else NOBODY_ASKED,
         target=question.facts["target"],
         profile=question.facts["profile"],
+        replace=call.decided is not None and bool(held),
     )
     with call.writing() as store:
         done = approve(wanted, plan, database=store)
