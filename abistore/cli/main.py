@@ -16,10 +16,16 @@ import click
 
 from abistore import __version__
 from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options.shared import SharedSettings, output_options, store_option
+from abistore.cli.options.shared import BISECT, SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
 
 INTERRUPTED = 130
+BAD, SKIP = 1, 125
+"""What ``git bisect run`` takes for a bad revision, and for one that cannot be tested."""
+
+VERDICTS = frozenset({2, 4})
+"""The exit codes of breaks."""
+
 BROKEN_PIPE = 141
 PLAIN = {
     **{"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")},
@@ -154,6 +160,17 @@ def cli() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Errors are printed, never raised."""
+    code = answered(arguments)
+    return _as_git_reads(code) if BISECT in _before_rest(arguments) else code
+
+
+def _as_git_reads(code: int) -> int:
+    """An exit code for ``git bisect run``, to which all below 128 but 0 and 125 are bad. An interrupt ends it."""
+    return code if code in {0, INTERRUPTED} else BAD if code in VERDICTS else SKIP
+
+
+def answered(arguments: Sequence[str]) -> int:
+    """Run one command line and return its own exit code."""
     as_json = wants_json(arguments)
     try:
         result = call(arguments)
@@ -246,11 +263,15 @@ def _escaped(letter: str) -> str:
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether the arguments ask for JSON. The answer is needed even where they do not parse."""
-    words = list(arguments)
-    if "--" in words:
-        words = words[: words.index("--")]
+    words = _before_rest(arguments)
     pairs = pairwise(words)
     return "--json" in words or "--format=json" in words or ("--format", "json") in pairs
+
+
+def _before_rest(arguments: Sequence[str]) -> Sequence[str]:
+    """The words among which options stand: those before ``--``."""
+    words = list(arguments)
+    return words[: words.index("--")] if "--" in words else words
 
 
 def usage_error(error: click.ClickException) -> AbistoreError:

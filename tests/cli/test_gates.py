@@ -166,6 +166,18 @@ def test_another_profile_is_another_line_and_has_its_own_baseline(based: Call, n
     assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
 
 
+@pytest.mark.usefixtures("either_database")
+def test_a_leading_v_makes_no_other_label(based: Call, old: Path, new: Path) -> None:
+    for label in ("v1.0", "V1.0"):
+        assert based("ingest", new, "--version", label).code == 68
+        assert based("ingest", new, "--version", label, "--replace", "--replace-baseline", "x").code == 64
+        assert file_of(based("ingest", old, "--version", label, "--json"))["status"] == "known"
+        assert based("gate", new, "--version", label).code == 4
+    assert based("ingest", new, "--version", "v2.0").code == 0
+    assert based("ingest", old, "--version", "2.0").code == 68
+    assert versions(based) == ["1.0", "v2.0"]
+
+
 LABELS = ("0.1", "0~rc1", "1.0~1", "1.0-rc1", "v0", "1.0.1", "build")
 
 

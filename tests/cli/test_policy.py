@@ -191,14 +191,53 @@ def test_candidates_cover_the_breaks_and_wait_for_a_person(
     assert abistore("suppress", "suggest", old, new, "-o", path).code == 0
     entries = yaml.safe_load(path.read_text())["suppressions"]
     assert [entry["reason"] for entry in entries] == ["", ""]
-    assert abistore("compare", old, new, "--suppress", path, "--json").json["verdict"] == "COMPATIBLE"
-    refused = abistore("compare", old, new, "--suppress", path, "--strict-suppressions", "--json")
-    assert (refused.code, refused.json["code"]) == (64, "policy")
-    assert "gives no reason" in refused.json["error"]
+    assert abistore("ingest", old, "--version", "1", "--set-baseline").code == 0
+    build = (new, "--version", "2", "--suppress", path)
+    for words in (("compare", old, new, "--suppress", path), ("gate", *build), ("ingest", *build, "--against", "1")):
+        refused = abistore(*words, "--json")
+        assert (refused.code, refused.json["code"]) == (64, "policy")
+        assert "gives no reason" in refused.json["error"]
     path.write_text(path.read_text().replace('reason: ""', "reason: agreed with all users"))
     reviewed = abistore("compare", old, new, "--suppress", path, "--strict-suppressions", "--json")
     assert (reviewed.code, reviewed.json["verdict"]) == (0, "COMPATIBLE")
     assert "suppressions: []" in abistore("suppress", "suggest", old, old).out
+
+
+BROAD = {
+    "kinds": "change_kind: [func_removed, type_field_added]",
+    "files": 'source_location: "**"',
+    "headers": 'source_location: "*.h"',
+    "symbols": 'symbol_pattern: ".*"',
+    "types": 'type_pattern: "[A-Za-z_:]+.*"',
+    "names": 'namespace: "**"',
+    "kinds of files": 'change_kind: func_removed\n    source_location: "**/*"',
+}
+
+
+@pytest.mark.parametrize("broad", BROAD)
+def test_a_suppression_that_selects_no_declaration_is_not_sound(
+    abistore: Call, old: Path, new: Path, tmp_path: Path, broad: str
+) -> None:
+    path = tmp_path / "known.yaml"
+    path.write_text(f"suppressions:\n  - reason: x\n    {BROAD[broad]}\n")
+    words = ("compare", old, new, "--suppress", path)
+    refused = abistore(*words, "--strict-suppressions")
+    assert (refused.code, "selects no declaration" in refused.err) == (64, True)
+    assert abistore("suppress", "check", path, "--strict-suppressions").code == 64
+    assert abistore(*words).code in {0, 4}
+    path.write_text(f"suppressions:\n  - reason: x\n    {BROAD[broad]}\n    member: z\n")
+    assert abistore(*words, "--strict-suppressions").code in {0, 4}
+
+
+@pytest.mark.parametrize(
+    "name", ["STRICT_ABI", "strict_\u0430bi", "strict-abi", "strict abi, no suppressions", "str1ct_abi", "SDK vendor"]
+)
+def test_a_policy_is_not_called_like_a_built_in_one(
+    abistore: Call, old: Path, new: Path, lenient: Path, name: str
+) -> None:
+    lenient.write_text(LENIENT.replace("name: lenient", f'name: "{name}"'))
+    done = abistore("compare", old, new, "--policy", lenient)
+    assert (done.code, "name" in done.err) == (64, True)
 
 
 def test_suppressions_are_checked_and_listed(abistore: Call, known: Path, tmp_path: Path) -> None:

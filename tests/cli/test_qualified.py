@@ -19,7 +19,7 @@ POLICY = "name: ours\nkinds: {type_size_changed: {impact: risk, reason: nobody e
 KNOWN = """
 suppressions:
   - {symbol: gone, reason: nobody calls it, expires: 2999-12-31, label: TICKET-17}
-  - {type: point}
+  - {type: point, reason: only we make one}
 """
 EVERY = [(format, "full") for format in formats()]
 EVERY += [(format, mode) for format in formats_with_modes() for mode in MODES if mode != "full"]
@@ -113,9 +113,9 @@ def test_a_suppressions_reason_is_in_every_report(
         assert said in text
     if format == "json":
         reasons = {each["symbol"]: each["suppression_reason"] for each in done.json["suppressed"]}
-        assert reasons == {"gone": "nobody calls it", "point": ""}
+        assert reasons == {"gone": "nobody calls it", "point": "only we make one"}
     else:
-        assert "no reason given" in text
+        assert "only we make one" in text
 
 
 def test_a_remembered_verdict_names_the_files_of_this_call(stored: Call, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_sarif_carries_the_reason_as_justification(stored: Call, tmp_path: Path)
     done = stored("verdict", "libcase@2.0", "--suppress", known, "--format", "sarif")
     results = json.loads(done.out)["runs"][0]["results"]
     said = {result["suppressions"][0]["justification"] for result in results if "suppressions" in result}
-    assert said == {"nobody calls it", "no reason given"}
+    assert said == {"nobody calls it", "only we make one"}
 
 
 def test_advice_has_no_part_in_counts_or_verdict(abistore: Call, old: Path, new: Path) -> None:

@@ -9,7 +9,7 @@ import click
 from abistore.cli.options.extracting import ExtractingOptions, extract_options, side_package_options
 from abistore.cli.options.headers import side_header_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import SharedSettings, line_options, store_command
+from abistore.cli.options.shared import SharedSettings, bisect_option, line_options, store_command
 from abistore.cli.output import note
 from abistore.cli.rendering import (
     Rendering,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 @side_header_options
 @side_package_options
 @extract_options
+@bisect_option
 @store_command
 def compare_command(
     settings: SharedSettings,

@@ -56,7 +56,7 @@ def suggest_command(
 ) -> None:
     """Compare OLD with NEW and write a suppression for each finding, for a person to review.
 
-    The reasons are empty: --strict-suppressions refuses the file until somebody has written them.
+    The reasons are empty: the file is refused until somebody has written them.
     """
     from abistore.cli.progress import progress
     from abistore.model.findings import Impact

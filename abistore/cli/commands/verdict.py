@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import FILE, SharedSettings, line_options, store_command
+from abistore.cli.options.shared import FILE, SharedSettings, bisect_option, line_options, store_command
 from abistore.cli.output import answer
 from abistore.cli.rendering import (
     Rendering,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @require_option
 @consumers_option
 @line_options
+@bisect_option
 @store_command
 def verdict_command(
     settings: SharedSettings,

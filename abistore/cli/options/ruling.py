@@ -27,7 +27,7 @@ _suppress_option = click.option(
     "skip-symbols:FILE or skip-types:FILE. May be repeated.",
 )
 strict_option = click.option(
-    "--strict-suppressions", is_flag=True, help="Refuse suppressions that have expired or give no reason."
+    "--strict-suppressions", is_flag=True, help="Refuse suppressions that have expired or select no declaration."
 )
 
 

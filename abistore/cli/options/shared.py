@@ -102,6 +102,15 @@ def output_options(command: Decorated) -> Decorated:
     return command
 
 
+BISECT = "--bisect"
+
+bisect_option = click.option(
+    BISECT,
+    is_flag=True,
+    expose_value=False,
+    help="Exit as `git bisect run` reads it: 0 (good), 1 (bad: any break that fails), 125 (skip: no verdict).",
+)
+
 store_option = click.option(
     "--db",
     metavar="PATH|URL",

@@ -89,14 +89,12 @@ class Suppressions:
         return kept, suppressed, set(taken.values())
 
     def notes(self, used: set[Suppression]) -> Iterator[str]:
-        """What their owner should know: entries that expired, that matched nothing, that lack a reason."""
+        """What their owner should know: entries that expired, and that matched nothing."""
         for entry in self.expired:
             yield f"suppression {entry} expired on {entry.expires} and no longer holds"
         for entry in self.entries:
             if entry not in used:
                 yield f"suppression {entry} matched nothing"
-            if not entry.reason:
-                yield f"suppression {entry} gives no reason"
 
     def _match(self, facts: FindingFacts) -> Suppression | None:
         own = self._match_own(facts)

@@ -66,6 +66,12 @@ def position(version: str, sequence: int, scheme: str = AUTO) -> ReleasePosition
     return ReleasePosition(standing, (key, _plain(version), version))
 
 
+def spellings_of(version: str) -> tuple[str, ...]:
+    """A label, and those that differ by a leading ``v``, which is irrelevant: ``1.0`` and ``v1.0``."""
+    bare = version[1:] if version[:1] in {"v", "V"} and version[1:2].isdigit() else version
+    return tuple(dict.fromkeys((version, bare, *(f"{sign}{bare}" for sign in "vV" if bare[:1].isdigit()))))
+
+
 def reading(version: str, scheme: str = AUTO) -> SortKey | None:
     """The place of a label in a scheme; ``None`` if the scheme cannot read it.
 

@@ -18,8 +18,8 @@ def ruling(
 ) -> Ruling | None:
     """The ruling of a policy (a profile or a file) and of suppression files; ``None`` if neither is given.
 
-    ``today`` decides what has expired; the default is the day in UTC. Raises :class:`PolicyError`, with ``strict`` also
-    for suppressions that have expired or lack a reason.
+    ``today`` decides what has expired; the default is the day in UTC. Raises :class:`PolicyError`, also for
+    suppressions that lack a reason, and with ``strict`` for those that have expired or select no declaration.
     """
     if policy == "":
         raise PolicyError("the policy is empty", "is a variable of the script unset?")
@@ -42,6 +42,8 @@ def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: d
         chosen = find_policy(name, day)
     if not suppress:
         return Ruling(chosen)
-    from abistore.compare.policies.formats.reading import load
+    from abistore.compare.policies.formats.reading import insist_on_reasons, load
 
-    return Ruling(chosen, load(suppress, scheme=chosen.scheme, today=day, strict=strict))
+    found = load(suppress, scheme=chosen.scheme, today=day, strict=strict)
+    insist_on_reasons(found.entries)
+    return Ruling(chosen, found)

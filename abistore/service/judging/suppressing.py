@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HEAD = """\
 # Candidates for suppressions: {old} -> {new}, policy {policy}.
 # Review each one. Delete what must be repaired; write into reason why the rest is right for your consumers.
-# --strict-suppressions refuses an entry whose reason is empty.
+# An entry whose reason is empty is refused.
 """
 
 

@@ -13,7 +13,7 @@ from abistore.model.digest import encode, snapshot_digest
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels.naming import check_name
 from abistore.model.labels.steps import AUTO
-from abistore.model.labels.versions import check_version
+from abistore.model.labels.versions import check_version, spellings_of
 from abistore.model.snapshot import Snapshot
 from abistore.store.database import seals, tables
 from abistore.store.database.audit import now, record, stamp
@@ -66,6 +66,8 @@ def ingest(database: Database, snapshot: Snapshot, request: IngestRequest) -> In
     with database.transaction():
         line = _line(database, key, request.version)
         found = (_kept if request.candidate else place)(database, snapshot, request, content.digest)
+        if found.current and not request.candidate:
+            _check_spelling(found.current, request, found.known)
         if found.known and found.current:
             if request.read_here and _is_same_file(found.current, snapshot):
                 _confirm(database, found.current, request.actor)
@@ -85,7 +87,8 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
     Raises :class:`VersionTaken` or :class:`UsageError` where that may not be replaced.
     """
     key = line_of(snapshot, request)
-    current = _labelled(database, cards.RELEASES, key, request.version)
+    labels = spellings_of(request.version)
+    current = next(filter(None, (_labelled(database, cards.RELEASES, key, each) for each in labels)), None)
     if current is None:
         return LabelHolder(None, False)
     same_file = _is_same_file(current, snapshot)
@@ -156,6 +159,12 @@ def _refuse(current: Release, same_file: bool) -> NoReturn:
     origin = f"{current.provenance.file or 'unnamed'}, sha256 {current.provenance.sha256[:12] or 'unknown'}"
     message = f"{label}: another binary is stored under this version ({origin}, {current.line.target})"
     raise VersionTaken(message, "give another --version, or pass --replace; the old one stays in the audit")
+
+
+def _check_spelling(current: Release, request: IngestRequest, known: bool) -> None:
+    """Raise :class:`UsageError` where a release would be replaced under another spelling of its label."""
+    if not known and current.version != request.version:
+        raise UsageError(f"{current.reference} is stored, and {request.version} is the same label", "spell it alike")
 
 
 def _line(database: Database, key: LineKey, version: str) -> int:

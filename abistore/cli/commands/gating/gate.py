@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.cli.options.extracting import ExtractingOptions, extract_options
 from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import FILE, SharedSettings, store_command, version_from_option
+from abistore.cli.options.shared import FILE, SharedSettings, bisect_option, store_command, version_from_option
 from abistore.cli.output import answer, note, say, say_error
 from abistore.cli.rendering import (
     Rendering,
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 @show_only_option
 @ruling_options
 @extract_options
+@bisect_option
 @store_command
 def gate_command(
     settings: SharedSettings,

@@ -70,16 +70,38 @@ def read_policy(path: Path, today: date) -> Policy:
     """
     source = read_source(path)
     document = read_yaml(source, PolicyDocument)
+    name = document.name.strip() or path.stem
+    _check_name(name, path)
     base = profile(document.base)
     every = [*_particular(document, path), *_by_namespace(document, path), *_by_kind(document, path), *base.overrides]
     return Policy(
-        name=document.name.strip() or path.stem,
+        name=name,
         base=document.base,
         overrides=tuple(each for each in every if not is_over(each.expires, today)),
         scheme=document.versioning,
         expired=tuple(each for each in every if is_over(each.expires, today)),
         file=source.file,
     )
+
+
+def _check_name(name: str, path: Path) -> None:
+    """Raise :class:`PolicyError` for a name that a reader may take for that of a built-in policy."""
+    if not (name.isascii() and name.isprintable()):
+        raise PolicyError(f"{path}: not a policy's name: {name[:40]!r}", "give it a `name` of ASCII letters")
+    like = next((known for known in PROFILES if _looks(known) in _looks(name)), None)
+    if like is not None:
+        raise PolicyError(f"{path}: {name[:40]} reads like the built-in policy {like}", "give it another `name`")
+
+
+def _looks(name: str) -> str:
+    """What is left of a name where signs that look alike are one, without case and without what separates words."""
+    text = name.casefold().translate(_ALIKE)
+    for written, read in (("rn", "m"), ("vv", "w")):
+        text = text.replace(written, read)
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+_ALIKE = str.maketrans("01l|!5$", "oiiiiss")
 
 
 def find_policy(word: str, today: date) -> Policy:

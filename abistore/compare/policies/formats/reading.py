@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from abistore.compare.policies.formats import abicc, abigail
+from abistore.compare.policies.formats.breadth import selects_declarations
 from abistore.compare.policies.formats.documents import SourceFile, is_over, read_source
 from abistore.compare.policies.formats.suppression_file import read_suppressions
 from abistore.compare.policies.suppression import Suppression, Suppressions
@@ -26,7 +27,7 @@ def load(words: Sequence[str], *, scheme: str, today: date, strict: bool) -> Sup
     """The suppressions in files; ``scheme`` orders versions. Raises :class:`PolicyError`.
 
     An entry holds through the day on which it expires. In strict mode an expired entry is an error, and so is one
-    without a reason.
+    without a reason, and one that selects no declaration.
     """
     listed = [_source(word) for word in words]
     entries = [entry for source, form in listed for entry in _entries(source, form, scheme)]
@@ -43,6 +44,17 @@ def _insist(entries: Sequence[Suppression], expired: Sequence[Suppression]) -> N
             f"suppression {expired[0]} expired on {expired[0].expires}{_more(expired)}",
             "repair what it hides, or extend it after a review",
         )
+    broad = [entry for entry in entries if not selects_declarations(entry)]
+    if broad:
+        raise PolicyError(
+            f"suppression {broad[0]} selects no declaration{_more(broad)}",
+            "name a symbol, a type, a member, a namespace or files: else it takes what nobody has looked at",
+        )
+    insist_on_reasons(entries)
+
+
+def insist_on_reasons(entries: Sequence[Suppression]) -> None:
+    """Raise :class:`PolicyError` where a suppression says not why: nobody has accepted anything then."""
     unexplained = [entry for entry in entries if not entry.reason]
     if unexplained:
         raise PolicyError(

@@ -20,7 +20,7 @@ class SuppressionEntry(Selecting):
         (), description="Globs of the files that declare it; one without a slash means any folder."
     )
     label: str = Field("", description="A name for this entry.")
-    reason: str = Field("", description="Why the change is accepted; strict mode insists on it.")
+    reason: str = Field("", description="Why the change is accepted. An entry without it is refused.")
     expires: Day | None = Field(None, description="The last day on which it holds, as 2027-01-31.")
     old_versions: str = Field("", description="Only against old releases in this range: '>=1.2, <2.0'.")
     new_versions: str = Field("", description="Only for new releases in this range.")
