@@ -36,6 +36,11 @@ def unnamed_enum(first: str) -> Name:
     return Name("enum", f"{scope}{separator}{UNNAMED_ENUM}{name})")
 
 
+def is_number(name: Name) -> bool:
+    """Whether ``name`` is an export of a DLL that has a number and no name: ``#5``."""
+    return name.spelling[:1] == "#" and name.spelling[1:].isdecimal() and name.kind in EXPORTS
+
+
 def is_unnamed_enum(name: Name) -> bool:
     """Whether an enumeration has no name of its own."""
     return name.kind == "enum" and UNNAMED_ENUM in name.spelling

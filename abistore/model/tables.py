@@ -32,10 +32,15 @@ class MachoSymbol(Encoded, frozen=True):
 
 
 class PeSymbol(Encoded, frozen=True):
-    """What only PE tells of an export: as Mach-O does, but of sizes those of vtables alone."""
+    """What only PE tells of an export: as Mach-O does, but of sizes those of vtables alone.
+
+    ``behind`` are the symbols at the address of an export that has a number and no name, sorted; none where the file
+    has no symbol table.
+    """
 
     padding: int = 0
     read_only: bool | None = None
+    behind: tuple[str, ...] = ()
 
 
 class Symbol(Shape, frozen=True, tag="S"):

@@ -212,6 +212,15 @@ def test_a_change_between_two_builds_is_found_by_their_pdb_files() -> None:
     assert {"enum_member_value_changed", "type_field_type_changed"} <= found
 
 
+def test_a_pdb_file_names_what_is_behind_a_number() -> None:
+    source = "int first(void) { return 1; }\nint second(void) { return 2; }\nint third = 3;\n"
+    definition = "EXPORTS\n first @1 NONAME\n second @2 NONAME\n third @3 NONAME DATA\n"
+    path = msvc(source, link=("/debug", "/def:case.def"), files={"case.def": definition}, language="c")
+    found = read(path, ExtractOptions()).entries["layout"]
+    told = {name.spelling: shape.display for name, (shape,) in found.items() if isinstance(shape, Function | Variable)}
+    assert told == {"#1": "first", "#2": "second", "#3": "third"}
+
+
 # --- which file ---------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import Function, Record
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Import, Library, Symbol
+from abistore.model.tables import Import, Library, PeSymbol, Symbol
 from tests.extract.pe_fixtures import MINGW, mingw, msvc
 
 pytestmark = pytest.mark.full
@@ -96,7 +96,7 @@ def test_numbers_that_the_author_chose_are_kept_and_exports_without_names_are_ca
     path = mingw(NUMBERED, "-g", "case.def", files={"case.def": definition}, language="c")
     snapshot = read(path, TABLES_ONLY)
     assert (symbol(snapshot, "first").ordinal, symbol(snapshot, "third").ordinal) == (7, 9)
-    assert symbol(snapshot, "#3") == Symbol("function", ordinal=3)
+    assert symbol(snapshot, "#3") == Symbol("function", ordinal=3, pe=PeSymbol(behind=("second",)))
     assert snapshot.variants("symbol", Name("function", "second")) == ()
 
 

@@ -15,7 +15,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, template_of
 from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope, without_qualifiers
-from abistore.model.names import Name
+from abistore.model.names import Name, is_number
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
 from abistore.model.tables import Import, Symbol
@@ -52,6 +52,11 @@ class ExportTable:
     def chosen_at_load_time(self) -> frozenset[Name]:
         """The exports that are IFUNCs."""
         return frozenset(name for name, shapes in self._symbols.items() if any(map(_is_chosen_at_load_time, shapes)))
+
+    @cached_property
+    def numbers(self) -> frozenset[Name]:
+        """The exports of a DLL that have a number and no name."""
+        return frozenset(filter(is_number, self._symbols))
 
     @cached_property
     def own_scopes(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA
-from abistore.model.names import Name
+from abistore.model.names import Name, is_number
 from abistore.model.reach.graph import DECLARING, Mentions
 from abistore.model.references import references
 from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Named, Pointer, Primitive, Record
@@ -50,12 +50,15 @@ class ToldConsumers(Consumers):
     def can_name(self, export: Name) -> bool:
         """Whether a public header declares ``export``, or an inline function in one uses it.
 
-        Symbols that only programs linked earlier can ask for are kept for these.
+        Symbols that only programs linked earlier can ask for are kept for these. An export by number has no name that
+        headers could declare; its author gave it the number for programs to ask by.
         """
         standing = self._api.standing(export)
         if standing == "unknown":
             return self._guessed.can_name(export)
-        return standing in ("public", "private") or is_entry_point(export, self._own.snapshot) or self._is_kept(export)
+        if standing in ("public", "private") or is_number(export):
+            return True
+        return is_entry_point(export, self._own.snapshot) or self._is_kept(export)
 
     def _is_kept(self, export: Name) -> bool:
         """Whether no new link binds to ``export``: it has former versions only (``name@VER``)."""

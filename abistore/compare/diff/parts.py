@@ -157,6 +157,12 @@ class NodeMove(Batch, frozen=True):
     """Exports that moved from one version node to another."""
 
 
+class BehindNumber(msgspec.Struct, frozen=True):
+    """What is behind an export of a DLL that has a number and no name: the names of one function or object, sorted."""
+
+    names: tuple[str, ...]
+
+
 class ExportCounts(msgspec.Struct, frozen=True):
     """The export table as a whole: how many exports, and whether any of them is versioned."""
 

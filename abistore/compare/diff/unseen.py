@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from abistore.compare.context import Context
+from abistore.compare.diff.exported.numbers import behind, shared_numbers
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
@@ -77,6 +78,8 @@ def not_checked(
             yield from _undescribed(context)
             yield from _brought(context)
             yield from _chosen_at_load_time(context)
+        if facet == "layout" and context.old.exports.numbers:
+            yield from _behind_numbers(context)
         for place in PLACES:
             yield from _exported_only(context, place, unseen.get(UnseenMark(facet, place, "exported"), ()))
         for place in PLACES:
@@ -309,6 +312,19 @@ def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:
         what = f"{counted(len(chosen), 'export is', 'exports are')} chosen at load time (IFUNC) and not described"
         hint = "compare their declarations in the headers"
         yield NotChecked("layout", "both", "ifunc-not-described", what, hint, tuple(chosen))
+
+
+def _behind_numbers(context: Context) -> Iterator[NotChecked]:
+    """The exports by number of which a side does not tell what is behind them."""
+    both = shared_numbers(context)
+    old, new = ({each for each in both if not behind(side, each).told} for side in (context.old, context.new))
+    sides: tuple[tuple[Literal["both", "old", "new"], set[Name]], ...]
+    sides = ("both", old & new), ("old", old - new), ("new", new - old)
+    for side, names in sides:
+        if names:
+            what = f"what is behind {counted(len(names), 'export')} by number is not known"
+            hint = "keep the symbol table of the DLL, or its debug information"
+            yield NotChecked("layout", side, "number-not-described", what, hint, tuple(sorted(names)))
 
 
 def _exported_only(context: Context, place: Place, names: Collection[Name]) -> Iterator[NotChecked]:

@@ -10,6 +10,7 @@ import msgspec
 from abistore.compare.context import Context
 from abistore.compare.diff.declarations import FacetDeclarations
 from abistore.compare.diff.evidence import evidence_deltas
+from abistore.compare.diff.exported.numbers import number_deltas
 from abistore.compare.diff.unseen import UnseenMark, comparable, marks
 from abistore.compare.judge.findings import explained
 from abistore.model.deltas import Delta
@@ -43,7 +44,7 @@ def library_deltas(context: Context) -> LibraryDeltas:
     """The deltas of the export table, of the evidence and of the toolchains."""
     own: list[tuple[Facet, Delta[Any]]] = []
     exports: dict[Name, list[Delta[Any]]] = {}
-    for delta in _export_deltas(context):
+    for delta in (*_export_deltas(context), *number_deltas(context)):
         if delta.subject.name == SELF:
             own.append(("symbol", delta))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_table import sized
@@ -131,8 +131,17 @@ def func_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     own = name.kind == "function" and not name.spelling.startswith(UNCALLED)
     if own and not is_entry_point(name, context.new.snapshot):
         function = _function(context.new, name)
+        if number := context.once(_numbers).get(name):
+            yield Note(f"{function} has a name beside its number {number}", None, _title(name))
+            return
         declared = f"{function} is exported now, which public headers declared already"
         yield Note(declared if _declares(context.old, name) else f"{function} is new", None, _title(name))
+
+
+def _numbers(context: Context) -> Mapping[Name, str]:
+    """The exports of a DLL that had a number alone, by the names that they have now."""
+    moves = (move for move in context.moves if move.sort == "number")
+    return {name: number.spelling for move in moves for number, name in move.pairs}
 
 
 @rule(

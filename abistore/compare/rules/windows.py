@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from abistore.compare.context import Context
+from abistore.compare.diff.parts import BehindNumber
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -14,17 +15,20 @@ from abistore.model.words.protections import ON_WINDOWS
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
-def pe_ordinal_retargeted(symbol: Changed[Symbol]) -> Iterator[Note]:
-    """An export of a DLL got another number (ordinal), and its old number stands for another export or for none.
+def pe_ordinal_retargeted(symbol: Changed[Symbol | BehindNumber]) -> Iterator[Note]:
+    """A number (ordinal) of a DLL is that of another export now, or of none.
 
-    Programs that ask for an export by its number call something else, or do not start. This is said only where the
-    authors chose the numbers, as ``EXPORTS name @7`` in a definition file does.
+    Programs that ask for an export by its number call something else, or do not start. This is reported where the
+    authors chose the numbers, as ``EXPORTS name @7`` in a definition file does. What is behind a number without a name
+    (``@7 NONAME``) is read from the symbol table, from debug information or from the forwarder.
 
     Fix: keep the number of each export in the definition file, and give new exports new numbers.
     """
-    old, new = symbol.old.ordinal, symbol.new.ordinal
-    if old is not None and new is not None and old != new:
-        yield Note("the export has another ordinal", str(old), str(new))
+    match symbol.old, symbol.new:
+        case BehindNumber(before), BehindNumber(after):
+            yield Note("something else is behind the number", ", ".join(before), ", ".join(after))
+        case Symbol(ordinal=old), Symbol(ordinal=new) if old is not None and new is not None and old != new:
+            yield Note("the export has another ordinal", str(old), str(new))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.compare.differing import Differing, differing
+from abistore.compare.scopes.numbers import named_numbers
 from abistore.compare.scopes.suffixes import is_versioned, moved_suffixes
 from abistore.model.mangling.symbols import may_be_nested
-from abistore.model.names import Name
+from abistore.model.names import Name, is_number
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Aligned(msgspec.Struct, frozen=True):
 
 def may_move(name: Name) -> bool:
     """Whether a name is of those that moves are looked for among."""
-    return may_be_nested(name.spelling) or is_versioned(name)
+    return may_be_nested(name.spelling) or is_versioned(name) or is_number(name)
 
 
 def moves_between(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[Move, ...]:
@@ -44,11 +45,12 @@ def moves_between(old: Snapshot, new: Snapshot, differing: Differing) -> tuple[M
 
 def moves_of(old: Snapshot, new: Snapshot, gone: Collection[Name], come: Collection[Name]) -> tuple[Move, ...]:
     """The same, where it is known which names that may move the old side alone has, and which the new one alone."""
+    named = tuple(named_numbers(old, new, gone))
     if not gone or not come:
-        return ()
+        return named
     from abistore.compare.scopes.moves import moved_scopes  # few names that may move come and go
 
-    return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come))
+    return (*moved_scopes(old, new, gone, come), *moved_suffixes(old, new, gone, come), *named)
 
 
 def aligned(

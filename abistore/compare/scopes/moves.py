@@ -42,11 +42,12 @@ class Move(msgspec.Struct, frozen=True):
     """What is called otherwise on the new side, and the names that are with it, sorted.
 
     Of a namespace ``before`` and ``after`` are qualified: ``lib::v1`` and ``lib::v2``, or ``lib`` where ``v2`` is new.
-    The suffix of C exports is ``_70`` and ``_71``. What is ``versioned`` programs do not write: sources stay as they
+    The suffix of C exports is ``_70`` and ``_71``. Exports of DLLs that had a number alone are with the names that they
+    got; their numbers stay. What is ``versioned`` programs do not write: sources stay as they
     are.
     """
 
-    sort: Literal["namespace", "suffix"]
+    sort: Literal["namespace", "number", "suffix"]
     before: str
     after: str
     pairs: tuple[tuple[Name, Name], ...]

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from abistore.compare.scopes.moves import Move
+from abistore.compare.scopes.numbers import beside_names
 from abistore.compare.scopes.texts import Key, marker
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name
@@ -21,7 +22,10 @@ SORTED: Final = frozenset({"deleted", "members", "calls"})
 
 def under_old_names(old: Snapshot, new: Snapshot, moves: Sequence[Move]) -> Snapshot:
     """The new side with the old names of what moved. What the old side lacks keeps the name that it has."""
-    return _Renamer(old, moves).snapshot(new)
+    numbered = [pair for move in moves if move.sort == "number" for pair in move.pairs]
+    scopes = [move for move in moves if move.sort != "number"]
+    found = beside_names(new, numbered) if numbered else new
+    return _Renamer(old, scopes).snapshot(found) if scopes else found
 
 
 class _Renamer:

@@ -222,8 +222,8 @@ def _without_arguments(name: str) -> str:
 def _own(symbol: str, there: Iterable[PdbSymbol], *, alone: bool) -> PdbSymbol | None:
     """Which of the symbols at an address the export is: linkers fold equal functions into one."""
     candidates = list({(each.name, each.type): each for each in there}.values())
-    readable = _without_arguments(entity(demangle(symbol)))
-    named = [each for each in candidates if _without_arguments(normal_name(each.name)) == readable]
+    readable = entity(demangle(symbol))
+    named = [each for each in candidates if _without_arguments(normal_name(each.name)) == _without_arguments(readable)]
     if named:
         return named[0]
     unreadable = readable == symbol and not symbol.isidentifier()

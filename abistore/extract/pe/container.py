@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -27,7 +27,10 @@ CODE, EXECUTABLE, WRITABLE = 0x20, 0x20000000, 0x80000000
 """Flags of sections."""
 
 _MOST_NAMES: Final = 1 << 26
-_SYMBOL_BYTES: Final = 18
+_SYMBOL: Final = struct.Struct("<8sIhHBB")
+_SYMBOL_BYTES: Final = _SYMBOL.size
+_EXTERNAL: Final = 2
+"""``IMAGE_SYM_CLASS_EXTERNAL``."""
 
 
 class PeSection(msgspec.Struct, frozen=True):
@@ -129,6 +132,26 @@ class PeFile:
                 return self.sections[section - 1].address + int(value) if 0 < section <= len(self.sections) else None
             at += 1
         return None
+
+    def external_symbols(self, addresses: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+        """The external symbols of the COFF symbol table at ``addresses``, sorted; nothing once ``strip`` was there."""
+        table, count = self._symbols
+        size = min(count * _SYMBOL_BYTES, _MOST_NAMES) if table + count * _SYMBOL_BYTES <= self.size else 0
+        rows = self.file.read_at(table, size) if table and size else b""
+        starts = [0, *(section.address for section in self.sections)]
+        found: dict[int, set[str]] = {}
+        at = 0
+        while at + _SYMBOL_BYTES <= len(rows):
+            name, value, section, _, storage, more = _SYMBOL.unpack_from(rows, at)
+            at += _SYMBOL_BYTES * (1 + more)
+            if storage == _EXTERNAL and 0 < section < len(starts) and starts[section] + value in addresses:
+                found.setdefault(starts[section] + value, set()).add(self._symbol_name(name))
+        return {address: tuple(sorted(names - {""})) for address, names in found.items()}
+
+    def _symbol_name(self, name: bytes) -> str:
+        if name[:4] == bytes(4):
+            return text_at(self._strings, int.from_bytes(name[4:], "little"))
+        return name.rstrip(b"\0").decode("utf-8", "backslashreplace")
 
     # --- bytes ----------------------------------------------------------------------------------------------------
 

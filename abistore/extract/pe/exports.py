@@ -11,7 +11,7 @@ import msgspec
 from abistore.errors import ExtractError
 from abistore.extract.exports import Exports
 from abistore.extract.pe.container import EXPORTS, PeFile
-from abistore.extract.pe.machines import is_thumb
+from abistore.extract.pe.machines import I386, is_thumb
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Kind, Name
 from abistore.model.tables import PeSymbol, Symbol
@@ -25,7 +25,8 @@ _DIRECTORY: Final = struct.Struct("<12xIIIIIII")
 class PeExport(msgspec.Struct, frozen=True):
     """One export: its address (0 of a forwarder), its number, and the ``LIBRARY.symbol`` that it is forwarded to.
 
-    ``read_only`` is of objects, where a section holds them.
+    ``read_only`` is of objects, where a section holds them. ``behind`` are the symbols at the address of an export that
+    has no name.
     """
 
     name: str
@@ -34,6 +35,7 @@ class PeExport(msgspec.Struct, frozen=True):
     forwarded_to: str | None = None
     is_code: bool = True
     read_only: bool | None = None
+    behind: tuple[str, ...] = ()
 
 
 class ExportDirectory(msgspec.Struct, frozen=True):
@@ -52,11 +54,12 @@ class ExportDirectory(msgspec.Struct, frozen=True):
         for export in self.exports:
             kind: Kind = "function" if export.is_code else "variable"
             numbered = self.ordinals_chosen or export.name.startswith("#")
+            facts = PeSymbol(read_only=export.read_only, behind=export.behind)
             symbol = Symbol(
                 "unknown" if export.forwarded_to else "function" if export.is_code else "data",
                 ordinal=export.ordinal if numbered else None,
                 forwarded_to=export.forwarded_to,
-                pe=PeSymbol(read_only=export.read_only) if export.read_only is not None else None,
+                pe=facts if facts != PeSymbol() else None,
             )
             yield export, Name(kind, export.name), symbol
 
@@ -77,10 +80,20 @@ def read_exports(pe: PeFile) -> ExportDirectory:
     rows = [(text, number) for text, number in zip(texts, numbers, strict=True) if number < functions and text]
     nameless = sorted({*range(functions)} - {number for _, number in rows})
     rows += [(f"#{number + base}", number) for number in nameless]
-    exports = tuple(_export(pe, text, number + base, places[number], directory) for text, number in rows)
+    found = (_export(pe, text, number + base, places[number], directory) for text, number in rows)
+    exports = [each for each in found if each is not None]
     dll = pe.text_at(name) if name else None
     chosen = [number + base for number in numbers] != list(range(1, named + 1))
-    return ExportDirectory(dll or None, tuple(each for each in exports if each is not None), chosen)
+    return ExportDirectory(dll or None, tuple(_with_symbols(pe, exports) if nameless else exports), chosen)
+
+
+def _with_symbols(pe: PeFile, exports: Sequence[PeExport]) -> Iterator[PeExport]:
+    """The exports, those without a name with the symbols at their addresses."""
+    symbols = pe.external_symbols({each.address for each in exports if each.name.startswith("#")})
+    mark = "_" if pe.machine == I386 else ""
+    for each in exports:
+        behind = symbols.get(each.address, ()) if each.name.startswith("#") and each.address else ()
+        yield msgspec.structs.replace(each, behind=tuple(name.removeprefix(mark) for name in behind))
 
 
 def _export(pe: PeFile, name: str, ordinal: int, address: int, directory: range) -> PeExport | None:

@@ -6,8 +6,11 @@ from typing import Final
 
 from abistore.model.snapshot import Target
 
+I386: Final = 0x14C
+"""The one machine on which compilers put ``_`` before each symbol."""
+
 _NAMES: Final = {
-    0x14C: "i386",
+    I386: "i386",
     0x8664: "x86_64",
     0xAA64: "aarch64",
     0xA641: "arm64ec",

@@ -53,7 +53,7 @@ def moved_declarations(context: Context) -> Iterator[tuple[Facet, Changed[Batch]
 
 def _together(moves: Iterable[Move]) -> Together:
     found: Together = {}
-    for move in moves:
+    for move in (each for each in moves if each.sort != "number"):
         shortened = move.versioned and move.sort == "namespace"
         before, after = move.differing if shortened else (move.before, move.after)
         found.setdefault((move.sort, before, after, move.versioned), []).extend(move.pairs)

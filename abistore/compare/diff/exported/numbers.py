@@ -1,0 +1,88 @@
+"""What is behind the exports of a DLL that have a number and no name, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Any
+
+import msgspec
+
+from abistore.compare.context import Context
+from abistore.compare.diff.parts import BehindNumber
+from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity
+from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.names import Name, is_number
+from abistore.model.shapes import Function, Variable
+from abistore.model.tables import Symbol
+from abistore.patterns import pattern
+
+STACK = pattern(r"@?(.+)@\d+")
+"""How 32-bit symbols end that tell the size of the parameters: ``open@8``. Definition files may leave it out."""
+
+
+class Behind(msgspec.Struct, frozen=True):
+    """What is behind a number: its ``symbols``, and its ``names`` by debug information. Empty where nothing tells."""
+
+    symbols: Set[str]
+    names: Set[str]
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The names of what is there, sorted."""
+        return tuple(sorted({demangle(each) for each in self.symbols} or self.names))
+
+    def is_another(self, new: Behind) -> bool:
+        """Whether it is known to be something else than what is behind the number in the new release."""
+        for old, other in ((self.symbols, new.symbols), (self.names, new.names)):
+            if old and other:
+                return old.isdisjoint(other)
+        return bool(self.told and new.told) and self._entities.isdisjoint(new._entities)
+
+    @property
+    def _entities(self) -> Set[str]:
+        return {entity(demangle(each)) for each in self.symbols | self.names}
+
+
+def number_deltas(context: Context) -> Iterator[Delta[Any]]:
+    """The numbers of both releases behind which something else is now."""
+    if context.old.snapshot.target.format != "pe":
+        return
+    differing = {name for facet in ("symbol", "layout") for name in context.differing[facet] if is_number(name)}
+    for name in sorted(differing & shared_numbers(context)):
+        old, new = behind(context.old, name), behind(context.new, name)
+        if old.is_another(new):
+            yield Changed(Subject(name), BehindNumber(old.told), BehindNumber(new.told))
+
+
+def shared_numbers(context: Context) -> Set[Name]:
+    """The exports by number of both releases, but for those that lead to another DLL in both."""
+    both = context.old.exports.numbers & context.new.exports.numbers
+    return {each for each in both if not all(_leads_away(side, each) for side in (context.old, context.new))}
+
+
+def _leads_away(side: SideFacts, number: Name) -> bool:
+    return any(isinstance(each, Symbol) and each.forwarded_to for each in side.variants("symbol", number))
+
+
+def behind(side: SideFacts, number: Name) -> Behind:
+    """What one side tells of what is behind a number."""
+    symbols = {
+        symbol
+        for shape in side.variants("symbol", number)
+        if isinstance(shape, Symbol)
+        for symbol in (*(shape.pe.behind if shape.pe else ()), *_forwarded(shape))
+    }
+    described = side.variants("layout", number)
+    names = frozenset(each.display for each in described if isinstance(each, Function | Variable))
+    if side.snapshot.target.machine == "i386":
+        symbols = {STACK.sub(r"\1", each) for each in symbols}
+    return Behind(symbols, names)
+
+
+def _forwarded(symbol: Symbol) -> Iterator[str]:
+    """The function of another DLL that an export leads to, unless that has a number alone as well."""
+    name = (symbol.forwarded_to or "").rpartition(".")[2]
+    if name and not name.startswith("#"):
+        yield name

@@ -1,0 +1,64 @@
+"""Exports of a DLL that had a number alone and have a name now: programs that ask by number still find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from abistore.model.names import EXPORTS, Name, is_number
+from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import Snapshot
+from abistore.model.tables import PeSymbol, Symbol
+
+if TYPE_CHECKING:
+    from abistore.compare.scopes.moves import Move
+
+
+def named_numbers(old: Snapshot, new: Snapshot, gone: Iterable[Name]) -> Iterator[Move]:
+    """One move of all numbers among ``gone`` that the new side gives a name."""
+    numbers = sorted(name for name in gone if is_number(name)) if old.target.format == "pe" else []
+    if not numbers:
+        return
+    from abistore.compare.scopes.moves import Move  # few exports have no name
+
+    names = _names_by_number(new)
+    pairs = tuple((each, names[int(each.spelling[1:])]) for each in numbers if int(each.spelling[1:]) in names)
+    if pairs:
+        yield Move("number", "", "", pairs, versioned=True)
+
+
+def _names_by_number(snapshot: Snapshot) -> Mapping[int, Name]:
+    """The named exports by their numbers. Linkers number them in the order of their names where no author does."""
+    ordinals = {
+        name: shape.ordinal
+        for name, shapes in snapshot.entries.get("symbol", {}).items()
+        for shape in shapes
+        if name.kind in EXPORTS and isinstance(shape, Symbol) and not is_number(name)
+    }
+    if all(ordinal is None for ordinal in ordinals.values()):
+        return dict(enumerate(sorted(ordinals, key=lambda name: name.spelling.encode()), 1))
+    return {ordinal: name for name, ordinal in sorted(ordinals.items(), reverse=True) if ordinal is not None}
+
+
+def beside_names(snapshot: Snapshot, pairs: Sequence[tuple[Name, Name]]) -> Snapshot:
+    """The snapshot with what has a name exported by its number as well."""
+    entries = dict(snapshot.entries)
+    for facet in ("symbol", "layout"):
+        held = entries.get(facet, {})
+        more = {
+            Name(own.kind, number.spelling): tuple(_numbered(each, own, number) for each in held[own])
+            for number, own in pairs
+            if own in held
+        }
+        if more:
+            entries[facet] = {**held, **more}
+    return msgspec.structs.replace(snapshot, entries=entries)
+
+
+def _numbered(shape: AnyShape, own: Name, number: Name) -> AnyShape:
+    if not isinstance(shape, Symbol):
+        return shape
+    facts = msgspec.structs.replace(shape.pe or PeSymbol(), behind=(own.spelling,))
+    return msgspec.structs.replace(shape, ordinal=int(number.spelling[1:]), pe=facts)
