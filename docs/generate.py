@@ -198,7 +198,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
     "func": ("a function", ("body", "deallocation", "macro", "noreturn", "promise", "prototype", "scope")),
     "header": ("a public header", ("", "include")),
-    "macho": ("what only Mach-O files tell", ("clients", "protection", "reexport", "system")),
+    "macho": ("what only Mach-O files tell", ("clients", "directive", "protection", "reexport", "system")),
     "macro": ("a macro with parameters, or one that stands for no value", ("", "body", "own", "parameters")),
     "method": ("a member function", ("access",)),
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),

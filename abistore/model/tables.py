@@ -94,6 +94,8 @@ class MachoLibrary(Encoded, frozen=True):
     count as the file's own. ``linkage`` pairs a needed library with ``weak``, ``upward`` or ``lazy``;
     ``requirements`` with the compatibility version that it must have at least. ``clients`` are the only ones that may
     link to the file, where it names any. A text ``stub`` tells nothing of dependencies and protections.
+    ``directives`` speak to linkers about programs for single systems (``$ld$hide$os10.15$_open``); ``None`` where they
+    were not read.
     """
 
     file_type: Literal["dylib", "bundle", "executable"] = "dylib"
@@ -103,6 +105,7 @@ class MachoLibrary(Encoded, frozen=True):
     requirements: tuple[tuple[str, str], ...] = ()
     clients: tuple[str, ...] = ()
     stub: bool = False
+    directives: tuple[str, ...] | None = None
 
 
 class PeLibrary(Encoded, frozen=True):

@@ -122,7 +122,13 @@ SYMBOLS: dict[Name, AnyShape] = {
         ("DF_1_NODELETE", "STATIC_TLS"),
         ElfLibrary(("/opt/one",), ("V_1",), (("libc.so.6", "GLIBC_2.2.5"),)),
         MachoLibrary(
-            "dylib", "11.0", ("libback.dylib",), (("libm.so.6", "weak"),), (("libm.so.6", "1.0"),), ("friend",)
+            "dylib",
+            "11.0",
+            ("libback.dylib",),
+            (("libm.so.6", "weak"),),
+            (("libm.so.6", "1.0"),),
+            ("friend",),
+            directives=("$ld$hide$os10.15$_act",),
         ),
     ),
 }

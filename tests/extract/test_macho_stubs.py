@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from abistore.compare.comparison import compare
 from abistore.errors import ExtractError, InputError
+from abistore.model.names import SELF
 from abistore.model.snapshot import Snapshot
 from abistore.model.snapshot_file.codec import from_json, to_json
 from abistore.model.tables import MachoLibrary
@@ -139,6 +141,52 @@ def test_a_dylib_and_its_stub_tell_the_same(tmp_path: Path) -> None:
         assert compare(old, new).findings == ()
 
 
+STUBS = {"version 3": THIRD, "version 4": FOURTH, "version 5": FIFTH}
+
+
+@pytest.mark.parametrize("version", STUBS)
+def test_a_symbol_that_becomes_thread_local_is_a_break(version: str, tmp_path: Path) -> None:
+    text = STUBS[version]
+    apart = text.replace("_plain, ", "").replace('"_plain", ', "")
+    moved = apart.replace("[ _per_thread ]", "[ _per_thread, _plain ]").replace(
+        '["_per_thread"]', '["_per_thread", "_plain"]'
+    )
+    for old, new in ((text, moved), (moved, text)):
+        before, after = (stub(each, tmp_path)[0] for each in (old, new))
+        assert [each.kind for each in compare(before, after).findings] == ["symbol_type_changed"]
+
+
+@pytest.mark.parametrize("version", STUBS)
+def test_what_a_stub_tells_linkers_about_single_systems_is_compared(version: str, tmp_path: Path) -> None:
+    text = STUBS[version].replace(", '$ld$hide$os10.4$_plain'", "")
+    hidden = text.replace("[ _plain,", "[ _plain, '$ld$hide$os10.15$_plain',").replace(
+        '["_plain",', '["_plain", "$ld$hide$os10.15$_plain",'
+    )
+    old, new = (stub(each, tmp_path)[0] for each in (text, hidden))
+    assert library(new).on_macho.directives == ("$ld$hide$os10.15$_plain",)
+    assert [(each.kind, each.old_value) for each in compare(old, new).findings] == [
+        ("macho_directive_narrowed", "plain for os10.15")
+    ]
+    assert [each.kind for each in compare(new, old).findings] == ["macho_directive_widened"]
+
+
+def test_directives_that_were_not_read_are_not_checked(tmp_path: Path) -> None:
+    new = stub(FOURTH, tmp_path)[0]
+    facts = library(new)
+    former = msgspec.structs.replace(facts, macho=msgspec.structs.replace(facts.on_macho, directives=None))
+    entries = {"symbol": {**new.entries["symbol"], SELF: (former,)}}
+    comparison = compare(msgspec.structs.replace(new, entries=entries), new)
+    assert comparison.findings == ()
+    assert "directives-not-read" in {each.reason for each in comparison.not_checked}
+
+
+def test_a_class_and_its_variables_that_a_stub_lost_break(tmp_path: Path) -> None:
+    text = FOURTH.replace("objc-classes:    [ Case ]", "objc-classes: [ Case ]\n    objc-ivars: [ Case._held ]")
+    for lost in ("objc-classes: [ Case ]", "objc-ivars: [ Case._held ]"):
+        old, new = (stub(each, tmp_path)[0] for each in (text, text.replace(lost, lost.partition("[")[0] + "[]")))
+        assert "var_removed" in {each.kind for each in compare(old, new).findings}
+
+
 def test_a_stub_that_lost_a_symbol_breaks(tmp_path: Path) -> None:
     old, new = (stub(each, tmp_path)[0] for each in (FOURTH, FOURTH.replace("_plain, ", "")))
     assert "func_removed" in {each.kind for each in compare(old, new).findings}
@@ -151,7 +199,9 @@ def test_stubs_of_the_system_are_read() -> None:
     found = snapshots(path)
     assert "x86_64" in {each.target.machine for each in found}
     assert all({"malloc", "printf"} <= set(exports(each)) for each in found if each.target.os_abi == "macos")
-    assert library(found[0]).macho == MachoLibrary(stub=True, minimum_os=library(found[0]).on_macho.minimum_os)
+    facts = library(found[0]).on_macho
+    assert facts == MachoLibrary(stub=True, minimum_os=facts.minimum_os, directives=facts.directives)
+    assert "$ld$hide$os10.10$___chkstk_darwin" in (facts.directives or ())
 
 
 @pytest.mark.parametrize(

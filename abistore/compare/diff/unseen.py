@@ -65,6 +65,7 @@ def not_checked(
             unseen.setdefault(mark, []).append(name)
     yield from observed(context, "symbol")
     yield from _unrecorded(context, "symbol")
+    yield from _unread_directives(context)
     for facet in DECLARING:
         if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
             yield from observed(context, facet)
@@ -171,6 +172,16 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
             what = f"{_readers(context, side)} does not record: {spelled(facts)}"
             hint = "compare two binaries, or snapshots that `abistore dump` wrote, to have these checked"
             yield NotChecked(facet, side, NOT_RECORDED, what, hint)
+
+
+def _unread_directives(context: Context) -> Iterator[NotChecked]:
+    """That one side was stored without what its dylib tells linkers, of which the other side has something."""
+    told = [side.library.on_macho.directives if side.library else None for side in (context.old, context.new)]
+    for place, own, other in zip(PLACES, told, reversed(told), strict=True):
+        if own is None and other:
+            what = f"what the dylib of the {place} side tells linkers about single systems was not read"
+            hint = "read it anew with `abistore ingest` or `abistore dump`"
+            yield NotChecked("symbol", place, "directives-not-read", what, hint)
 
 
 def _readers(context: Context, side: Literal["both", "old", "new"]) -> str:

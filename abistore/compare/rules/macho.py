@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.linker_directives import differently_linked, recorded_differently
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
@@ -192,6 +193,47 @@ def _fewer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...] | None
     """The clients that may no longer link; none are named where all could; ``None`` where nobody lost it."""
     gone = tuple(each for each in old if each not in new)
     return (gone or None) if old and new else () if new and not old else None
+
+
+# --- what linkers are told ----------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
+def macho_directive_narrowed(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs for some system can no longer link to an export.
+
+    ``$ld$hide$os10.15$_open`` hides an export from programs for macOS 10.15, and ``$ld$add`` offers them one that the
+    library itself does not have. Built programs load as before.
+
+    Fix: hide an export only from systems that never had it.
+    """
+    for system, symbol in differently_linked(context, lost=True) if _of_both(library) else ():
+        yield Note("programs for a system can no longer link to an export", f"{symbol} for {system}")
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def macho_directive_widened(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs for some system can link to an export that was hidden from them.
+
+    Built programs load as before.
+
+    Fix: nothing.
+    """
+    for system, symbol in differently_linked(context, lost=False) if _of_both(library) else ():
+        yield Note("programs for a system can link to an export", None, f"{symbol} for {system}")
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_directive_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs that are linked anew for some system record another library, version or strength of a symbol.
+
+    ``$ld$previous`` and ``$ld$install_name`` tell the linker where older systems have what is in this library now.
+    Built programs load as before; those that are linked anew start where the recorded library exists.
+
+    Fix: keep the directives for all systems that are supported.
+    """
+    for old, new in recorded_differently(context) if _of_both(library) else ():
+        yield Note("the linker is told something else", old, new)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")

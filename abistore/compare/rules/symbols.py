@@ -216,12 +216,15 @@ def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[N
 def symbol_type_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A symbol changed its type: code became data, or data became thread-local.
 
-    Programs jump to data, read code as data, or take a thread-local offset for an address.
+    Of some symbols it is only known that they are not thread-local: what assembler code leaves without a type, and the
+    plain symbols of text stubs. Programs jump to data, read code as data, or take a thread-local offset for an address.
 
     Fix: give the new function or variable a new name.
     """
     old, new = symbol_type(symbol.old), symbol_type(symbol.new)
-    if "notype" not in (old, new) and _sort(old) != _sort(new):
+    if "notype" in (old, new) and ("tls" not in (old, new) or symbol.old.forwarded_to or symbol.new.forwarded_to):
+        return
+    if _sort(old) != _sort(new):
         yield Note("the symbol is of another type", old, new)
 
 

@@ -91,10 +91,12 @@ class SectionMap:
         return after - address, min((1 << min(section.alignment, 15)) - 1, after - address - 1)
 
 
-def exported(macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...]) -> Iterator[MachoExport]:
-    """The exports of a file: as its trie says, or its symbol table where it has none. Raises :class:`Malformed`."""
+def exported(
+    macho: MachOFile, rows: list[SymbolRow], needed: tuple[Dylib, ...], listed: Iterable[TrieExport]
+) -> Iterator[MachoExport]:
+    """The exports of a file, of those that are ``listed``. Raises :class:`Malformed`."""
     places = SectionMap(macho, rows)
-    for each in _found(macho, rows):
+    for each in listed:
         name = plain_name(each.name)
         if not name or name in OWN or DIRECTIVE.match(each.name):
             continue
@@ -129,7 +131,8 @@ def guessed_kind(name: str) -> Literal["function", "variable"]:
     return "variable" if name.startswith((*CLASS_DATA, "OBJC_")) else "function"
 
 
-def _found(macho: MachOFile, rows: list[SymbolRow]) -> Iterable[TrieExport]:
+def listed_exports(macho: MachOFile, rows: list[SymbolRow]) -> Iterable[TrieExport]:
+    """What the trie of a file lists, or its symbol table where it has none: directives for linkers too."""
     trie = macho.first(LC_DYLD_EXPORTS_TRIE)
     if trie is not None:
         return read_trie(macho.read_at(*macho.unpacked(trie, "II")))

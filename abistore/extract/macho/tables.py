@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -24,12 +24,12 @@ from abistore.extract.macho.constants import (
 )
 from abistore.extract.macho.container import MachOFile
 from abistore.extract.macho.dependencies import Dylib, clients, dependencies, own_name, search_paths
-from abistore.extract.macho.exports import exported, index_exports
+from abistore.extract.macho.exports import exported, index_exports, listed_exports
 from abistore.extract.macho.hardening import protections, weaknesses
 from abistore.extract.macho.imports import imported
 from abistore.extract.macho.leb import Malformed
 from abistore.extract.macho.machines import platform_of
-from abistore.extract.macho.symbol_table import read_rows
+from abistore.extract.macho.symbol_table import DIRECTIVE, read_rows
 from abistore.extract.macho.written.class_tables import filled
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name, by_name
@@ -68,7 +68,8 @@ def read_tables(macho: MachOFile, *, programs: bool = False) -> MachoTables:
     with _named(macho):
         own, needed = own_name(macho), dependencies(macho)
         rows = read_rows(macho)
-        found = filled(macho, rows, list(exported(macho, rows, needed)))
+        listed = list(listed_exports(macho, rows))
+        found = filled(macho, rows, list(exported(macho, rows, needed, listed)))
         imports = list(imported(macho, rows, needed))
         gathered: dict[Name, list[AnyShape]] = {}
         for each in found:
@@ -76,7 +77,8 @@ def read_tables(macho: MachOFile, *, programs: bool = False) -> MachoTables:
         for name, shape in imports:
             gathered.setdefault(name, []).append(shape)
         entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
-        entries[SELF] = (_library(macho, sort, {name.spelling for name, _ in imports}),)
+        library = _library(macho, sort, {name.spelling for name, _ in imports})
+        entries[SELF] = (with_directives(library, (each.name for each in listed)),)
     if sort == "executable" and not found and not programs:
         raise ExtractError(f"{macho.path}: is an executable without exports", "pass a dylib")
     return MachoTables(entries, index_exports(found, rows), own, sum(row.type == N_OSO for row in rows))
@@ -120,6 +122,12 @@ def _library(macho: MachOFile, sort: Literal["dylib", "stub", "bundle", "executa
         features=tuple(sorted(_features(macho))),
         macho=facts,
     )
+
+
+def with_directives(library: Library, names: Iterable[str]) -> Library:
+    """The library with those of its exported ``names`` that speak to linkers."""
+    told = tuple(sorted({each for each in names if DIRECTIVE.match(each)}))
+    return msgspec.structs.replace(library, macho=msgspec.structs.replace(library.on_macho, directives=told))
 
 
 def _features(macho: MachOFile) -> Iterator[str]:

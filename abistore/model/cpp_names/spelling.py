@@ -154,4 +154,5 @@ def _apple(shape: Library, facts: MachoLibrary) -> Iterator[tuple[str, tuple[str
     yield "links", tuple(f"{library} ({word})" for library, word in facts.linkage)
     yield "requires", tuple(f"{version} of {library}" for library, version in facts.requirements)
     yield "only for", facts.clients
+    yield "tells linkers", facts.directives or ()
     yield "protected by", shape.protections

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 143
+ENGINE: Final = 144
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "9b13e24302b66a8e"
+CORPUS: Final = "06fa93f934627203"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

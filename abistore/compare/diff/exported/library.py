@@ -101,7 +101,7 @@ def own_deltas(tables: ExportTables) -> Iterator[Delta[Any]]:
 def _as_in_stub(library: Library) -> Library:
     """What a text stub could say of the file."""
     apple = library.on_macho
-    told = MachoLibrary(reexports=apple.reexports, clients=apple.clients, stub=True)
+    told = MachoLibrary(reexports=apple.reexports, clients=apple.clients, stub=True, directives=apple.directives)
     return Library("shared", library.name, compatibility_version=library.compatibility_version, macho=told)
 
 

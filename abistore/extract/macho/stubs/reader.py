@@ -71,7 +71,7 @@ def _of(named: Iterable[StubNames], target: str) -> list[str]:
 def _snapshot(file: InputFile, options: ExtractOptions, target: str, documents: Sequence[StubDocument]) -> Snapshot:
     main, entries = documents[0], _exports(documents, target)
     count = len(entries)
-    entries[SELF] = (_library(main, target, {each.name for each in documents}),)
+    entries[SELF] = (_library(documents, target),)
     binary = unread(file, options, main.name, _target(target), reader="tbd", product_version=main.current)
     readings = [symbol_facet(entries, count)]
     if options.layout:
@@ -99,7 +99,14 @@ _KINDS: dict[str, Literal["function", "variable"]] = {
 }
 
 
-def _library(document: StubDocument, target: str, own: set[str]) -> Library:
+def _directives(documents: Iterable[StubDocument], target: str) -> set[str]:
+    """What the libraries of the file tell linkers about programs for single systems."""
+    held = (each for document in documents for each in document.symbols if not each.targets or target in each.targets)
+    return {name for each in held for name in each.names if DIRECTIVE.match(name)}
+
+
+def _library(documents: Sequence[StubDocument], target: str) -> Library:
+    document, own = documents[0], {each.name for each in documents}
     return Library(
         file_kind="shared",
         name=document.name,
@@ -110,6 +117,7 @@ def _library(document: StubDocument, target: str, own: set[str]) -> Library:
             reexports=tuple(each for each in _of(document.reexports, target) if each not in own),
             clients=tuple(_of(document.clients, target)),
             stub=True,
+            directives=tuple(sorted(_directives(documents, target))),
         ),
     )
 
