@@ -213,7 +213,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "symbol": (
         "one exported symbol",
-        ("decoration", "default_version", "private_version", "undeclared", "version", "versioning"),
+        ("class_key", "decoration", "default_version", "private_version", "undeclared", "version", "versioning"),
     ),
     "symbols": (
         "many exported symbols together",

@@ -165,6 +165,7 @@ def test_a_destructor_has_one_slot() -> None:
         ("?x@A@@0HA", "private", "private: static int A::x"),
         ("?x@@3HB", None, "int const x"),
         ("?f@@YGHXZ", None, "int __stdcall f()"),
+        ("?f@@YAXPEBQEAUP@@@Z", None, "void __cdecl f(P* const*)"),
         ("??1A@@UEAA@XZ", "public", "public: virtual __cdecl A::~A()"),
     ],
 )
@@ -172,6 +173,11 @@ def test_letters_are_read(symbol: str, access: str | None, text: str) -> None:
     found = decoration(symbol)
     assert found
     assert (found.access, str(found)) == (access, text)
+
+
+def test_class_keys_are_spelled_where_they_are_asked_for() -> None:
+    found = decoration("?f@@YAPEAUP@@AEAV1@V?$Box@UP@@@@W4Kind@@@Z", class_keys=True)
+    assert str(found) == "struct P* __cdecl f(class P&, class Box<struct P>, Kind)"
 
 
 def test_private_virtual_functions_are_open_to_derived_classes() -> None:

@@ -274,6 +274,10 @@ class Requalified(RenamedSymbol, frozen=True):
     """A member function whose mangled name differs in its ``const``, ``volatile``, ``&`` or ``&&`` only."""
 
 
+class Rekeyed(RenamedSymbol, frozen=True):
+    """A function or variable whose decorated name (Visual C++) differs in the class keys of its types only."""
+
+
 class Redecorated(RenamedSymbol, frozen=True):
     """A function or variable whose decorated name (Visual C++) differs in the letters behind its name only."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_table import sized
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Requalified
+from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Rekeyed, Requalified
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
@@ -300,6 +300,21 @@ def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
     old, new = demangle(function.old.symbol), demangle(function.new.symbol)
     if _cv(old) == _cv(new):
         yield Note("the member function's reference qualifier differs", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def symbol_class_key_changed(symbol: Changed[Rekeyed]) -> Iterator[Note]:
+    """A type in the decorated name of an export of a DLL became a class, or a struct.
+
+    Visual C++ writes ``struct P`` and ``class P`` differently into the names of all that mention P. Built programs ask
+    for the old name, which is gone, and do not start. Other compilers make no difference.
+
+    Fix: declare the type with the same class key as before, in every header and source file.
+    """
+    from abistore.model.mangling.microsoft import decoration  # ELF files have none
+
+    old, new = (decoration(each.symbol, class_keys=True) for each in (symbol.old, symbol.new))
+    yield Note("a type in the decorated name has another class key", str(old), str(new))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 144
+ENGINE: Final = 145
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "06fa93f934627203"
+CORPUS: Final = "baf87e22301335d4"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""

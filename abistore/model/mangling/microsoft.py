@@ -15,19 +15,24 @@ LONGEST: Final = 1 << 12
 Told = TypeVar("Told")
 
 
-def _told(symbol: str, read: Callable[[DecoratedName], Told], start: int = 1) -> Told | None:
+def _told(
+    symbol: str, read: Callable[[DecoratedName], Told], start: int = 1, *, class_keys: bool = False
+) -> Told | None:
     """What the letters from ``start`` on tell; ``None`` where they cannot be read, or would become too long."""
     try:
-        return read(DecoratedName(symbol, start))
+        return read(DecoratedName(symbol, start, class_keys=class_keys))
     except (Unreadable, IndexError, ValueError):
         return None
 
 
-def decoration(symbol: str) -> Decoration | None:
-    """What the letters of ``symbol`` tell; ``None`` where they cannot be read, and of what no source declares."""
+def decoration(symbol: str, *, class_keys: bool = False) -> Decoration | None:
+    """What the letters of ``symbol`` tell; ``None`` where they cannot be read, and of what no source declares.
+
+    ``class_keys`` spells ``struct P`` and ``class P`` for types, which have different letters.
+    """
     if not is_decorated(symbol) or len(symbol) > LONGEST or not is_declared(symbol):
         return None
-    return _told(symbol, DecoratedName.decoration)
+    return _told(symbol, DecoratedName.decoration, class_keys=class_keys)
 
 
 def is_private(symbol: str) -> bool:
@@ -41,12 +46,18 @@ def without_letters(symbol: str, *, qualifiers: bool = False) -> str:
 
     With ``qualifiers`` only those of the object may differ: ``const``, ``volatile``, ``&`` and ``&&``.
     """
-    found = decoration(symbol)
+    found = decoration(symbol, class_keys=qualifiers)
     if found is None:
         return symbol
     if qualifiers:
         return str(replace(found, qualifiers=""))
     return found.name if found.parameters is None else f"{found.name}({found.parameters})"
+
+
+def without_class_keys(symbol: str) -> str:
+    """What two decorated names have in common whose types are a ``struct`` in one and a ``class`` in the other."""
+    found = decoration(symbol)
+    return symbol if found is None else str(found)
 
 
 def class_of(symbol: str) -> str:

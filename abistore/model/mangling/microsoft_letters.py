@@ -32,7 +32,7 @@ BUILTINS: Final = {
 }
 
 
-KEYWORDS: Final = frozenset("TUV")
+CLASS_KEYS: Final = {"T": "union", "U": "struct", "V": "class"}
 
 
 POINTERS: Final = {

@@ -13,11 +13,11 @@ import msgspec
 from abistore.model.mangling.microsoft_letters import (
     ACCESSES,
     BUILTINS,
+    CLASS_KEYS,
     CONSTRUCTOR,
     CONVENTIONS,
     CONVERSION,
     DESTRUCTOR,
-    KEYWORDS,
     OF_VARIABLES,
     OPERATORS,
     POINTERS,
@@ -57,10 +57,14 @@ class Decoration(msgspec.Struct, frozen=True):
 
 
 class DecoratedName:
-    """One decorated name, read from left to right; every method raises :class:`Unreadable` where it cannot go on."""
+    """One decorated name, read from left to right; every method raises :class:`Unreadable` where it cannot go on.
 
-    def __init__(self, symbol: str, start: int = 1) -> None:
+    Types are spelled as elsewhere, or with their ``class_keys``: ``struct P``.
+    """
+
+    def __init__(self, symbol: str, start: int = 1, *, class_keys: bool = False) -> None:
         self._text = symbol
+        self._class_keys = class_keys
         self._at = start
         self._names: list[str] = []
         self._types: list[str] = []
@@ -90,7 +94,7 @@ class DecoratedName:
         while self.peek() in "EFI" and self.peek():
             self._at += 1
         words = QUALIFIERS.get(self.peek(), "")
-        return Decoration(name, access, "static" if access else "", "", f"{made} {words}".rstrip(), None, "")
+        return Decoration(name, access, "static" if access else "", "", _qualified(made, words), None, "")
 
     def _of_function(self, name: str) -> Decoration:
         letter = self._next()
@@ -269,7 +273,7 @@ class DecoratedName:
             words = QUALIFIERS.get(self._next())
             if words is None:
                 raise Unreadable
-            return f"{self._type()} {words}".rstrip()
+            return _qualified(self._type(), words)
         return self._type()
 
     def _type(self) -> str:
@@ -287,11 +291,14 @@ class DecoratedName:
             if word in BUILTINS:
                 self._at += length
                 return BUILTINS[word]
-        if self._takes("W4") or (self.peek() in KEYWORDS and self._next()):
+        if self._takes("W4"):
             return self.qualified()
+        if self.peek() in CLASS_KEYS:
+            key = f"{CLASS_KEYS[self._next()]} "
+            return f"{key if self._class_keys else ''}{self.qualified()}"
         if self._takes("$$C"):
             words = QUALIFIERS[self._next()] if self.peek() in QUALIFIERS else ""
-            return f"{self._type()} {words}".rstrip()
+            return _qualified(self._type(), words)
         if self._takes("$$A6"):
             result, parameters = self._function()
             return f"{result} ({parameters})"
@@ -316,14 +323,14 @@ class DecoratedName:
         if letter in "QRST":
             owner = self.qualified()
             words = QUALIFIERS["ABCD"["QRST".index(letter)]]
-            target = f"{self._type()} {words}".rstrip()
+            target = _qualified(self._type(), words)
             return f"{target} {owner}::{sign}{own}"
         words = QUALIFIERS.get(letter, "-")
         if words == "-":
             raise Unreadable
         if self._takes("Y"):
             return self._array(f"({sign}{own})", words)
-        target = f"{self._type()} {words}".rstrip()
+        target = _qualified(self._type(), words)
         return f"{target}{sign}{own}"
 
     def _array(self, declarator: str, words: str = "") -> str:
@@ -352,3 +359,8 @@ class DecoratedName:
         if words is None:
             raise Unreadable
         return "".join(f" {each}" for each in (words, reference) if each)
+
+
+def _qualified(type: str, words: str) -> str:
+    """A type with its qualifiers, which the letters of a pointer tell once more: ``int* const``."""
+    return type if not words or type.endswith(f" {words}") else f"{type} {words}"

@@ -13,6 +13,7 @@ from abistore.compare.diff.parts import (
     Linkage,
     Lookalike,
     Redecorated,
+    Rekeyed,
     RenamedSymbol,
     Renaming,
     Requalified,
@@ -210,7 +211,12 @@ def single(
 ) -> Iterator[tuple[str, str, type[RenamedSymbol]]]:
     """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
-    keys = ((without_qualifiers, Requalified), (_without_letters, Redecorated), (c_name, Linkage))
+    keys = (
+        (without_qualifiers, Requalified),
+        (_without_class_keys, Rekeyed),
+        (_without_letters, Redecorated),
+        (c_name, Linkage),
+    )
     for key, shape in keys:
         pairs = _by_key(gone, come, key)
         if shape is Linkage:
@@ -219,6 +225,14 @@ def single(
         yield from ((old, new, shape) for old, new in pairs)
     for old, new in _lookalikes(context, gone, come):
         yield old, new, Lookalike
+
+
+def _without_class_keys(symbol: str) -> str:
+    if not is_decorated(symbol):
+        return symbol
+    from abistore.model.mangling.microsoft import without_class_keys  # ELF files have none
+
+    return without_class_keys(symbol)
 
 
 def _without_letters(symbol: str) -> str:
