@@ -12,9 +12,10 @@ ROOT = Path(__file__).parent
 
 OTHER_PROGRAMS = re.compile(
     r"\b(clang|lld|llvm-\w+|dsymutil|zig|ziglang|rustc|pahole|abidw|abidiff|abi-dumper|dwz|eu-strip|debuginfod)\b"
-    r"|\b(chromium|groff|mount|npm|node)\b|-linux-gnu|-musl|mingw|^dylib"
+    r"|\b(chromium|groff|npm)\b|-linux-gnu|-musl|mingw|^dylib"
+    r"|^(i[36]86|aarch64|arm|armhf|ppc64le|riscv64|s390x)(-|$)"
 )
-"""Programs of packages that ``tests/run`` installs for the tiers after the first only."""
+"""Programs of packages that ``tests/run`` installs for the tiers after the first only, and what these build for."""
 
 ON_A_SERVER = ("cli/test_postgresql.py", "store/test_ingest.py", "store/test_log.py")
 """Modules whose tests ask PostgreSQL in the first tier too; those of others do so in the full tier."""
@@ -27,8 +28,6 @@ def belongs_to_full_tier(item: pytest.Item) -> bool:
     """Whether a parameter of the test names a program of the other tiers, or a server that few modules ask first."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     if any(OTHER_PROGRAMS.search(each if isinstance(each, str) else repr(each)) for each in parameters.values()):
-        return True
-    if parameters.get("machine", "x86_64") != "x86_64":  # for which a cross compiler builds
         return True
     return "postgresql" in parameters.values() and item.path.relative_to(ROOT).as_posix() not in ON_A_SERVER
 

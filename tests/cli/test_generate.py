@@ -51,6 +51,7 @@ def test_a_function_that_comes_back_is_counted_from_then(plain: Call) -> None:
     assert " close_it@Base 1.3\n" in plain("generate", "debian-symbols", "libcase").out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("history", "latest"), [("plain", "1.2"), ("versioned", "1.1")])
 def test_dpkg_finds_nothing_to_add_to_the_symbols(
     history: str, latest: str, request: pytest.FixtureRequest, tmp_path: Path

@@ -245,6 +245,7 @@ def test_the_c_library_of_mingw_is_found_beside_its_compiler() -> None:
 MACOS = [Target("macho", machine, 64, "little", "macos") for machine in ("aarch64", "x86_64")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", MACOS)
 @pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17"])
 def test_cpp_headers_of_macos_are_read_with_its_own_standard_library(target: Target, standard: str) -> None:
@@ -257,6 +258,7 @@ def test_cpp_headers_of_macos_are_read_with_its_own_standard_library(target: Tar
     assert errors(tools, f"{SYSTEM}#include <stdio.h>\n#include <stdatomic.h>\nFILE *f(size_t);", "-xc") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", MACOS)
 def test_built_in_functions_of_newer_compilers_give_their_values(target: Target) -> None:
     told = "".join(f'static_assert({each}, "");\n' for each in BUILT_IN)

@@ -223,6 +223,7 @@ def test_declarations_are_located_relative_to_the_build(compiler: str) -> None:
     assert found.snapshot.locations[Name("function", "f")] == Location("case.c", 2)
 
 
+@pytest.mark.full
 def test_gcc_and_clang_agree_on_a_c_library() -> None:
     source = """
     #include <stdio.h>

@@ -92,6 +92,7 @@ def test_virtual_methods_stand_in_slot_order_with_their_destructor(compiler: str
         assert (method.virtual, method.slot) == ("virtual", 1)
 
 
+@pytest.mark.full
 def test_clang_tells_pure_methods_and_gcc_does_not() -> None:
     source = "struct Pure { virtual void f() = 0; virtual void g(); }; void Pure::g() {}"
     pure = [[method.pure for method in layout(source, compiler).record("Pure").virtuals] for compiler in CPP]
@@ -318,6 +319,7 @@ def test_functions_that_gcc_folds_with_others_keep_their_own_declarations() -> N
     assert found.snapshot.evidence_of("layout").state == "full"
 
 
+@pytest.mark.full
 def test_gcc_and_clang_agree_on_a_cpp_library() -> None:
     """Left out of the comparison: what only clang records (pure methods, how classes are passed)."""
     source = """

@@ -111,6 +111,7 @@ def _versions(recorded: list[int]) -> str:
     return "always" if len(recorded) == len(VERSIONS) else f"from {recorded[0]}"
 
 
+@pytest.mark.full
 def test_the_table_in_the_documentation_is_what_compilers_record(request: pytest.FixtureRequest) -> None:
     page = PROJECT / "docs" / "recorded.md"
     text = page.read_text()

@@ -160,6 +160,7 @@ def test_a_client_reaches_a_server_that_runs(client: str, printed: Printed, runn
     assert "abistore mcp token FILE" in said
 
 
+@pytest.mark.full
 def test_claude_desktop_reaches_a_server_that_runs_by_a_bridge(
     printed: Printed, running: Served, tmp_path: Path
 ) -> None:

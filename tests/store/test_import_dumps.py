@@ -66,6 +66,7 @@ def stored(results: tuple[Ingested, ...]) -> list[tuple[str, str]]:
     return [(result.status, result.release.version if result.release else result.code) for result in results]
 
 
+@pytest.mark.full
 def test_a_folder_of_dumps_is_a_history_that_real_releases_go_on_with(folder: Path, address: str) -> None:
     results = import_(folder, database=address)
     assert stored(results) == [("stored", version) for version in ("1.0", "1.1", "1.2", "1.3", "1.10")]
@@ -88,6 +89,7 @@ def test_a_folder_of_dumps_is_a_history_that_real_releases_go_on_with(folder: Pa
     assert NOT_RECORDED in {each.reason for each in last.not_checked}
 
 
+@pytest.mark.full
 def test_the_log_of_a_declaration_has_no_change_that_only_the_evidence_makes(folder: Path, address: str) -> None:
     import_(folder, database=address)
     ingest(build_library(SOURCES["2.0"]), IngestPlan(version="2.0"), database=address)
@@ -105,11 +107,13 @@ def test_the_log_of_a_declaration_has_no_change_that_only_the_evidence_makes(fol
     ]
 
 
+@pytest.mark.full
 def test_importing_again_changes_nothing(folder: Path, address: str) -> None:
     import_(folder, database=address)
     assert {status for status, _ in stored(import_(folder, database=address))} == {"known"}
 
 
+@pytest.mark.full
 def test_a_damaged_dump_fails_alone_and_says_so(folder: Path, address: str) -> None:
     damaged = folder / "libcase-1.3.abi"
     damaged.write_bytes(damaged.read_bytes()[:2000])
@@ -121,6 +125,7 @@ def test_a_damaged_dump_fails_alone_and_says_so(folder: Path, address: str) -> N
     assert [each.version for each in releases("libcase", database=address)] == ["1.0", "1.1", "1.2", "1.10"]
 
 
+@pytest.mark.full
 def test_a_list_gives_the_versions(folder: Path, address: str, tmp_path: Path) -> None:
     (folder / "libcase-1.10.abi").rename(folder / "last.abi")
     listed = tmp_path / "versions.csv"
@@ -132,6 +137,7 @@ def test_a_list_gives_the_versions(folder: Path, address: str, tmp_path: Path) -
         import_(folder, versions=listed, database=address)
 
 
+@pytest.mark.full
 def test_a_dump_without_a_version_fails_and_says_what_to_give(folder: Path, address: str) -> None:
     (folder / "libcase-1.10.abi").rename(folder / "last.abi")
     (failed,) = (each for each in import_(folder, database=address) if each.status == "failed")

@@ -63,18 +63,21 @@ SYMBOL = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["v1", "v2", "rich"])
 def test_the_abixml_of_a_library_equals_the_library(name: str) -> None:
     library = real_library(name)
     assert_no_change(dump_of(library, "abixml"), read(library, OPTIONS))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("language", "source"), [("c", C), ("c++", CPP)])
 def test_what_abidw_leaves_out_is_no_change(language: str, source: str) -> None:
     library = build_library(source, language=language)
     assert_no_change(dump_of(library, "abixml"), read(library, OPTIONS))
 
 
+@pytest.mark.full
 def test_two_abixml_files_differ_as_their_libraries_do() -> None:
     libraries = [real_library(f"v{number}") for number in (1, 2)]
     dumps = [dump_of(each, "abixml") for each in libraries]
@@ -83,6 +86,7 @@ def test_two_abixml_files_differ_as_their_libraries_do() -> None:
     assert found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "label",
     [
@@ -97,6 +101,7 @@ def test_cases_of_rules_are_found_through_abixml(label: str) -> None:
     assert not (seen.failed or seen.false or seen.missed or seen.invented)
 
 
+@pytest.mark.full
 def test_symbols_have_their_versions_aliases_types_and_binding() -> None:
     snapshot = dump_of(real_library("rich"), "abixml")
     symbols = snapshot.entries["symbol"]
@@ -112,6 +117,7 @@ def test_symbols_have_their_versions_aliases_types_and_binding() -> None:
     assert c.facts == Library("shared", "libcase.so.1")
 
 
+@pytest.mark.full
 def test_a_function_of_which_abidw_drops_parameters_is_not_described() -> None:
     snapshot = dump_of(build_library(CPP, language="c++"), "abixml")
     assert not snapshot.variants("layout", Name("function", "_Z6memberM1Dii"))
