@@ -47,6 +47,7 @@ NEEDS = re.compile(
 LONGEST = (
     *("examples/test_case_studies.py", "extract/headers/test_standard.py", "cli/test_secrets.py"),
     *("fuzz/test_fuzz.py", "extract/test_elf_symbols.py", "store/test_merging_laws.py", "project/test_wheel.py"),
+    "test_pairs.py",
 )
 """Modules with a test that takes ten seconds or more: begun last, it would leave the other processors idle."""
 
