@@ -76,7 +76,7 @@ def _snapshot(text: bytes, known: dict[bytes, Row]) -> Snapshot:
     """A snapshot that :func:`pack` wrote, which needs none of the checks that one from elsewhere does."""
     head, _, names = text.partition(NAMES)
     rows = []
-    for line in names.removesuffix(END).split(BETWEEN):
+    for line in filter(None, names.removesuffix(END).split(BETWEEN)):
         row = known.get(line)
         if row is None:
             row = known[line] = _decode(line)
