@@ -42,6 +42,12 @@ def _names_by_number(snapshot: Snapshot) -> Mapping[int, Name]:
     return {ordinal: name for name, ordinal in sorted(ordinals.items(), reverse=True) if ordinal is not None}
 
 
+def exports_by_number(snapshot: Snapshot) -> Mapping[int, Name]:
+    """All exports of a DLL by the numbers that programs may ask for them by, with names and without."""
+    nameless = {int(name.spelling[1:]): name for name in snapshot.entries.get("symbol", {}) if is_number(name)}
+    return {**nameless, **_names_by_number(snapshot)}
+
+
 def beside_names(snapshot: Snapshot, pairs: Sequence[tuple[Name, Name]]) -> Snapshot:
     """The snapshot with what has a name exported by its number as well."""
     entries = dict(snapshot.entries)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.compare.scopes.numbers import exports_by_number
 from abistore.model.findings import Impact
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, ConsumerDetails, asks_for, base_name
 from abistore.model.labels.sonames import library_name
@@ -55,7 +56,7 @@ class ReleaseNeeds:
             for name, shapes in snapshot.entries.get("symbol", {}).items()
             if name.kind in EXPORTS
         }
-        self._ordinals = {each.ordinal for shapes in self._symbols.values() for each in shapes}
+        self._ordinals = exports_by_number(snapshot) if snapshot.target.format == "pe" else {}
         self._exported = {name.spelling for name in known if name.kind in EXPORTS}
         self._described = {name for name in known if name.kind not in EXPORTS}
         self._types = snapshot.entries.get("layout", {})
@@ -82,9 +83,7 @@ class ReleaseNeeds:
     def ordinals(self, symbols: Collection[str]) -> frozenset[str]:
         """The exports that are asked for by their number, ``#12``."""
         asked = {int(each[1:]) for each in symbols if each.startswith("#")}
-        return frozenset(
-            symbol for symbol, shapes in self._symbols.items() if any(one.ordinal in asked for one in shapes)
-        )
+        return frozenset(self._ordinals[each].spelling for each in asked if each in self._ordinals)
 
     def lacking(self, own: Iterable[ConsumedSymbol]) -> Iterator[BrokenBy]:
         """The symbols and versions that are missing, and data of another size."""

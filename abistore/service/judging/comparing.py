@@ -97,10 +97,11 @@ def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
 def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[Snapshot]) -> Report:
     if not programs:
         return report
-    from abistore.service.judging.programs import for_programs, read_program
+    from abistore.service.judging.programs import for_programs, numbered, read_program
 
+    old = tuple(old)
     exports = {name.spelling for side in old for name in side.entries.get("symbol", {}) if name.kind in EXPORTS}
-    return for_programs(report, [read_program(each) for each in programs], exports)
+    return for_programs(report, [read_program(each) for each in programs], exports, numbered(old))
 
 
 def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:

@@ -2,39 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
+from abistore.compare.scopes.numbers import exports_by_number
 from abistore.errors import UsageError
 from abistore.model.findings import VERDICT_OF, Impact, Verdict
-from abistore.model.names import EXPORTS
+from abistore.model.names import EXPORTS, Name, is_number
 from abistore.model.snapshot import Snapshot
 from abistore.model.tables import Import, Library
 from abistore.report.model import Report, ReportedFinding, Summary, VerdictName, every
 from abistore.service.snapshots import ExtractOptions, capture
 
+NONE: Final[Mapping[tuple[str, int], str]] = {}
+
 
 class BuiltProgram(msgspec.Struct, frozen=True):
-    """A program or library as the dynamic linker meets it: the symbols and the libraries that it asks for."""
+    """A program or library as the dynamic linker meets it: the symbols and the libraries that it asks for.
+
+    ``numbers`` are the exports of DLLs that it asks for by number, each with the DLL: ``("foo.dll", 7)``.
+    """
 
     name: str
     imports: frozenset[str]
     needed: tuple[str, ...]
+    numbers: frozenset[tuple[str, int]] = frozenset()
 
 
 def read_program(path: str | Path) -> BuiltProgram:
     """The program at ``path``. Raises :class:`InputError` and its kinds."""
     snapshot = capture(path, options=ExtractOptions(layout=False, programs=True))
-    return BuiltProgram(Path(path).name, frozenset(_imports(snapshot)), _needed(snapshot))
+    numbers = frozenset(_numbers(snapshot))
+    return BuiltProgram(Path(path).name, frozenset(_imports(snapshot)), _needed(snapshot), numbers)
 
 
 def _imports(snapshot: Snapshot) -> Iterable[str]:
     for name, shapes in snapshot.entries.get("symbol", {}).items():
-        if any(isinstance(shape, Import) for shape in shapes):
+        if any(isinstance(shape, Import) for shape in shapes) and not _is_number(name):
             yield name.spelling
+
+
+def _numbers(snapshot: Snapshot) -> Iterable[tuple[str, int]]:
+    for name, shapes in snapshot.entries.get("symbol", {}).items():
+        for shape in shapes:
+            if isinstance(shape, Import) and shape.library and _is_number(name):
+                yield shape.library, int(name.spelling[1:])
+
+
+def _is_number(name: Name) -> bool:
+    return name.kind == "import" and is_number(Name("function", name.spelling))
+
+
+def numbered(old: Iterable[Snapshot]) -> Mapping[tuple[str, int], str]:
+    """The exports of DLLs by what programs ask for them by: the DLL and a number."""
+    return {
+        (snapshot.facts.name, number): name.spelling
+        for snapshot in old
+        if snapshot.target.format == "pe" and snapshot.facts and snapshot.facts.name
+        for number, name in exports_by_number(snapshot).items()
+    }
 
 
 def _needed(snapshot: Snapshot) -> tuple[str, ...]:
@@ -42,16 +71,22 @@ def _needed(snapshot: Snapshot) -> tuple[str, ...]:
     return facts.needed if isinstance(facts, Library) else ()
 
 
-def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Collection[str]) -> Report:
+def for_programs(
+    report: Report,
+    programs: Sequence[BuiltProgram],
+    exports: Collection[str],
+    numbers: Mapping[tuple[str, int], str] = NONE,
+) -> Report:
     """The report with the findings set aside that no program meets, and the verdict of the others.
 
     A program meets a finding through the exports that it imports: the changed one, or one of those that the finding
     affects. What concerns the library as a whole stays. What breaks sources does not concern what is built.
-    ``exports`` are the old side's. Raises :class:`UsageError` for a program that imports none of these.
+    ``exports`` are the old side's, and ``numbers`` those of DLLs by number. Raises :class:`UsageError` for a program
+    that imports none of these.
     """
     if not programs:
         return report
-    used = [_used(program, exports, report) for program in programs]
+    used = [_used(program, exports, numbers, report) for program in programs]
     imports = frozenset[str]().union(*used)
     names = ", ".join(program.name for program in programs)
     kept, aside = list[ReportedFinding](), list[ReportedFinding]()
@@ -72,8 +107,10 @@ def for_programs(report: Report, programs: Sequence[BuiltProgram], exports: Coll
     )
 
 
-def _used(program: BuiltProgram, exports: Collection[str], report: Report) -> frozenset[str]:
-    used = program.imports.intersection(exports)
+def _used(
+    program: BuiltProgram, exports: Collection[str], numbers: Mapping[tuple[str, int], str], report: Report
+) -> frozenset[str]:
+    used = program.imports.intersection(exports) | {numbers[each] for each in program.numbers if each in numbers}
     if used:
         return used
     linked = f"; it needs {', '.join(program.needed[:3])}" if program.needed else "; it needs no shared library"
