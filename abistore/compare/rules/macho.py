@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.compare.classify.linker_directives import differently_linked, recorded_differently
 from abistore.compare.context import Context
+from abistore.compare.diff.exported.linker_directives import differently_linked, recorded_differently
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
