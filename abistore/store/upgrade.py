@@ -24,7 +24,7 @@ def upgrade(url_or_path: str | Path, busy_seconds: float = 60) -> StoreUpgrade:
 
     Raises :class:`SchemaMismatch` where the store is newer or none, :class:`StoreError` where it cannot be written.
     """
-    database = connect(url_or_path, write=True, create=False, busy_seconds=busy_seconds)
+    database = connect(url_or_path, write=True, create=False, busy_seconds=busy_seconds, settle=True)
     try:
         found = revision(database)
         if found is None:

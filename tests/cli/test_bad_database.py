@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import Call, Done
 
@@ -131,3 +133,17 @@ def test_a_full_disk_leaves_the_store_as_it_was(stored: Call, database: Path) ->
     assert "Traceback" not in done.stderr
     assert stored("list", "--json").json == before
     assert stored("db", "check").out == "sound\n"
+
+
+def test_a_gate_beside_a_copy_without_its_log_is_red(
+    abistore: Call, database: Path, old: Path, added: Path, new: Path, tmp_path: Path
+) -> None:
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    with Store.open(database, write=True):
+        assert abistore("ingest", added, "--version", "1.1", "--set-baseline").code == 0
+        with Store.open(database, write=True) as other:
+            other.set_baseline(other.lines()[0], "release", "1.0")
+            copy = shutil.copy(database, tmp_path / "artifact.db")
+    for words in (("gate", old, "--version", "2"), ("baseline", "list"), ("verify",)):
+        done = abistore(*words, "--db", copy)
+        assert (done.code, "the last commits may be missing" in done.err) == (74, True)

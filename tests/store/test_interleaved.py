@@ -16,6 +16,7 @@ from abistore.compare.policies.ruling import Ruling
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
+from abistore.service.administration.baselines import set_baseline
 from abistore.service.ingest import admission
 from abistore.service.ingest.gates import Gate
 from abistore.service.ingest.ingesting import ingest
@@ -131,11 +132,12 @@ def test_where_others_move_on_and_on_they_wait_at_last(based: str, meanwhile: Me
     names = [f"step{number}" for number in range(admission.ATTEMPTS)]
 
     def step(number: int) -> Callable[[], object]:
-        return lambda: ingest(
-            [built(*names[: number + 1])],
-            IngestPlan(version=f"1.{number + 1}", gate=Gate(channel="release")),
-            database=based,
-        )
+        def move_on() -> None:
+            (done,) = ingest([built(*names[: number + 1])], IngestPlan(version=f"1.{number + 1}"), database=based)
+            assert done.release
+            set_baseline(done.release.reference, database=based)
+
+        return move_on
 
     judged = meanwhile(*(step(number) for number in range(admission.ATTEMPTS)))
     result = ingested(based, built(*names, "mine"), "2.0", channel="release")

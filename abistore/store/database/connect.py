@@ -14,8 +14,13 @@ from abistore.store.database.database import Database
 from abistore.urls import EXAMPLE, masked
 
 
-def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float) -> Database:
-    """Open a database, of whatever content. Raises :class:`StoreError` where that cannot be done."""
+def connect(
+    url_or_path: str | Path, *, write: bool, create: bool, busy_seconds: float, settle: bool = False
+) -> Database:
+    """Open a database, of whatever content. Raises :class:`StoreError` where that cannot be done.
+
+    With ``settle`` somebody says that an SQLite file misses no commits.
+    """
     text = os.fspath(url_or_path)
     url = _url(text) if "://" in text else None
     if url is not None and url.get_backend_name() == "postgresql":
@@ -23,7 +28,7 @@ def connect(url_or_path: str | Path, *, write: bool, create: bool, busy_seconds:
 
         return postgresql.connect(url, write=write, busy_seconds=busy_seconds)
     path = Path(text if url is None else url.database or "")
-    return sqlite.connect(path, write=write, create=create, busy_seconds=busy_seconds)
+    return sqlite.connect(path, write=write, create=create, busy_seconds=busy_seconds, settle=settle)
 
 
 def _url(text: str) -> URL:

@@ -85,3 +85,4 @@ def _copy(path: Path, destination: Path) -> None:
         source.backup(target)
         # a copy stands alone: no write-ahead log beside it
         target.execute("PRAGMA journal_mode = DELETE")
+        target.execute("PRAGMA user_version = 0")

@@ -28,6 +28,12 @@ APPLICATION_ID: Final = 0x61626973
 TURN: Final = 250
 """Milliseconds of one turn of waiting for a lock."""
 
+LOGGED: Final = 1
+"""``user_version`` while commits may stand in the write-ahead log alone; 0 where the file is whole by itself."""
+
+SETTLING: Final = 2_000
+"""Milliseconds to wait for others before a file is left that says so: they leave it, too."""
+
 _DRIVER: Final[ContextVar[sqlite3.Connection | None]] = ContextVar("driver", default=None)
 """The connection that SQLAlchemy is about to be given."""
 
@@ -74,13 +80,59 @@ class SQLite(Database):
         ((patience,),) = self.command("PRAGMA busy_timeout")
         self.command(f"PRAGMA busy_timeout = {min(patience, TURN)}")
         try:
-            for _ in range(patience // TURN):
-                with suppress(StoreBusy):
-                    self.command("BEGIN IMMEDIATE")
-                    return
-            self.command("BEGIN IMMEDIATE")
+            self._wait_for_lock(patience)
+            while self._says_whole():
+                self._say_logged()
+                self._wait_for_lock(patience)
         finally:
             self.command(f"PRAGMA busy_timeout = {patience}")
+
+    def _wait_for_lock(self, patience: int) -> None:
+        for _ in range(patience // TURN):
+            with suppress(StoreBusy):
+                self.command("BEGIN IMMEDIATE")
+                return
+        self.command("BEGIN IMMEDIATE")
+
+    def _says_whole(self) -> bool:
+        """Whether the file would not tell that it lacks what is committed now, if it were copied without its log."""
+        ((journal,),) = self.command("PRAGMA journal_mode")
+        return str(journal) == "wal" and not self._says_logged()
+
+    def _says_logged(self) -> bool:
+        ((said,),) = self.command("PRAGMA user_version")
+        return int(said) == LOGGED
+
+    def _say_logged(self) -> None:
+        """Say in the file itself, before anything else is committed, that commits may stand in the log alone."""
+        self.command(f"PRAGMA user_version = {LOGGED}")
+        self.command("COMMIT")
+        self.command("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def settle(self) -> None:
+        """Say that the file is whole by itself, behind all commits of the log, and bring as much of that as is free.
+
+        Whoever brings the rest, such as SQLite when the last one leaves, brings the commits before this word.
+        Raises :class:`StoreBusy` while another one writes, who says it then.
+        """
+        ((patience,),) = self.command("PRAGMA busy_timeout")
+        self.command(f"PRAGMA busy_timeout = {min(patience, SETTLING)}")
+        self.command("PRAGMA query_only = OFF")
+        try:
+            if self._says_logged():
+                self.command("PRAGMA user_version = 0")
+            self.command("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            self.command(f"PRAGMA query_only = {'OFF' if self.writable else 'ON'}")
+            self.command(f"PRAGMA busy_timeout = {patience}")
+
+    def close(self) -> None:
+        """Release the connection. The last one leaves a file that is whole by itself."""
+        if not (self.connection.closed or self.connection.invalidated or self.in_transaction):
+            with suppress(StoreError):  # the log stays beside the file, which says that it is needed
+                if _says_logged(self.path) or self._says_logged():
+                    self.settle()
+        super().close()
 
     def hold_tables(self, names: Sequence[str]) -> None:
         """Nobody else writes within a transaction that writes."""
@@ -178,8 +230,11 @@ class SQLite(Database):
             yield f"database: row {row} of {table} refers to nothing in {parent}"
 
 
-def connect(path: Path, *, write: bool, create: bool, busy_seconds: float) -> SQLite:
-    """Open a file, whatever it holds. Raises :class:`StoreError` where that cannot be done."""
+def connect(path: Path, *, write: bool, create: bool, busy_seconds: float, settle: bool = False) -> SQLite:
+    """Open a file, whatever it holds. Raises :class:`StoreError` where that cannot be done.
+
+    With ``settle`` somebody says that no commits are missing in a file whose log is not there.
+    """
     if not path.name or path.name == ":memory:":
         raise UsageError("a store needs a file", "give a path")
     exists = _exists(path)
@@ -189,6 +244,8 @@ def connect(path: Path, *, write: bool, create: bool, busy_seconds: float) -> SQ
         raise StoreError(
             f"{path}: no such database", "create it with `abistore db init`, or by a first `abistore ingest`"
         )
+    if exists and not settle:
+        _check_log(path)
     made = None if exists else _make_folder(path.parent)
     empty = not exists or path.stat().st_size == 0
     if write or (empty and create) or _writable(path):
@@ -210,6 +267,27 @@ def _exists(path: Path) -> bool:
     if path.exists() and not path.is_file():
         raise StoreError(f"{path}: is not a file", "give the path of a database file")
     return path.exists()
+
+
+def _says_logged(path: Path) -> bool:
+    """Whether the file itself, without its log, says that commits may stand in the log alone."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError:  # opening the database says what is wrong
+        return False
+    return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[60:64], "big") == LOGGED
+
+
+def _check_log(path: Path) -> None:
+    """Raise :class:`StoreError` for a file that says so where there is no log: its last commits may be missing."""
+    log = path.with_name(f"{path.name}-wal")
+    # asked twice: whoever leaves the store last writes the file, and takes the log away then
+    if all(_says_logged(path) and not log.exists() for _ in range(2)):
+        raise StoreError(
+            f"{path}: the last commits may be missing: they stood in {log.name}, which is not here",
+            "copy both, or better by `abistore db backup`; to go on without what is missing: `abistore db upgrade`",
+        )
 
 
 def _open_unwritable(path: Path, busy_seconds: float) -> SQLite:
