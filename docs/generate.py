@@ -213,7 +213,17 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "symbol": (
         "one exported symbol",
-        ("class_key", "decoration", "default_version", "private_version", "undeclared", "version", "versioning"),
+        (
+            "class_key",
+            "decoration",
+            "default_version",
+            "private_version",
+            "undeclared",
+            "version",
+            "version_code",
+            "version_table",
+            "versioning",
+        ),
     ),
     "symbols": (
         "many exported symbols together",

@@ -13,6 +13,7 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.equivalence import Equivalence
 from abistore.compare.types.renamed_types import find_renames
 from abistore.compare.types.sameness import Sameness
+from abistore.compare.version_pairs import exported, still_meets
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.findings import Side
 from abistore.model.names import Name
@@ -130,9 +131,16 @@ class Context:
         if name.kind in ("function", "variable"):
             return (name,)
         if name not in self._affected:
-            kept = self.new.snapshot.entries.get("symbol", {})
-            self._affected[name] = tuple([each for each in self.old.met_through(name) if kept.get(each)])
+            self._affected[name] = self._meeting(name)
         return self._affected[name]
+
+    def _meeting(self, type: Name) -> tuple[Name, ...]:
+        found, kept = self.old.met_through(type), self.new.snapshot.entries.get("symbol", {})
+        plain = [each for each in found if kept.get(each) and len(kept[each]) == 1]
+        if len(plain) == len(found):
+            return tuple(plain)
+        several = [each for each in found if still_meets(self.old, self.new, each, type)]
+        return tuple(sorted({exported(self.old, self.new, each) for each in several}))
 
     def concerns(self, name: Name) -> bool:
         """Whether programs built against the old release meet ``name``: through exports, or in its public headers."""

@@ -24,6 +24,7 @@ from abistore.model.names import SELF, Facet, Name
 from abistore.model.reach.graph import Reach
 from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign
 from abistore.model.snapshot import Location, Snapshot, Variants
+from abistore.model.symbol_versions import exported_as
 from abistore.model.tables import Library
 
 if TYPE_CHECKING:
@@ -87,11 +88,12 @@ class SideFacts:
         return ExportTable(self.snapshot.entries.get("symbol", {}))
 
     def met_through(self, name: Name) -> tuple[Name, ...]:
-        """The exports that consumers can name through which they meet ``name``, sorted."""
+        """The exports that consumers can name through which they meet ``name``, sorted; of some, a single version."""
         if name not in self._met_through:
             symbols, can_name = self.snapshot.entries.get("symbol", {}), self.consumers.can_name
             reaching = self.reach.exports_reaching(name)
-            self._met_through[name] = tuple([each for each in reaching if symbols.get(each) and can_name(each)])
+            exports = ((each, exported_as(each, symbols)) for each in reaching)
+            self._met_through[name] = tuple([each for each, of in exports if symbols.get(of) and can_name(of)])
         return self._met_through[name]
 
     @cached_property
@@ -158,6 +160,16 @@ class SideFacts:
         """What the file says of itself: SONAME, needed libraries, hardening."""
         found = self.shape(SELF, "symbol")
         return found if isinstance(found, Library) else None
+
+    @property
+    def version_definitions(self) -> tuple[str, ...]:
+        """The version nodes that the library defines."""
+        return self.library.on_elf.version_definitions if self.library else ()
+
+    @property
+    def first_version(self) -> str:
+        """The version node that programs get which ask for none, as far as is known."""
+        return self.library.on_elf.first_version if self.library else ""
 
     @property
     def exporting(self) -> ReleaseExports:

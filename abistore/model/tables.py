@@ -14,6 +14,7 @@ class ElfSymbol(Encoded, frozen=True):
     (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``). ``read_only`` tells
     whether writing to an object kills the process; ``None`` where it is not known, and for what is no object.
     ``unused`` is a weak member of a template's instance that no relocation mentions, as they do its own functions.
+    ``own_place`` is of versions that new links do not get: whether they have another address than the one that does.
     """
 
     chosen_at_load: bool = False
@@ -22,6 +23,7 @@ class ElfSymbol(Encoded, frozen=True):
     protected: bool = False
     read_only: bool | None = None
     unused: bool = False
+    own_place: bool | None = None
 
 
 class MachoSymbol(Encoded, frozen=True):
@@ -79,12 +81,14 @@ class ElfLibrary(Encoded, frozen=True):
     """What only ELF tells of a file; a file that says none of it has none.
 
     ``rpath`` is ``DT_RPATH``. ``version_requirements`` pairs a needed library with a version of it, e.g.
-    ``("libc.so.6", "GLIBC_2.34")``.
+    ``("libc.so.6", "GLIBC_2.34")``. ``first_version`` is the node that programs get which ask for no version, told
+    where some version of an export is not the default.
     """
 
     rpath: tuple[str, ...] = ()
     version_definitions: tuple[str, ...] = ()
     version_requirements: tuple[tuple[str, str], ...] = ()
+    first_version: str = ""
 
 
 class MachoLibrary(Encoded, frozen=True):

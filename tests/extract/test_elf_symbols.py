@@ -68,7 +68,8 @@ def test_each_sort_of_symbol_has_its_shape(machine: str) -> None:
     assert shapes[Name("function", "twin")] == (plain,)
     assert shapes[Name("function", "feeble")] == (replace(plain, weak=True),)
     assert shapes[Name("function", "guarded")] == (replace(plain, elf=protected),)
-    assert set(shapes[Name("function", "shaped")]) == {replace(plain, default=False), replace(plain, version="V2")}
+    former = replace(plain, default=False, elf=ElfSymbol(own_place=True))
+    assert set(shapes[Name("function", "shaped")]) == {former, replace(plain, version="V2")}
     assert shapes[Name("variable", "data")] == (Symbol("data", size=24, version="V2", elf=writable),)
     assert shapes[Name("variable", "tentative")] == (Symbol("data", size=10, version="V2", elf=writable),)
     assert shapes[Name("variable", "thread_local_one")] == (Symbol("thread_local", size=4, version="V2"),)
@@ -88,7 +89,9 @@ def test_the_address_index_equals_nm(machine: str) -> None:
         if letter != "A" and name not in NOISE and not name.startswith("thread_local"):
             thumb = machine == "armhf" and letter in "TW"
             addresses.setdefault(int(address, 16) & ~thumb, set()).add(name)
-    assert exports.by_address == {address: tuple(sorted(names)) for address, names in addresses.items()}
+    found = {at: tuple(exports.versions.get(name, name) for name in names) for at, names in exports.by_address.items()}
+    assert found == {address: tuple(sorted(names)) for address, names in addresses.items()}
+    assert exports.versions == {"shaped@V1": "shaped"}
     assert ("plain", "twin") in exports.by_address.values()
     assert sorted(sum(exports.tls_by_offset.values(), ())) == ["thread_local_one", "thread_local_two"]
     assert 0 in exports.tls_by_offset

@@ -82,6 +82,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("types",),
         ("consumers",),
         ("side",),
+        ("version_pairs",),
         ("context",),
         ("differences",),
         ("rule",),

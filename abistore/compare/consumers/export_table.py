@@ -15,7 +15,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, template_of
 from abistore.model.mangling.symbols import MEMBER, VTABLE, is_mangled, mangled_scope, without_qualifiers
-from abistore.model.names import Name, is_number
+from abistore.model.names import EXPORTS, Name, is_number
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Variants
 from abistore.model.tables import Import, Symbol
@@ -47,6 +47,11 @@ class ExportTable:
         """How many exports have a version."""
         symbols = map(self._symbols.__getitem__, self.names.values())
         return sum([any(isinstance(each, Symbol) and bool(each.version) for each in versions) for versions in symbols])
+
+    @cached_property
+    def of_several_versions(self) -> tuple[Name, ...]:
+        """The exports that have more than one version."""
+        return tuple([name for name, shapes in self._symbols.items() if len(shapes) > 1 and name.kind in EXPORTS])
 
     @cached_property
     def chosen_at_load_time(self) -> frozenset[Name]:

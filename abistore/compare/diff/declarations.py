@@ -30,11 +30,12 @@ from abistore.compare.diff.variants import closest, former_definition
 from abistore.compare.side import SideFacts
 from abistore.compare.types.private_fields import changed_private_data
 from abistore.compare.types.vtables import VirtualTables
+from abistore.compare.version_pairs import default_moved, exported, has_versions, is_of_unknown_version, version_pairs
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.layout.agreement import disagreement
-from abistore.model.names import TYPES, Facet, Name, is_unnamed_enum
+from abistore.model.names import EXPORTS, TYPES, Facet, Name, is_unnamed_enum
 from abistore.model.shapes import Alias, AnyShape, Enum, Function, Named, Opaque, Record
 from abistore.model.snapshot import Variants
 
@@ -53,6 +54,13 @@ class FacetDeclarations:
 
     def deltas(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of the declaration ``name``."""
+        if name.kind in EXPORTS and has_versions(self._context.old, self._context.new, name):
+            if self._facet == "layout":
+                yield from self._of_versions(name)
+                return
+            if default_moved(self._context.old, self._context.new, name):
+                yield from self._of_default(name)
+                return
         old, new = self._shapes(name)
         if self._facet == "source":
             yield from _disagreements(self._context, name)
@@ -65,6 +73,27 @@ class FacetDeclarations:
             yield from self._removed(name, old)
         elif new is not None and not self._came_from(name) and self._comes(name, new):
             yield Added(Subject(name), _main(new))
+
+    def _of_versions(self, name: Name) -> Iterator[Delta[Any]]:
+        """The deltas of what programs get of an export with several versions; each is told once, by what it was."""
+        sides = self._context.old, self._context.new
+        export = exported(*sides, name)
+        if any(is_of_unknown_version(side, export) for side in sides):
+            return
+        for pair in version_pairs(*sides, export):
+            old, new = self._old.get(pair.old), self._new.get(pair.new)
+            told = pair.old == name or (pair.new == name and pair.old not in self._context.differing["layout"])
+            if told and old is not None and new is not None and old != new:
+                for delta in self._changed(export, old, new):
+                    yield msgspec.structs.replace(delta, subject=Subject(export, pair.part))
+
+    def _of_default(self, name: Name) -> Iterator[Delta[Any]]:
+        """What headers say of a default version that built programs do not get: its text alone."""
+        old, new = self._old.get(name), self._new.get(name)
+        if old is not None and new is not None:
+            yield from _texts(name, old, new)
+        else:
+            yield from self._one_sided(name, old, new)
 
     def _shapes(self, name: Name) -> tuple[Variants | None, Variants | None]:
         """What each side shows in this facet, and in no better one."""

@@ -11,11 +11,13 @@ from abistore.compare.consumers.export_table import least, sized
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.library import import_deltas, own_deltas
-from abistore.compare.diff.exported.tables import ExportTables, bound, symbols_of
-from abistore.compare.diff.parts import DefaultVersion, ForeignExports, NodeMove, SymbolVersion
+from abistore.compare.diff.exported.tables import ExportTables
+from abistore.compare.diff.parts import DefaultVersion, ForeignExports, NodeMove, SymbolVersion, VersionCode
 from abistore.compare.diff.unnamed import concealed, unnamed, unused
+from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
+from abistore.model.symbol_versions import bound, given, symbols_of
 from abistore.model.tables import ElfSymbol, MachoSymbol, PeSymbol, Symbol
 from abistore.model.words.elf_symbols import is_read_only
 from abistore.model.words.telling import is_private_node
@@ -59,7 +61,9 @@ def _shared(tables: ExportTables) -> Iterator[Delta[Any]]:
         if old == new:
             continue
         yield from _same_versions(tables.context, name, old, new)
-        for delta in _versions(name, old, new):
+        for version, former in _joined(old, new, tables.context.new):
+            yield Changed(Subject(name, f"version {version}"), VersionCode(version), VersionCode(former))
+        for delta in _versions(name, old, new, tables.context.new.first_version):
             nodes = _moved(delta)
             if nodes is None:
                 yield delta
@@ -85,11 +89,10 @@ def _moved_unseen(context: Context, name: Name, symbol: Symbol, node: str) -> De
 
 def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
     """What differs in each version that both sides have; one that vanished is compared with what a new link gets."""
-    after = {symbol.version: symbol for symbol in new}
     default = bound(new)
     for symbol in sorted(old, key=lambda each: (not each.default, each.version or "")):
-        other = after.get(symbol.version, default)
-        symbol, other = both_known(symbol, other)
+        got = given(new, symbol.version, context.new.first_version)
+        symbol, other = both_known(symbol, got or default)
         if _unversioned(symbol) == _unversioned(other):
             continue
         if not context.old.consumers.can_name(name):
@@ -98,6 +101,24 @@ def _same_versions(context: Context, name: Name, old: Iterable[Symbol], new: Ite
             yield unused(name, symbol, other)
         else:
             yield Changed(Subject(name, "" if symbol.default else f"version {symbol.version}"), symbol, other)
+
+
+def _joined(old: Iterable[Symbol], new: Iterable[Symbol], side: SideFacts) -> Iterator[tuple[str, str | None]]:
+    """The versions that had a place of their own, and share one with the former default now, each with that one."""
+    default = bound(old)
+    other = given(new, default.version, side.first_version)
+    for symbol in old:
+        got = given(new, symbol.version, side.first_version)
+        apart = symbol.elf is not None and symbol.elf.own_place and not is_private_node(symbol.version)
+        lost = got is not None and got.version != symbol.version and side.version_definitions  # a finding of its own
+        if apart and symbol.version and got is not None and other is not None and not lost and _is_one(got, other):
+            yield symbol.version, default.version
+
+
+def _is_one(symbol: Symbol, other: Symbol) -> bool:
+    """Whether two versions of one side are at one place."""
+    places = [each.elf.own_place if each.elf else None for each in (symbol, other)]
+    return symbol is other or sorted(places, key=str) == [False, None] or places == [False, False]
 
 
 def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
@@ -109,7 +130,9 @@ def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
     """Both without what one does not tell: older snapshots and other formats.
 
     That is what memory they lie in, their sizes (of which some formats tell bounds alone), and the words of tables.
+    Which versions share a place is compared by itself.
     """
+    old, new = (msgspec.structs.replace(each, elf=_less(each.elf, own_place=None)) for each in (old, new))
     if None in (is_read_only(old), is_read_only(new)):
         old, new = _without_memory(old), _without_memory(new)
     if (old.size, least(old)) != (new.size, least(new)) and not sized(old, new):
@@ -157,7 +180,7 @@ def _moved(delta: Delta[Any]) -> tuple[str, str] | None:
     return None
 
 
-def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Iterator[Delta[Any]]:
+def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol], first_version: str) -> Iterator[Delta[Any]]:
     """A consumer asks for the version it was linked with; each that vanished is moved, or else removed."""
     before, after = ({each.version: SymbolVersion(each.version, each.default) for each in side} for side in (old, new))
     first, second = (next((each for each in side.values() if each.default), None) for side in (before, after))
@@ -170,9 +193,12 @@ def _versions(name: Name, old: Iterable[Symbol], new: Iterable[Symbol]) -> Itera
             yield Changed(Subject(name), asked, second)
         elif version is not None:
             yield Removed(Subject(name, f"version {version}"), asked)
+        elif first_version and given(new, None, first_version) is None:
+            yield Removed(Subject(name), asked)
     for version in sorted(come, key=lambda each: each or ""):
         yield Added(Subject(name, f"version {version}"), after[version])
-    kept = first.version in after if first else second is not None and second.version in before
-    was, now = (DefaultVersion(each.version if each else None) for each in (first, second))
+    got = given(new, first.version, first_version) if first else None
+    kept = got is not None if first else second is not None and second.version in before
+    was, now = (DefaultVersion(each.version if each else None) for each in (got, second))
     if kept and was != now:
         yield Changed(Subject(name), was, now)

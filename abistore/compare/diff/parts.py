@@ -183,6 +183,12 @@ class DefaultVersion(msgspec.Struct, frozen=True):
     version: str | None
 
 
+class VersionCode(msgspec.Struct, frozen=True):
+    """The version of a symbol whose code or data programs get that ask for a certain one."""
+
+    version: str | None
+
+
 class ExportList(msgspec.Struct, frozen=True):
     """Exports that come or go for one reason; sorted."""
 

@@ -12,6 +12,7 @@ from abistore.compare.diff.exported.numbers import behind, shared_numbers
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
+from abistore.compare.version_pairs import exported, has_versions, is_of_unknown_version, version_pairs
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
     HEADERS_DISAGREE,
@@ -79,6 +80,7 @@ def not_checked(
             yield from _undescribed(context)
             yield from _brought(context)
             yield from _chosen_at_load_time(context)
+            yield from _of_unknown_version(context)
         if facet == "layout" and context.old.exports.numbers:
             yield from _behind_numbers(context)
         for place in PLACES:
@@ -329,13 +331,30 @@ def _behind_numbers(context: Context) -> Iterator[NotChecked]:
     """The exports by number of which a side does not tell what is behind them."""
     both = shared_numbers(context)
     old, new = ({each for each in both if not behind(side, each).told} for side in (context.old, context.new))
-    sides: tuple[tuple[Literal["both", "old", "new"], set[Name]], ...]
+    for side, names in _by_side(old, new):
+        what = f"what is behind {counted(len(names), 'export')} by number is not known"
+        hint = "keep the symbol table of the DLL, or its debug information"
+        yield NotChecked("layout", side, "number-not-described", what, hint, names)
+
+
+def _of_unknown_version(context: Context) -> Iterator[NotChecked]:
+    """Exports with several versions of which a side describes one, and does not tell which."""
+    old, new = (
+        {each for each in side.exports.of_several_versions if is_of_unknown_version(side, each)}
+        for side in (context.old, context.new)
+    )
+    for side, names in _by_side(old, new):
+        some = counted(len(names), "export has", "exports have")
+        what = f"{some} several versions, and which of them is described is not known"
+        hint = "read the library anew with `abistore ingest` or `abistore dump`"
+        yield NotChecked("layout", side, "version-not-recorded", what, hint, names)
+
+
+def _by_side(old: Set[Name], new: Set[Name]) -> Iterator[tuple[Literal["both", "old", "new"], tuple[Name, ...]]]:
+    """The names of both sides, and those of one alone, sorted; none where there are none."""
+    sides: tuple[tuple[Literal["both", "old", "new"], Set[Name]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
-    for side, names in sides:
-        if names:
-            what = f"what is behind {counted(len(names), 'export')} by number is not known"
-            hint = "keep the symbol table of the DLL, or its debug information"
-            yield NotChecked("layout", side, "number-not-described", what, hint, tuple(sorted(names)))
+    yield from ((side, tuple(sorted(names))) for side, names in sides if names)
 
 
 def _exported_only(context: Context, place: Place, names: Collection[Name]) -> Iterator[NotChecked]:
@@ -404,10 +423,18 @@ def _is_left_out(context: Context, name: Name) -> bool:
 
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
-    described = name in context.old.snapshot.entries[facet], name in context.new.snapshot.entries[facet]
-    if described[0] == described[1] or name.kind in TYPES or not context.exported(name):
+    sides = context.old, context.new
+    if name.kind in TYPES or not context.exported(exported(*sides, name)):
         return None
-    return "new" if described[0] else "old"
+    before, after = (side.snapshot.entries[facet] for side in sides)
+    pairs = [(name, name)]
+    if has_versions(*sides, name):
+        if any(is_of_unknown_version(side, exported(*sides, name)) for side in sides):
+            return None
+        found = version_pairs(*sides, exported(*sides, name))
+        pairs = [(each.old, each.new) for each in found if name in (each.old, each.new)]
+    described = next(((old in before, new in after) for old, new in pairs if (old in before) != (new in after)), None)
+    return None if described is None else "new" if described[0] else "old"
 
 
 def declared_only_by(context: Context, facet: Facet, name: Name) -> Place | None:

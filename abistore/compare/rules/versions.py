@@ -11,11 +11,14 @@ from abistore.compare.diff.parts import (
     ExportCounts,
     NodeMove,
     SymbolVersion,
+    VersionCode,
     VersionDefinition,
     VersionRequirement,
 )
 from abistore.compare.diff.version_tags import RUNTIME_FAMILIES, parsed
 from abistore.compare.rule import Note, rule
+from abistore.compare.version_pairs import declared_differently
+from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.tables import Library
@@ -78,17 +81,41 @@ def symbol_version_defined_added(node: Added[VersionDefinition], context: Contex
         yield Note("the version node is new", None, node.new.version)
 
 
+def _has_table(library: Library) -> bool:
+    """Whether a file has a table of symbol versions: linkers make one for what it defines or needs."""
+    return bool(library.on_elf.version_definitions or library.on_elf.version_requirements)
+
+
+def _public_nodes(library: Library) -> str:
+    return ", ".join(each for each in library.on_elf.version_definitions if not is_private_node(each))
+
+
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
     """The library no longer defines any symbol version.
 
     The loader binds programs to its symbols by name only, and warns at each start: "no version information available".
-    Where one symbol had several versions, all programs now get the one that is left.
+    So it does where the library needs versions of others; else `symbol_version_table_removed` tells what happens.
 
     Fix: link with the version script again.
     """
-    if _defines(library.old) and not _defines(library.new):
+    lost = _defines(library.old) and not _defines(library.new)
+    if lost and (_has_table(library.new) or not _public_nodes(library.old)):
         yield Note("no version node is left", ", ".join(library.old.on_elf.version_definitions))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_table_removed(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """The library has no table of symbol versions any more, neither of its own nor of those that it needs.
+
+    A program that asks for a version of one of its symbols is killed when it is bound: glibc takes it as a fault that
+    a library of this name has no table (``check_match: Assertion ... failed``).
+
+    Fix: link with the version script again.
+    """
+    lost = _defines(library.old) and not _has_table(library.new)
+    if lost and context.old.exports.versioned and (nodes := _public_nodes(library.old)):
+        yield Note("no table of symbol versions is left", nodes)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -144,13 +171,16 @@ def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Contex
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_removed(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
-    """One of several versions of an export was removed.
+    """One of several versions of an export was removed, or programs that ask for none find no version any more.
 
-    Programs that were linked when it was the default ask for just this version, which is gone.
+    Programs that were linked when it was the default ask for just this version, which is gone. Those of a release
+    without versions get the default, or that of the first node, and there is neither.
 
     Fix: keep old versions for the life of the SONAME.
     """
-    if _left(context) and not is_private_node(version.old.version):
+    if version.old.version is None:
+        yield Note("programs that ask for no version find none", "no version")
+    elif _left(context) and not is_private_node(version.old.version):
         yield Note("the version of the symbol is gone", version.old.version)
 
 
@@ -196,8 +226,35 @@ def symbol_version_added(version: Added[SymbolVersion]) -> Iterator[Note]:
         yield Note("the symbol has a further version", None, version.new.version)
 
 
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def symbol_version_code_changed(version: Changed[VersionCode]) -> Iterator[Note]:
+    """An old version of a symbol has no code or data of its own any more.
+
+    It was kept for programs that were linked with it. They get what stands behind another version now, which was made
+    to behave in another way.
+
+    Fix: keep the old implementation: ``.symver implementation, name@OLD_NODE``.
+    """
+    yield Note("the version has the code of another one", version.old.version, version.new.version)
+
+
+@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
+def symbol_default_version_changed(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
+    """Another version of an export became the default, and it is declared in another way.
+
+    Built programs keep the old version, which is still there. Sources that are built again get the new one, with other
+    parameters or other types, and may not compile, or have to be changed.
+
+    Fix: nothing for built programs; say in the release notes what callers have to change.
+    """
+    name = version.subject.name
+    if declared_differently(context.old, context.new, name) and version.new.version is not None:
+        was, now = (next(iter(side.snapshot.described(name))) for side in (context.old, context.new))
+        yield Note("a new link gets another declaration", declaration(name, was), declaration(name, now))
+
+
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[Note]:
+def symbol_version_alias_changed(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
     """Another version of an export became the default.
 
     Built programs keep the old version, which is still there. A program that is linked again gets the new one, and one
@@ -205,7 +262,8 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion]) -> Iterator[N
 
     Fix: make sure that both versions can work on the same data.
     """
-    if version.old.version is not None and version.new.version is not None:
+    both = version.old.version is not None and version.new.version is not None
+    if both and not declared_differently(context.old, context.new, version.subject.name):
         yield Note("a new link binds to another version", version.old.version, version.new.version)
 
 

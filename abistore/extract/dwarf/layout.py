@@ -148,7 +148,7 @@ def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -
     for (tls, place), handles in places.items():
         candidates = [each for each in map(shapes.declarations, handles) if not is_bare(each)]
         for symbol in (exports.tls_by_offset if tls else exports.by_address)[place]:
-            chosen = own(symbol, candidates)
+            chosen = own(exports.versions.get(symbol, symbol), candidates)
             if symbol.startswith(CLASS_DATA):
                 continue  # Clang 20 and later have a private member `_vtable$` for it, which no source declares
             if symbol not in others:
@@ -158,13 +158,15 @@ def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -
             else:
                 del others[symbol]
                 enter(symbol, chosen)
-    named = types.info.named(declared & others.keys())
+    several = set(exports.versions.values())  # what has their name and no place may describe any version
+    named = types.info.named((declared & others.keys()) - several)
     for symbol, candidates in others.items():
         if symbol in named:
             found = shapes.declarations(named[symbol])
             enter(symbol, None if is_bare(found) else found)
         else:
-            enter(symbol, alias(symbol, candidates))
+            of_version = exports.versions.get(symbol, symbol) in several  # its code has a name of its own
+            enter(symbol, candidates[0] if of_version and candidates else alias(symbol, candidates))
     return described
 
 

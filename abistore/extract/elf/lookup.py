@@ -10,14 +10,10 @@ import msgspec
 
 from abistore.extract.elf.dynamic import DT_SYMTAB, DynamicSection
 from abistore.extract.elf.hash_tables import unfound
-from abistore.extract.elf.symbols import DynamicSymbol
+from abistore.extract.elf.symbols import DynamicSymbol, FoundExport
 from abistore.extract.elf.versions import SymbolVersions
-from abistore.model.names import Name
 from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence
-from abistore.model.tables import Symbol
 from abistore.model.words.counting import counted
-
-Found = tuple[DynamicSymbol, Name, Symbol]
 
 MOST_NAMED: Final = 3
 
@@ -25,7 +21,7 @@ MOST_NAMED: Final = 3
 class Lookup(msgspec.Struct, frozen=True):
     """The exports that the dynamic linker finds, and the names of those that it does not, or by one table only."""
 
-    found: Sequence[Found]
+    found: Sequence[FoundExport]
     lost: tuple[str, ...] = ()
     in_one_table: tuple[str, ...] = ()
 
@@ -48,7 +44,7 @@ class Lookup(msgspec.Struct, frozen=True):
         )
 
 
-def looked_up(dynamic: DynamicSection, found: Sequence[Found], versions: SymbolVersions) -> Lookup:
+def looked_up(dynamic: DynamicSection, found: Sequence[FoundExport], versions: SymbolVersions) -> Lookup:
     """Look every export of the symbol table up, as the dynamic linker would for a program.
 
     A version that was defined under another name's hash is found by no program that was linked to it.
@@ -75,6 +71,6 @@ def _raw(dynamic: DynamicSection, index: int) -> bytes:
     return dynamic.strings[offset : dynamic.strings.find(b"\0", offset)]
 
 
-def _spelled(found: Iterable[Found], indices: Iterable[int]) -> tuple[str, ...]:
+def _spelled(found: Iterable[FoundExport], indices: Iterable[int]) -> tuple[str, ...]:
     chosen = frozenset(indices)
     return tuple(sorted({row.name for row, _, _ in found if row.index in chosen}))

@@ -16,8 +16,16 @@ from abistore.extract.elf.dynamic import DF_1_PIE, DT_NEEDED, DT_RPATH, DT_RUNPA
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
 from abistore.extract.elf.lookup import Lookup, looked_up
 from abistore.extract.elf.machines import COPYING, target_of
-from abistore.extract.elf.symbols import DynamicSymbol, copied_imports, exported, imported, index_exports, read_rows
-from abistore.extract.elf.versions import SymbolVersions, read_versions
+from abistore.extract.elf.symbols import (
+    DynamicSymbol,
+    copied_imports,
+    exported,
+    imported,
+    index_exports,
+    read_rows,
+    told_apart,
+)
+from abistore.extract.elf.versions import FIRST_VERSION, SymbolVersions, read_versions
 from abistore.extract.exports import Exports
 from abistore.extract.facets import FacetReading, join, symbol_facet, unread
 from abistore.extract.input_file import InputFile
@@ -57,7 +65,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
     elf = open_library(file, options.max_bytes)
     tables = read_tables(elf, programs=options.programs)
     binary = unread(elf.file, options, tables.soname, target_of(elf), reader="elf", build_id=elf.build_id)
-    symbols = symbol_facet(tables.entries, len(tables.exports.kinds))
+    symbols = symbol_facet(tables.entries, tables.exports.symbols)
     readings = [msgspec.structs.replace(symbols, evidence=tables.lookup.evidence(symbols.evidence))]
     if options.layout:
         readings.append(_layout(elf, tables, options, binary.target))
@@ -131,6 +139,7 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
     relocated = _class_tables(dynamic, rows) if has_classes or programs else None
     if relocated is not None:
         found = relocated.marked(relocated.filled(found))
+    found = told_apart(found)
     file_kind = _file_kind(elf, dynamic, bool(found))
     if file_kind == "executable" and not found and not programs:
         raise ExtractError(f"{elf.path}: is an executable without exports", "pass a shared library")
@@ -143,8 +152,12 @@ def read_tables(elf: ElfFile, *, programs: bool = False) -> SymbolTables:
     for name, shape in imports:
         gathered.setdefault(name, []).append(shape)
     entries = {name: sort_variants(shapes) for name, shapes in sorted(gathered.items(), key=by_name)}
-    entries[SELF] = (_library(dynamic, versions, file_kind, {name.spelling for name, _ in imports}),)
-    return SymbolTables(entries, index_exports(dynamic, found), dynamic.text(DT_SONAME), lookup)
+    exports = index_exports(dynamic, found)
+    chosen = any(not symbol.default for _, _, symbol in found)
+    first_version = versions.defined.get(FIRST_VERSION, "") if chosen else ""
+    imported_names = {name.spelling for name, _ in imports}
+    entries[SELF] = (_library(dynamic, versions, file_kind, imported_names, first_version),)
+    return SymbolTables(entries, exports, dynamic.text(DT_SONAME), lookup)
 
 
 def _class_tables(dynamic: DynamicSection, rows: Sequence[DynamicSymbol]) -> ClassTables:
@@ -164,12 +177,17 @@ def _file_kind(elf: ElfFile, dynamic: DynamicSection, exports: bool) -> Literal[
 
 
 def _library(
-    dynamic: DynamicSection, versions: SymbolVersions, file_kind: Literal["shared", "executable"], imports: set[str]
+    dynamic: DynamicSection,
+    versions: SymbolVersions,
+    file_kind: Literal["shared", "executable"],
+    imports: set[str],
+    first_version: str,
 ) -> Library:
     elf = ElfLibrary(
         rpath=_search_path(dynamic.text(DT_RPATH)),
         version_definitions=tuple(sorted(set(versions.defined.values()))),
         version_requirements=tuple(sorted({(needed.library, needed.version) for needed in versions.required.values()})),
+        first_version=first_version,
     )
     return Library(
         file_kind=file_kind,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
+from abistore.model.symbol_versions import bound, declared_as
 from abistore.model.tables import ElfSymbol, Import, Symbol
 from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
 
@@ -31,6 +33,7 @@ BINDING_TYPES: Final = frozenset({NOTYPE, 1, FUNCTION, 5, TLS, IFUNC, ARM_THUMB}
 """Linkers bind to symbols of these types: not to those of sections and files."""
 
 Kind = Literal["function", "variable"]
+FoundExport: TypeAlias = "tuple[DynamicSymbol, Name, Symbol]"
 
 _TYPES: dict[int, SymbolType] = {1: "object", FUNCTION: "function", 5: "common", TLS: "tls", IFUNC: "ifunc"}
 _BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
@@ -137,9 +140,7 @@ def _count_by_gnu_hash(elf: ElfFile, address: int) -> int:
 # --- exports ------------------------------------------------------------------------------------------------------
 
 
-def exported(
-    dynamic: DynamicSection, rows: list[DynamicSymbol], versions: SymbolVersions
-) -> Iterator[tuple[DynamicSymbol, Name, Symbol]]:
+def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: SymbolVersions) -> Iterator[FoundExport]:
     """The rows that other files can bind to, each with its name and shape.
 
     Left out are local and hidden symbols, the absolute symbols that stand for a version definition, data that an
@@ -206,21 +207,55 @@ def _kind(row: DynamicSymbol, sort: SymbolType, executable: tuple[tuple[int, int
     return "variable"
 
 
-def index_exports(dynamic: DynamicSection, found: Sequence[tuple[DynamicSymbol, Name, Symbol]]) -> Exports:
+def told_apart(found: Sequence[FoundExport]) -> Sequence[FoundExport]:
+    """``found``, where versions beside the one that new links get say whether they have a place of their own."""
+    several = _of_several_versions(found)
+    if not several:
+        return found
+    defaults = {name: bound(symbols) for name, symbols in several.items()}
+    places = {name: row.value for row, name, symbol in found if symbol is defaults.get(name)}
+    return [
+        each if each[1] not in several or each[2] is defaults[each[1]] else (*each[:2], _apart(each, places[each[1]]))
+        for each in found
+    ]
+
+
+def _of_several_versions(found: Sequence[FoundExport]) -> dict[Name, list[Symbol]]:
+    """The exports that have several versions, and these."""
+    counts = Counter([name for _, name, _ in found])
+    if len(counts) == len(found):
+        return {}
+    several: dict[Name, list[Symbol]] = {}
+    for _, name, symbol in found:
+        if counts[name] > 1:
+            several.setdefault(name, []).append(symbol)
+    return several
+
+
+def _apart(export: FoundExport, default: int) -> Symbol:
+    row, _, symbol = export
+    return replace(symbol, elf=replace(symbol.elf or ElfSymbol(), own_place=row.value != default))
+
+
+def index_exports(dynamic: DynamicSection, found: Sequence[FoundExport]) -> Exports:
     """The address index of what :func:`exported` gave."""
     thumb = dynamic.elf.machine == EM_ARM
     descriptors = FunctionDescriptors(dynamic.elf)
+    several = _of_several_versions(found)
     addresses: dict[int, set[str]] = {}
     offsets: dict[int, set[str]] = {}
     exports = Exports()
-    for row, name, _ in found:
-        exports.kinds[row.name] = "function" if name.kind == "function" else "variable"
+    for row, name, symbol in found:
+        spelling = declared_as(name, several[name], symbol).spelling if name in several else row.name
+        exports.kinds[spelling] = "function" if name.kind == "function" else "variable"
+        if spelling != row.name:
+            exports.versions[spelling] = row.name
         if row.type == TLS:
-            offsets.setdefault(row.value, set()).add(row.name)
+            offsets.setdefault(row.value, set()).add(spelling)
         elif row.type != IFUNC and row.section != SHN_ABS:
             code = name.kind == "function"
             place = descriptors.code_of(row.value) if code else row.value
-            addresses.setdefault(place & ~1 if code and thumb else place, set()).add(row.name)
+            addresses.setdefault(place & ~1 if code and thumb else place, set()).add(spelling)
     exports.by_address = {at: tuple(names if len(names) == 1 else sorted(names)) for at, names in addresses.items()}
     exports.tls_by_offset = {offset: tuple(sorted(names)) for offset, names in offsets.items()}
     return exports

@@ -12,6 +12,8 @@ from abistore.extract.elf.hash_tables import elf_hash
 from abistore.extract.string_table import text_at
 
 VER_FLG_BASE = 0x1
+FIRST_VERSION = 2
+"""The index of the first version that a library defines; 1 stands for none."""
 _MOST = 0x7FFF  # a version index has 15 bits
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
+import msgspec
+
 from abistore.compare.context import Context
-from abistore.compare.diff.exported.tables import ExportTables, symbols_of
+from abistore.compare.diff.exported.tables import ExportTables
 from abistore.compare.diff.parts import (
     Dependency,
     ExportCounts,
@@ -21,7 +23,8 @@ from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
-from abistore.model.tables import Import, Library, MachoLibrary
+from abistore.model.symbol_versions import symbols_of
+from abistore.model.tables import ElfLibrary, Import, Library, MachoLibrary
 
 
 def import_deltas(context: Context) -> Iterator[Delta[Any]]:
@@ -89,6 +92,7 @@ def own_deltas(tables: ExportTables) -> Iterator[Delta[Any]]:
         return
     if old.on_macho.stub != new.on_macho.stub:
         old, new = _as_in_stub(old), _as_in_stub(new)
+    old, new = _without_first_version(old), _without_first_version(new)
     if old == new:
         return
     yield Changed(Subject(SELF), old, new)
@@ -96,6 +100,12 @@ def own_deltas(tables: ExportTables) -> Iterator[Delta[Any]]:
     yield from _each(old.features, new.features, "feature {}", Feature)
     yield from _nodes(context, tables.old, tables.new, old, new)
     yield from _requirements(old, new, context.new.snapshot.target.machine)
+
+
+def _without_first_version(library: Library) -> Library:
+    """A library without what says only which version of its exports some programs get."""
+    facts = msgspec.structs.replace(library.on_elf, first_version="")
+    return msgspec.structs.replace(library, elf=facts if facts != ElfLibrary() else None)
 
 
 def _as_in_stub(library: Library) -> Library:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, assert_never
 
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
-from abistore.compare.diff.exported.tables import ExportTables, bound, symbols_of
+from abistore.compare.diff.exported.tables import ExportTables
 from abistore.compare.diff.parts import (
     Batch,
     ExportList,
@@ -22,6 +22,7 @@ from abistore.compare.diff.parts import (
 )
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.names import SELF, Name
+from abistore.model.symbol_versions import bound, symbols_of
 
 COPIES: tuple[tuple[str, Owner, type[ExportList]], ...] = (
     ("foreign exports", "foreign", ForeignExports),

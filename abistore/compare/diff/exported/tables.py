@@ -1,14 +1,10 @@
-"""The export tables of both sides, and the symbols in them."""
+"""The export tables of both sides."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from abistore.compare.consumers.consumers import Owner
 from abistore.compare.context import Context
 from abistore.model.names import EXPORTS
-from abistore.model.snapshot import Variants
-from abistore.model.tables import Symbol
 
 
 class ExportTables:
@@ -40,13 +36,3 @@ class ExportTables:
         """Whose an export is that only the new side has."""
         context = self.context
         return context.new.consumers.owner(self.new[spelling], context.old.exporting, gone=False)
-
-
-def symbols_of(variants: Variants) -> tuple[Symbol, ...]:
-    """The symbols among the shapes of a name: one for each version."""
-    return tuple(shape for shape in variants if isinstance(shape, Symbol))
-
-
-def bound(symbols: Iterable[Symbol]) -> Symbol:
-    """The one of a symbol's versions that a new link binds to."""
-    return max(symbols, key=lambda symbol: (symbol.default, symbol.version or ""))
