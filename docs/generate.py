@@ -194,7 +194,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "a data member of a class",
         ("access", "grouping", "private", "reserved", "trailing", "type", "uninitialized", "unset", "use"),
     ),
-    "file": ("the library's file", ("kind",)),
+    "file": ("the library's file", ("kind", "refusal")),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
     "func": ("a function", ("body", "deallocation", "macro", "noreturn", "promise", "prototype", "scope")),
     "header": ("a public header", ("", "include")),
@@ -214,15 +214,8 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "symbol": (
         "one exported symbol",
         (
-            "class_key",
-            "decoration",
-            "default_version",
-            "private_version",
-            "undeclared",
-            "version",
-            "version_code",
-            "version_table",
-            "versioning",
+            *("address", "class_key", "decoration", "default_version", "private_version", "undeclared"),
+            *("version", "version_code", "version_table", "versioning"),
         ),
     ),
     "symbols": (

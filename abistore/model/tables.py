@@ -14,6 +14,8 @@ class ElfSymbol(Encoded, frozen=True):
     (``STB_GNU_UNIQUE``); ``protected`` is not replaced for the library itself (``STV_PROTECTED``). ``read_only`` tells
     whether writing to an object kills the process; ``None`` where it is not known, and for what is no object.
     ``unused`` is a weak member of a template's instance that no relocation mentions, as they do its own functions.
+    ``empty`` is an object without a size, of which a program copies nothing; ``absolute`` code or data whose address is
+    the same wherever the library is loaded (``SHN_ABS``).
     ``own_place`` is of versions that new links do not get: whether they have another address than the one that does.
     """
 
@@ -24,6 +26,8 @@ class ElfSymbol(Encoded, frozen=True):
     read_only: bool | None = None
     unused: bool = False
     own_place: bool | None = None
+    empty: bool = False
+    absolute: bool = False
 
 
 class MachoSymbol(Encoded, frozen=True):
@@ -82,13 +86,15 @@ class ElfLibrary(Encoded, frozen=True):
 
     ``rpath`` is ``DT_RPATH``. ``version_requirements`` pairs a needed library with a version of it, e.g.
     ``("libc.so.6", "GLIBC_2.34")``. ``first_version`` is the node that programs get which ask for no version, told
-    where some version of an export is not the default.
+    where some version of an export is not the default. ``refusals`` are fields for which a dynamic linker does not load
+    the file: ``e_version 9``.
     """
 
     rpath: tuple[str, ...] = ()
     version_definitions: tuple[str, ...] = ()
     version_requirements: tuple[tuple[str, str], ...] = ()
     first_version: str = ""
+    refusals: tuple[str, ...] = ()
 
 
 class MachoLibrary(Encoded, frozen=True):

@@ -331,6 +331,7 @@ MEANINGLESS = {
     r"symbol \S+\.read_only=\S+": "one side does not tell it",
     r"symbol \S+\.unused=True": "the library's own uses are nobody's business",
     r"symbol library\.elf\.first_version=other": "it means something for a release without versions only",
+    r"symbol \S+\.elf\.empty=True": "it means something of an object that had a size only",
     r"symbol \S+\.own_place=\S+": "it means something beside another version only",
     r"symbol \S+\.ordinal=\S+": "one side's numbers are nobody's choice",
     r"symbol library\.(protections|weaknesses)\+one": "no protection or weakness of any format",

@@ -220,6 +220,8 @@ def _is_chosen_at_load_time(shape: AnyShape) -> bool:
 
 def sized(old: Symbol, new: Symbol) -> bool:
     """Whether both sides tell the symbol's size, and the sizes differ by more than what may be padding."""
+    if old.size > 0 and new.elf is not None and new.elf.empty:
+        return True
     if old.size <= 0 or new.size <= 0:
         return False
     return least(old) > new.size or least(new) > old.size

@@ -154,8 +154,8 @@ def _without_memory(symbol: Symbol) -> Symbol:
 
 
 def _without_size(symbol: Symbol) -> Symbol:
-    macho, pe = _less(symbol.macho, padding=0), _less(symbol.pe, padding=0)
-    return msgspec.structs.replace(symbol, size=0, macho=macho, pe=pe)
+    elf, macho, pe = _less(symbol.elf, empty=False), _less(symbol.macho, padding=0), _less(symbol.pe, padding=0)
+    return msgspec.structs.replace(symbol, size=0, elf=elf, macho=macho, pe=pe)
 
 
 Facts = TypeVar("Facts", ElfSymbol, MachoSymbol, PeSymbol)

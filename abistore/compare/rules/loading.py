@@ -78,6 +78,32 @@ def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
         yield Note("the classic hash table is gone", feature.old.name)
 
 
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="added")
+def file_refusal_added(library: Changed[Library]) -> Iterator[Note]:
+    """The dynamic linker does not load the file.
+
+    A field that it checks first is out of bounds: a version of the ELF format or of its ABI that it does not know, the
+    mark of a program, a table whose entries have another size. Programs do not start: "error while loading shared
+    libraries".
+
+    Fix: link the library anew, as a shared library, with the tools of the system that it is for.
+    """
+    if come := set(library.new.on_elf.refusals) - set(library.old.on_elf.refusals):
+        yield Note("the dynamic linker refuses the file", None, ", ".join(sorted(come)))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def file_refusal_removed(library: Changed[Library]) -> Iterator[Note]:
+    """The dynamic linker loads the file, which it refused before.
+
+    Programs start again.
+
+    Fix: nothing.
+    """
+    if gone := set(library.old.on_elf.refusals) - set(library.new.on_elf.refusals):
+        yield Note("the dynamic linker no longer refuses the file", ", ".join(sorted(gone)))
+
+
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def interpreter_changed(library: Changed[Library]) -> Iterator[Note]:
     """The loader that a file names to be run by is another one (PT_INTERP).

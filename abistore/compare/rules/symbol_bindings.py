@@ -12,6 +12,20 @@ from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import binding, is_read_only, symbol_type, visibility
 
 
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def symbol_address_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """A function or variable got an absolute address, or has one no longer (``SHN_ABS``).
+
+    The loader takes such an address as it is, and does not add where the library was loaded. Programs jump to, or read,
+    memory that is not there.
+
+    Fix: link the library anew; what changed it damaged its symbol table.
+    """
+    old, new = ("absolute" if each.elf and each.elf.absolute else "relative" for each in (symbol.old, symbol.new))
+    if old != new:
+        yield Note("the symbol's address is of another sort", old, new)
+
+
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
 def symbol_binding_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A global symbol became weak.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from abistore.compare.classify.export_batches import exports_called
 from abistore.compare.context import Context
@@ -21,7 +21,8 @@ from abistore.compare.version_pairs import declared_differently
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.tables import Library
+from abistore.model.symbol_versions import symbols_of
+from abistore.model.tables import Library, Symbol
 from abistore.model.words.telling import is_private_node
 
 
@@ -169,6 +170,11 @@ def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Contex
         yield Note("the symbol has no version any more", version.old.version)
 
 
+def _none_stands_for(symbols: Iterable[Symbol]) -> bool:
+    """Whether programs that ask for a version which is not defined get none of ``symbols``."""
+    return all(each.version is not None or not each.default for each in symbols)
+
+
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
 def symbol_version_removed(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
     """One of several versions of an export was removed, or programs that ask for none find no version any more.
@@ -178,9 +184,10 @@ def symbol_version_removed(version: Removed[SymbolVersion], context: Context) ->
 
     Fix: keep old versions for the life of the SONAME.
     """
+    found = symbols_of(context.new.variants("symbol", version.subject.name))
     if version.old.version is None:
         yield Note("programs that ask for no version find none", "no version")
-    elif _left(context) and not is_private_node(version.old.version):
+    elif (_left(context) or _none_stands_for(found)) and not is_private_node(version.old.version):
         yield Note("the version of the symbol is gone", version.old.version)
 
 

@@ -83,7 +83,7 @@ class ElfFile:
         self.os_abi = ident[7]
         layout = struct.Struct(self.order + _HEADER[self.bits])
         header = layout.unpack(self.read_at(16, layout.size))
-        self.type, self.machine, _version, self.entry, segment_offset, section_offset, self.flags = header[:7]
+        self.type, self.machine, self.version, self.entry, segment_offset, section_offset, self.flags = header[:7]
         _header_size, segment_entry, segment_count, section_entry, section_count, names = header[7:]
         first = self._section_zero(section_offset, section_entry)
         if first is not None:

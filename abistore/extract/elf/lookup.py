@@ -47,10 +47,11 @@ class Lookup(msgspec.Struct, frozen=True):
 def looked_up(dynamic: DynamicSection, found: Sequence[FoundExport], versions: SymbolVersions) -> Lookup:
     """Look every export of the symbol table up, as the dynamic linker would for a program.
 
-    A version that was defined under another name's hash is found by no program that was linked to it.
+    A version that was defined under another name's hash is found by no program that was linked to it, and neither is
+    one that no table has.
     """
     by_hash = unfound(dynamic, _names(dynamic, [row for row, _, _ in found]))
-    lost = {row.index for row, _, _ in found if row.version & 0x7FFF in versions.damaged} | by_hash.nowhere
+    lost = {row.index for row, _, _ in found if versions.is_damaged(row.version & 0x7FFF)} | by_hash.nowhere
     if not lost and not by_hash.in_one_table:
         return Lookup(found)
     return Lookup(

@@ -14,6 +14,7 @@ from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.elf.debug_files import find_alternate, find_debug, without_alternate
 from abistore.extract.elf.dynamic import DF_1_PIE, DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicSection, features
 from abistore.extract.elf.hardening import needed_processor, protections, weaknesses
+from abistore.extract.elf.loading import refusals
 from abistore.extract.elf.lookup import Lookup, looked_up
 from abistore.extract.elf.machines import COPYING, target_of
 from abistore.extract.elf.symbols import (
@@ -188,6 +189,7 @@ def _library(
         version_definitions=tuple(sorted(set(versions.defined.values()))),
         version_requirements=tuple(sorted({(needed.library, needed.version) for needed in versions.required.values()})),
         first_version=first_version,
+        refusals=tuple(sorted(refusals(dynamic))),
     )
     return Library(
         file_kind=file_kind,

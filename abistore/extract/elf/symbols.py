@@ -153,9 +153,12 @@ def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: Symbo
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
     known: dict[tuple[object, ...], Symbol] = {}
+    memory = _memory(dynamic.elf)
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
         if row.section == SHN_UNDEF or binding is None or visibility is None or _is_passed_over(row):
+            continue
+        if not memory.start <= row.value <= memory.stop and row.section != SHN_ABS and row.type != TLS:
             continue
         if row.section == SHN_ABS and row.name in version_names:
             continue
@@ -166,15 +169,17 @@ def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: Symbo
         sort = types.get(row.type, "notype")
         kind = _kind(row, sort, executable)
         size = row.size if kind == "variable" else 0
-        stored = sort == "object" and size and not row.name.startswith(CLASS_DATA)
+        own = sort == "object" and not row.name.startswith(CLASS_DATA)
+        stored = own and size
         read_only = protections.is_read_only(row.value, size) if stored else None
-        key = sort, binding, visibility, size, row.version, read_only
+        marks = own and not size, sort in ("object", "function") and row.section == SHN_ABS
+        key = sort, binding, visibility, size, row.version, read_only, marks
         symbol = known.get(key)
         if symbol is None:
             version = versions.defined.get(row.version & 0x7FFF)
-            default = version is None or not row.version & 0x8000
+            default = not row.version & 0x8000
             symbol = replace(elf_symbol(sort, binding, visibility), size=size, version=version, default=default)
-            symbol = known[key] = _stored(symbol, read_only)
+            symbol = known[key] = _marked(_stored(symbol, read_only), *marks)
         yield row, Name(kind, row.name), symbol
 
 
@@ -190,6 +195,22 @@ def _is_passed_over(row: DynamicSymbol) -> bool:
 def _stored(symbol: Symbol, read_only: bool | None) -> Symbol:
     """``symbol`` with what memory it lies in."""
     return symbol if read_only is None else replace(symbol, elf=replace(symbol.elf or ElfSymbol(), read_only=read_only))
+
+
+def _marked(symbol: Symbol, empty: bool, absolute: bool) -> Symbol:
+    """``symbol`` with what is odd about its size or its address."""
+    if not (empty or absolute):
+        return symbol
+    return replace(symbol, elf=replace(symbol.elf or ElfSymbol(), empty=empty, absolute=absolute))
+
+
+def _memory(elf: ElfFile) -> range:
+    """The addresses from the first loaded segment to the last one."""
+    loaded = [each for each in elf.segments if each.type == PT_LOAD]
+    return range(
+        min((each.address for each in loaded), default=0),
+        max((each.address + each.memory_size for each in loaded), default=0),
+    )
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:

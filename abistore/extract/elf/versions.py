@@ -34,6 +34,11 @@ class SymbolVersions(msgspec.Struct, frozen=True):
     required: dict[int, NeededVersion]
     damaged: frozenset[int] = frozenset()
 
+    def is_damaged(self, index: int) -> bool:
+        """Whether no program finds what has this version: its hash is another one's, or no table reaches so far."""
+        known = max((*self.defined, *self.required), default=None)
+        return index in self.damaged or (known is not None and index > known)
+
 
 def read_versions(dynamic: DynamicSection) -> SymbolVersions:
     """The version tables of a file (Linux Standard Base, "Symbol Versioning"). Raises :class:`ExtractError`."""

@@ -125,7 +125,8 @@ def _symbol(name: Name, shape: Symbol) -> str:
     size = f", {counted(shape.size, 'byte')}" if shape.size else ""
     behind = f" -> {shape.forwarded_to}" if shape.forwarded_to else ""
     memory = " read-only" if is_read_only(shape) else ""
-    return f"{binding(shape)}{protected}{memory} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
+    absolute = " absolute" if shape.elf and shape.elf.absolute else ""
+    return f"{binding(shape)}{protected}{memory}{absolute} {symbol_type(shape)} {name.spelling}{version}{size}{behind}"
 
 
 def _library(shape: Library) -> Iterator[str]:
@@ -140,6 +141,7 @@ def _library(shape: Library) -> Iterator[str]:
         ("defines", shape.on_elf.version_definitions),
         ("requires", tuple(f"{version} of {library}" for library, version in shape.on_elf.version_requirements)),
         ("features", shape.features),
+        ("refused for", shape.on_elf.refusals),
         *(_apple(shape, apple) if apple else ()),
     ):
         if values:

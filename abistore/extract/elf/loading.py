@@ -1,0 +1,91 @@
+"""Why the dynamic linker would refuse a file: fields that it reads before it maps anything, and what must agree.
+
+The checks are those of glibc (``elf/dl-load.c``, ``elf/get-dynamic-info.h``, ``elf/dl-version.c``); other dynamic
+linkers have some of them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from abistore.extract.elf.container import PT_LOAD, ElfFile
+from abistore.extract.elf.dynamic import (
+    DF_1_PIE,
+    DT_VERDEF,
+    DT_VERDEFNUM,
+    DT_VERNEED,
+    DT_VERNEEDNUM,
+    DT_VERSYM,
+    PAGE,
+    DynamicSection,
+)
+from abistore.extract.elf.machines import EM_ARM, EM_MIPS
+
+CURRENT: Final = 1
+"""EV_CURRENT, and the only version of the records of symbol versions."""
+
+SYSV, GNU = 0, 3
+MOST_ABI: Final = {SYSV: 0, GNU: 3}
+"""The highest EI_ABIVERSION for each OS ABI of Linux."""
+
+DT_PLTREL, DT_RELA, DT_REL = 20, 7, 17
+DT_RELAENT, DT_RELENT = 9, 19
+EM_386: Final = 3
+ENTRY_BYTES: Final = {(DT_RELAENT, 64): 24, (DT_RELAENT, 32): 12, (DT_RELENT, 64): 16, (DT_RELENT, 32): 8}
+
+
+def refusals(dynamic: DynamicSection) -> Iterator[str]:
+    """What the dynamic linker would say of a file that it does not load, field by field."""
+    yield from _header(dynamic.elf)
+    yield from _segments(dynamic.elf)
+    if dynamic.flags_1 & DF_1_PIE:
+        yield "DF_1_PIE: it is a position-independent executable"
+    yield from _relocations(dynamic)
+    yield from _versions(dynamic)
+
+
+def _versions(dynamic: DynamicSection) -> Iterator[str]:
+    if DT_VERSYM not in dynamic.values and (DT_VERDEF in dynamic.values or DT_VERNEED in dynamic.values):
+        yield "DT_VERSYM is missing beside a table of versions"
+    for tag, count, name in ((DT_VERDEF, DT_VERDEFNUM, "Verdef"), (DT_VERNEED, DT_VERNEEDNUM, "Verneed")):
+        address = dynamic.get(tag)
+        if address is not None and dynamic.get(count):
+            (version,) = struct.unpack(f"{dynamic.elf.order}H", dynamic.elf.at_address(address, 2))
+            if version != CURRENT:
+                yield f"{name} of version {version}"
+
+
+def _header(elf: ElfFile) -> Iterator[str]:
+    identification = elf.read_at(0, 16)
+    if identification[6] != CURRENT:
+        yield f"EI_VERSION {identification[6]}"
+    most = MOST_ABI.get(identification[7])
+    if most is not None and identification[8] > most and elf.machine not in (EM_MIPS, EM_ARM):
+        yield f"EI_ABIVERSION {identification[8]}"
+    if any(identification[9:]):
+        yield "EI_PAD is not zero"
+    if elf.version != CURRENT:
+        yield f"e_version {elf.version}"
+
+
+def _segments(elf: ElfFile) -> Iterator[str]:
+    loaded = [each for each in elf.segments if each.type == PT_LOAD]
+    for each in loaded:
+        if (each.address - each.offset) & (max(each.alignment, PAGE) - 1):
+            yield f"PT_LOAD at {each.address:#x} is not aligned in the file as in memory"
+    if any(before.address > after.address for before, after in pairwise(loaded)):
+        yield "PT_LOAD segments are not in the order of their addresses"
+
+
+def _relocations(dynamic: DynamicSection) -> Iterator[str]:
+    for tag, name in ((DT_RELAENT, "DT_RELAENT"), (DT_RELENT, "DT_RELENT")):
+        size = dynamic.get(tag)
+        if size is not None and size != ENTRY_BYTES[tag, dynamic.elf.bits]:
+            yield f"{name} {size}"
+    kind = dynamic.get(DT_PLTREL)
+    allowed = {EM_386: (DT_REL,), EM_ARM: (DT_REL, DT_RELA), EM_MIPS: (DT_REL, DT_RELA)}
+    if kind is not None and kind not in allowed.get(dynamic.elf.machine, (DT_RELA,)):
+        yield f"DT_PLTREL {kind}"

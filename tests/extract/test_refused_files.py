@@ -1,0 +1,117 @@
+"""Single fields of a library that a dynamic linker reads: what a program does with the file, and what is found."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from abistore.compare.comparison import compare
+from abistore.errors import InputError
+from abistore.extract.capture import read
+from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_STRSZ, DT_VERSYM
+from abistore.extract.reader import ExtractOptions
+from abistore.model.findings import Verdict
+from tests.extract.fields import (
+    PROGRAM,
+    Field,
+    at,
+    dynamic,
+    instead_of,
+    library,
+    of_symbol,
+    record,
+    segment,
+    version_of,
+    with_field,
+)
+from tests.running import linked, run
+
+NO_PIE = ("-fno-pie", "-no-pie")
+DT_RELAENT, DT_SYMENT, DT_PLTREL, DT_DEBUG, DT_FLAGS_1 = 9, 11, 20, 21, 0x6FFFFFFB
+DF_1_NODELETE, DF_1_PIE = 0x8, 0x08000000
+
+REFUSED: dict[str, tuple[Field, int]] = {
+    "EI_VERSION": (at(6), 9),
+    "EI_ABIVERSION of the first extension": (at(8), 1),
+    "EI_ABIVERSION": (at(8), 200),
+    "EI_PAD": (at(12), 1),
+    "e_version": (at(0x14, "I"), 9),
+    "DF_1_PIE": (dynamic(DT_FLAGS_1), DF_1_NODELETE | DF_1_PIE),
+    "DT_RELAENT": (dynamic(DT_RELAENT), 16),
+    "DT_PLTREL": (dynamic(DT_PLTREL), 17),
+    "DT_VERSYM": (instead_of(DT_VERSYM), DT_DEBUG),
+    "vd_version": (record(".gnu.version_d"), 2),
+    "vn_version": (record(".gnu.version_r"), 2),
+}
+"""The file is not loaded at all."""
+
+BROKEN: dict[str, tuple[Field, int]] = {
+    "hidden base version": (version_of("norm"), 0x8001),
+    "hidden local version": (version_of("norm"), 0x8000),
+    "version that another library has": (version_of("norm"), 3),
+    "version that no table has": (version_of("norm"), 9),
+    "hidden symbol": (of_symbol("norm", 5, "B"), 2),
+    "undefined symbol": (of_symbol("norm", 6, "H"), 0),
+    "absolute function": (of_symbol("norm", 6, "H"), 0xFFF1),
+    "absolute variable": (of_symbol("table", 6, "H"), 0xFFF1),
+    "function beyond the file": (of_symbol("norm", 8, "Q"), 0x900000),
+    "data without a size": (of_symbol("table", 16, "Q"), 0),
+    "no hash table": (instead_of(DT_GNU_HASH), DT_DEBUG),
+}
+"""The program does not find a symbol, or finds something else."""
+
+HARMLESS: dict[str, tuple[Field, int]] = {
+    "e_flags": (at(0x30, "I"), 5),
+    "e_entry": (at(0x18, "Q"), 5),
+    "EI_OSABI of the GNU tools": (at(7), 3),
+    "base version": (version_of("norm"), 1),
+    "local version": (version_of("norm"), 0),
+    "former version": (version_of("norm"), 0x8002),
+    "code without a size": (of_symbol("norm", 16, "Q"), 0),
+    "protected symbol": (of_symbol("norm", 5, "B"), 3),
+    "reserved bits of st_other": (of_symbol("norm", 5, "B"), 0x80),
+    "section that is reserved": (of_symbol("norm", 6, "H"), 0xFF05),
+    "section of common symbols": (of_symbol("norm", 6, "H"), 0xFFF2),
+    "DT_SYMENT": (dynamic(DT_SYMENT), 16),
+    "DT_STRSZ of more": (dynamic(DT_STRSZ), 0x200),
+    "p_align of three pages": (segment(1, 48), 0x3000),
+    "p_align of 0": (segment(1, 48), 0),
+}
+"""The program runs as before."""
+
+ALL = {**REFUSED, **BROKEN, **HARMLESS}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the library is for x86-64")
+@pytest.mark.parametrize("name", ALL)
+def test_a_program_does_what_the_table_says(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    folder.mkdir()
+    program = linked(PROGRAM, library(), folder, *NO_PIE)
+    assert (run(program, with_field(*ALL[name], tmp_path)) == (0, "3 4 5")) is (name in HARMLESS)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_dynamic_linker_refuses_breaks(name: str, tmp_path: Path) -> None:
+    assert "file_refusal_added" in found(name, tmp_path)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_programs_do_not_find_breaks(name: str, tmp_path: Path) -> None:
+    assert found(name, tmp_path)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_programs_do_not_meet_is_no_break(name: str, tmp_path: Path) -> None:
+    assert not found(name, tmp_path)
+
+
+def found(name: str, folder: Path) -> set[str]:
+    """The kinds by which another value of a field breaks."""
+    old, new = (read(path, ExtractOptions()) for path in (library(), with_field(*ALL[name], folder)))
+    comparison = compare(old, new)
+    breaking = {each.kind for each in comparison.findings if each.impact.name == "BREAKING"}
+    assert bool(breaking) is (comparison.verdict is Verdict.BREAKING)
+    return breaking
