@@ -214,8 +214,9 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "symbol": (
         "one exported symbol",
         (
-            *("address", "class_key", "decoration", "default_version", "private_version", "undeclared"),
-            *("version", "version_code", "version_table", "versioning"),
+            *("address", "class_key", "decoration", "default_version", "private_version"),
+            *("runtime", "runtime_versioned"),
+            *("undeclared", "version", "version_code", "version_table", "versioning"),
         ),
     ),
     "symbols": (

@@ -43,8 +43,8 @@ def exported_as(name: Name, symbols: Mapping[Name, Variants]) -> Name:
 def given(symbols: Iterable[Symbol], version: str | None, first: str = "") -> Symbol | None:
     """What the dynamic linker gives a program that asks for a ``version`` of a symbol; ``None`` is no version at all.
 
-    A symbol without version stands for every one, unless it is hidden (no ``default``). Who asks for none gets the one that has none, that of the ``first``
-    node of the library, or the default, in this order (glibc, ``elf/dl-lookup.c``).
+    A symbol without version stands for every one, unless it is hidden (no ``default``). Who asks for none gets the one
+    that has none, that of the ``first`` node of the library, or the default (glibc, ``elf/dl-lookup.c``).
     """
     found = {each.version: each for each in symbols}
     if version in found:

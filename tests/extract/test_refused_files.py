@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.comparison import compare
-from abistore.errors import InputError
 from abistore.extract.capture import read
 from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_STRSZ, DT_VERSYM
 from abistore.extract.reader import ExtractOptions

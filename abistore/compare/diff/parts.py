@@ -183,6 +183,13 @@ class DefaultVersion(msgspec.Struct, frozen=True):
     version: str | None
 
 
+class TakenName(msgspec.Struct, frozen=True):
+    """A new export with the name of a function of the C or C++ library; ``version`` as it is exported."""
+
+    symbol: str
+    version: str | None
+
+
 class VersionCode(msgspec.Struct, frozen=True):
     """The version of a symbol whose code or data programs get that ask for a certain one."""
 

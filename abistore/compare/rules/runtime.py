@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.consumers.runtime_names import is_allocator
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import ForeignExports, Parameter, Result
+from abistore.compare.diff.parts import Parameter, Result, TakenName
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.declarators import spell
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.deltas import Added, Changed
 from abistore.model.findings import Impact
-from abistore.model.mangling.symbols import ALLOCATION_OPERATORS
 from abistore.model.shapes import Alias
-from abistore.model.tables import Library, Symbol
+from abistore.model.tables import Library
 
 WIDENED = frozenset(
     {
@@ -23,8 +24,6 @@ WIDENED = frozenset(
     }
 )
 """Aliases of the C library that ``_TIME_BITS`` and ``_FILE_OFFSET_BITS`` widen on 32-bit platforms."""
-
-ALLOCATORS = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"})
 
 STANDARD_LIBRARIES = ("libstdc++", "libc++")
 
@@ -86,7 +85,7 @@ def _standard_library(library: Library) -> str | None:
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def allocator_replacement_added(exported: Added[Symbol] | Added[ForeignExports]) -> Iterator[Note]:
+def allocator_replacement_added(taken: Added[TakenName]) -> Iterator[Note]:
     """The library exports functions that replace the process's memory allocator.
 
     Every program linked to it, and every library loaded after it, allocates with them from now on. Memory from one
@@ -94,10 +93,32 @@ def allocator_replacement_added(exported: Added[Symbol] | Added[ForeignExports])
 
     Fix: hide them with a version script, unless the library is an allocator.
     """
-    if isinstance(exported.new, ForeignExports):
-        replaced = [each for each in exported.new.symbols if each in ALLOCATION_OPERATORS]
-    else:
-        name = exported.subject.name
-        replaced = [name.spelling] if name.kind == "function" and name.spelling in ALLOCATORS else []
-    if replaced:
-        yield Note("the allocator is replaced", None, ", ".join(replaced))
+    if is_allocator(taken.new.symbol):
+        yield Note("the allocator is replaced", None, demangle(taken.new.symbol))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="added")
+def symbol_runtime_added(taken: Added[TakenName]) -> Iterator[Note]:
+    """A new export has the name of a function of the C library.
+
+    A program that is linked with the library finds it there before it comes to the C library, and so do all other
+    libraries of the process: ``write(1, ...)`` calls the library's ``write``. It makes no difference whether a header
+    declares the function.
+
+    Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
+    """
+    if not is_allocator(taken.new.symbol) and taken.new.version is None:
+        yield Note("it takes the place of the C library's function", None, taken.new.symbol)
+
+
+@rule(Impact.RISK, evidence="symbol", element="functions", action="added")
+def symbol_runtime_versioned_added(taken: Added[TakenName]) -> Iterator[Note]:
+    """A new export has the name of a function of the C library, in a version node of the library.
+
+    With glibc, built programs ask for the C library's version of the function, and get it. A program that is linked
+    again gets the library's, and so does every program where the C library has no versions (musl).
+
+    Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
+    """
+    if not is_allocator(taken.new.symbol) and taken.new.version is not None:
+        yield Note("a new link finds it before the C library's function", None, taken.new.symbol)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, assert_never
 
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
+from abistore.compare.consumers.runtime_names import OWNERS, is_of_runtime
 from abistore.compare.diff.exported.tables import ExportTables
 from abistore.compare.diff.parts import (
     Batch,
@@ -17,10 +18,12 @@ from abistore.compare.diff.parts import (
     InternalExports,
     OmittedExports,
     PrivateMemberExports,
+    TakenName,
     UndeclaredExports,
     UnobtainedExports,
 )
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.labels.sonames import library_name
 from abistore.model.names import SELF, Name
 from abistore.model.symbol_versions import bound, symbols_of
 
@@ -32,6 +35,7 @@ COPIES: tuple[tuple[str, Owner, type[ExportList]], ...] = (
 
 def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     """Deltas of the exports that one side alone has."""
+    yield from taken_names(tables)
     gone, come = set(tables.removed), set(tables.added)
     for title, hidden in _gone_unnamed(tables, gone):
         gone -= set(hidden.symbols)
@@ -103,6 +107,24 @@ def _gone_unnamed(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[s
                 yield "undeclared exports", OmittedExports(symbols)
             case _:
                 assert_never(reason)
+
+
+def taken_names(tables: ExportTables) -> Iterator[Delta[TakenName]]:
+    """The new exports with which programs find a library's function in place of the C or C++ library's.
+
+    So it is with ELF, where a program looks into all its libraries in their order, and the C library is the last.
+    Whether headers declare the function makes no difference.
+    """
+    new = tables.context.new
+    if new.snapshot.target.format != "elf" or new.library is None or new.library.file_kind != "shared":
+        return
+    if library_name(new.library.name or "") in OWNERS:
+        return
+    for spelling in tables.added:
+        if is_of_runtime(spelling):
+            name = tables.new[spelling]
+            symbol = bound(symbols_of(new.variants("symbol", name)))
+            yield Added(Subject(name), TakenName(spelling, symbol.version))
 
 
 def _come_unnamed(tables: ExportTables, come: Iterable[str]) -> Iterator[tuple[str, ExportList]]:

@@ -1,0 +1,77 @@
+"""New exports with the names of functions of the C and C++ libraries: whose function a program calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from abistore.compare.comparison import compare
+from abistore.compare.consumers.runtime_names import is_allocator, is_of_runtime
+from abistore.extract.capture import read
+from abistore.extract.reader import ExtractOptions
+from abistore.model.findings import Verdict
+from tests.running import linked, run, versioned
+
+OPTIONS = ExtractOptions()
+ONE = "int one(int a) { return a; }\n"
+WRITE = ONE + "long write(int file, const void *data, unsigned long size) { return -1; }\n"
+PROGRAM = '#include <unistd.h>\nint one(int);\nint main(void) { one(1); return write(1, "hello", 5) != 5; }\n'
+SCRIPT = "V1 { global: *; };"
+TAKEN = {"symbol_runtime_added", "symbol_runtime_versioned_added", "allocator_replacement_added"}
+
+
+def kinds(old: Path, new: Path) -> set[str]:
+    return {each.kind for each in compare(read(old, OPTIONS), read(new, OPTIONS)).findings} & TAKEN
+
+
+def test_a_program_calls_the_library_in_place_of_the_c_library(tmp_path: Path) -> None:
+    old, new = versioned(ONE, ""), versioned(WRITE, "")
+    built = linked(PROGRAM, old, tmp_path)
+    assert (run(built, old), run(built, new)) == ((0, "hello"), (1, ""))
+    assert kinds(old, new) == {"symbol_runtime_added"}
+    assert compare(read(old, OPTIONS), read(new, OPTIONS)).verdict is Verdict.BREAKING
+
+
+def test_a_function_in_a_version_node_leaves_built_programs_alone(tmp_path: Path) -> None:
+    old, new = versioned(ONE, SCRIPT), versioned(WRITE, SCRIPT)
+    built = linked(PROGRAM, old, tmp_path)
+    assert run(built, new) == (0, "hello")
+    assert run(linked(PROGRAM, new, tmp_path), new) == (1, "")
+    assert kinds(old, new) == {"symbol_runtime_versioned_added"}
+
+
+@pytest.mark.parametrize("name", ["malloc", "free"])
+def test_an_allocator_has_a_kind_of_its_own(name: str) -> None:
+    old, new = versioned(ONE, ""), versioned(f"{ONE}void *{name}(unsigned long a) {{ return 0; }}\n", "")
+    assert kinds(old, new) == {"allocator_replacement_added"}
+
+
+def test_so_have_the_operators_that_programs_may_replace() -> None:
+    operators = "#include <cstddef>\nvoid *operator new(std::size_t) { return nullptr; }\n"
+    old = versioned('extern "C" ' + ONE, "", language="c++")
+    new = versioned(operators + 'extern "C" ' + ONE, "", language="c++")
+    assert kinds(old, new) == {"allocator_replacement_added"}
+
+
+def test_what_was_exported_before_stays_silent() -> None:
+    assert kinds(versioned(WRITE, ""), versioned(WRITE + "int two(void) { return 2; }\n", "")) == set()
+
+
+def test_where_names_have_two_levels_none_is_taken() -> None:
+    old, new = (read(versioned(each, ""), OPTIONS) for each in (ONE, WRITE))
+    two_level = replace(new.target, format="macho", os_abi="macos")
+    found = compare(replace(old, target=two_level), replace(new, target=two_level)).findings
+    assert not {each.kind for each in found} & TAKEN
+
+
+@pytest.mark.parametrize("name", ["write", "memcpy", "printf", "sin", "pthread_create", "y1", "_ZdlPvSt11align_val_t"])
+def test_functions_of_the_runtime_are_known(name: str) -> None:
+    assert is_of_runtime(name)
+
+
+@pytest.mark.parametrize("name", ["write_all", "_ZnwmPv", "_Z5writePKc", "# ", "glibc"])
+def test_other_functions_are_not(name: str) -> None:
+    assert not is_of_runtime(name)
+    assert not is_allocator(name)
