@@ -246,6 +246,12 @@ NO_LAYOUT: Final = "no-layout"
 CLASS_PERHAPS_NOT_DESCRIBED: Final = "class-perhaps-not-described"
 """Why nothing is said of a class that is declared as a handle is, and that programs hand in as they do an interface."""
 
+EXPORT_NOT_DESCRIBED: Final = "export-not-described"
+"""The reason for what debug information of one side leaves out of an export, though it tells all that it can."""
+
+VERSION_NOT_RECORDED: Final = "version-not-recorded"
+"""The reason for exports with several versions of which one side describes one, and does not tell which."""
+
 NOT_RECORDED: Final = "facts-not-recorded"
 """Why something was not checked: the input of a side never records it."""
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from abistore.model.findings import Comparison, Impact, RulingFile, Verdict, evidence_rank, unequal_evidence
+from abistore.model.findings import (
+    EXPORT_NOT_DESCRIBED,
+    Comparison,
+    Impact,
+    RulingFile,
+    Verdict,
+    evidence_rank,
+    unequal_evidence,
+)
 from abistore.model.labels.sonames import name_word
 from abistore.model.names import SELF, Facet
 from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence, evidence_of
@@ -54,6 +62,15 @@ def evidence_gap(old: Sequence[Evidence], new: Sequence[Evidence]) -> str:
     return "; ".join(
         _gap(facet, evidence_of(old, facet), evidence_of(new, facet)) for facet in unequal_evidence(old, new)
     )
+
+
+def comparison_gap(comparison: Comparison) -> str:
+    """The same of a comparison: equal evidence may leave out exports that the other side describes."""
+    lost = (each for each in comparison.not_checked if each.reason == EXPORT_NOT_DESCRIBED and each.side == "new")
+    exports = [
+        f"new side does not describe {counted(len(each.names), 'export')} that the old one does" for each in lost
+    ]
+    return "; ".join(filter(None, (evidence_gap(comparison.old.evidence, comparison.new.evidence), *exports)))
 
 
 def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:

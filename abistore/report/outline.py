@@ -9,7 +9,7 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
 from abistore.model.judging.identity import identified, place
 from abistore.model.names import Name
-from abistore.report.heading import evidence_gap, guessed
+from abistore.report.heading import comparison_gap, guessed
 from abistore.report.model import (
     SCHEMA,
     ChangeKind,
@@ -56,7 +56,7 @@ def outline(
         advice=_all_reported(comparison.advice),
         policy_file=comparison.policy_file,
         suppression_files=comparison.suppression_files,
-        evidence_gap=evidence_gap(comparison.old.evidence, comparison.new.evidence),
+        evidence_gap=comparison_gap(comparison),
         guessed=guessed(comparison),
     )
 

@@ -201,8 +201,12 @@ class FacetDeclarations:
         elif facet == "source":
             if _text(old) is not None and self._tells(old=False) and not is_chosen_otherwise(context, name):
                 yield Removed(Subject(name), _main(old))
-        elif self._tells(old=False) or _still_seen(context, facet, name):
+        elif _still_seen(context, facet, name) or (self._tells(old=False) and not self._lost(name)):
             yield Removed(Subject(name), _main(old))
+
+    def _lost(self, name: Name) -> bool:
+        """Whether an export that used a type is described on the old side only."""
+        return any(export in self._old and export not in self._new for export in self._context.affected(name))
 
     def _elsewhere(self, name: Name) -> Name | None:
         """What the new side has in the place of ``name``: a type of another name, or of this one that is another kind.

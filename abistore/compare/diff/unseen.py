@@ -15,23 +15,26 @@ from abistore.compare.side import SideFacts
 from abistore.compare.version_pairs import exported, has_versions, is_of_unknown_version, version_pairs
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
+    EXPORT_NOT_DESCRIBED,
     HEADERS_DISAGREE,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
     NO_LAYOUT,
     NOT_RECORDED,
+    VERSION_NOT_RECORDED,
     NotChecked,
     evidence_rank,
 )
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, told_undescribed
+from abistore.model.mangling.symbols import is_declared
 from abistore.model.names import TYPES, Facet, Name
 from abistore.model.reach.graph import DECLARING
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.references import references
 from abistore.model.shapes import Enum, Opaque, Record
-from abistore.model.snapshot import CLASS_NOT_DESCRIBED, Evidence, HeadersRead, Variants
+from abistore.model.snapshot import CLASS_NOT_DESCRIBED, Evidence, HeadersRead, Variants, only_described
 from abistore.model.words.counting import counted
 
 Place: TypeAlias = Literal["old", "new"]
@@ -347,7 +350,7 @@ def _of_unknown_version(context: Context) -> Iterator[NotChecked]:
         some = counted(len(names), "export has", "exports have")
         what = f"{some} several versions, and which of them is described is not known"
         hint = "read the library anew with `abistore ingest` or `abistore dump`"
-        yield NotChecked("layout", side, "version-not-recorded", what, hint, names)
+        yield NotChecked("layout", side, VERSION_NOT_RECORDED, what, hint, names)
 
 
 def _by_side(old: Set[Name], new: Set[Name]) -> Iterator[tuple[Literal["both", "old", "new"], tuple[Name, ...]]]:
@@ -361,7 +364,8 @@ def _exported_only(context: Context, place: Place, names: Collection[Name]) -> I
     if names:
         evidence = (context.old if place == "old" else context.new).snapshot.evidence_of("layout")
         what = f"{counted(len(names), 'export is', 'exports are')} described by the other side only"
-        reason, hint = evidence.reason or "not-described", evidence.hint or "build every unit of the library with -g"
+        reason = evidence.reason if evidence.state != "full" else EXPORT_NOT_DESCRIBED
+        hint = evidence.hint or "describe it in C or C++ and build that with -g, or give the headers of both releases"
         yield NotChecked("layout", place, reason, what, hint, tuple(sorted(names)))
 
 
@@ -424,14 +428,17 @@ def _is_left_out(context: Context, name: Name) -> bool:
 
 def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
     sides = context.old, context.new
-    if name.kind in TYPES or not context.exported(exported(*sides, name)):
+    export = exported(*sides, name)
+    if name.kind in TYPES or not context.exported(export) or not is_declared(export.spelling):
         return None
+    if comparable(context, "source") and all(only_described(side.variants("source", export)) for side in sides):
+        return None  # what headers declare is compared in its place
     before, after = (side.snapshot.entries[facet] for side in sides)
     pairs = [(name, name)]
     if has_versions(*sides, name):
-        if any(is_of_unknown_version(side, exported(*sides, name)) for side in sides):
+        if any(is_of_unknown_version(side, export) for side in sides):
             return None
-        found = version_pairs(*sides, exported(*sides, name))
+        found = version_pairs(*sides, export)
         pairs = [(each.old, each.new) for each in found if name in (each.old, each.new)]
     described = next(((old in before, new in after) for old, new in pairs if (old in before) != (new in after)), None)
     return None if described is None else "new" if described[0] else "old"

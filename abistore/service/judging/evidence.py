@@ -10,11 +10,13 @@ import msgspec
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
+    EXPORT_NOT_DESCRIBED,
     HEADERS_DISAGREE,
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
     NO_LAYOUT,
+    VERSION_NOT_RECORDED,
     evidence_rank,
 )
 from abistore.model.names import FACETS, Facet
@@ -97,15 +99,14 @@ def lacking(report: Report, require: EvidenceRequirement) -> EvidenceMissing | N
         found += [
             EvidenceLack(f"{report.new}: layout is required in full, and {item.detail}", item.hint)
             for item in report.not_checked
-            if item.reason == CLASS_PERHAPS_NOT_DESCRIBED
+            if item.reason == CLASS_PERHAPS_NOT_DESCRIBED or _is_lost(item)
         ]
     if require.no_less:
-        if "source" not in require.facets:
-            found += [
-                EvidenceLack(f"{report.new}: {item.detail}", item.hint)
-                for item in report.not_checked
-                if (item.side == "new" and item.reason in LESS_OF_SOURCE) or _hides(item)
-            ]
+        found += [
+            EvidenceLack(f"{report.new}: {item.detail}", item.hint)
+            for item in report.not_checked
+            if item.facet not in require.facets and _is_less(item)
+        ]
         found += [lack for facet in FACETS if facet not in require.facets for lack in _less(report, facet)]
     return _error(found)
 
@@ -116,9 +117,19 @@ def lacked(report: Report, lack: EvidenceMissing) -> Report:
     return msgspec.structs.replace(report, exit_code=lack.exit_code, **told)
 
 
+def _is_less(item: ReportedNotChecked) -> bool:
+    """Whether the new side shows less of a declaration than the old side does."""
+    return (item.side == "new" and item.reason in LESS_OF_SOURCE) or _hides(item) or _is_lost(item)
+
+
 def _hides(item: ReportedNotChecked) -> bool:
     """Whether the new side's headers were read so that declarations are not seen that programs may meet."""
     return item.reason == HEADERS_SELECTED_DIFFERENTLY or (item.reason == HEADERS_READ_DIFFERENTLY and bool(item.names))
+
+
+def _is_lost(item: ReportedNotChecked) -> bool:
+    """Whether the new side does not describe exports that the old side does, or not which version it describes."""
+    return item.reason in (EXPORT_NOT_DESCRIBED, VERSION_NOT_RECORDED) and item.side == "new"
 
 
 def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
