@@ -249,6 +249,9 @@ CLASS_PERHAPS_NOT_DESCRIBED: Final = "class-perhaps-not-described"
 EXPORT_NOT_DESCRIBED: Final = "export-not-described"
 """The reason for what debug information of one side leaves out of an export, though it tells all that it can."""
 
+NEEDED_NOT_GIVEN: Final = "needed-library-not-given"
+"""The reason for removed exports that a library may have which the new release needs, and of which nothing is known."""
+
 VERSION_NOT_RECORDED: Final = "version-not-recorded"
 """The reason for exports with several versions of which one side describes one, and does not tell which."""
 

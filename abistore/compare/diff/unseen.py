@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.compare.consumers.runtime_names import OWNERS
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.numbers import behind, shared_numbers
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
@@ -20,16 +21,18 @@ from abistore.model.findings import (
     HEADERS_NOT_GIVEN,
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
+    NEEDED_NOT_GIVEN,
     NO_LAYOUT,
     NOT_RECORDED,
     VERSION_NOT_RECORDED,
     NotChecked,
     evidence_rank,
 )
+from abistore.model.labels.sonames import library_name
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, told_undescribed
 from abistore.model.mangling.symbols import is_declared
-from abistore.model.names import TYPES, Facet, Name
+from abistore.model.names import EXPORTS, TYPES, Facet, Name
 from abistore.model.reach.graph import DECLARING
 from abistore.model.recorded.unrecorded import OF_COMPILERS, spelled, unrecorded_by
 from abistore.model.references import references
@@ -70,6 +73,7 @@ def not_checked(
     yield from observed(context, "symbol")
     yield from _unrecorded(context, "symbol")
     yield from _unread_directives(context)
+    yield from _moved_perhaps(context)
     for facet in DECLARING:
         if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
             yield from observed(context, facet)
@@ -358,6 +362,25 @@ def _by_side(old: Set[Name], new: Set[Name]) -> Iterator[tuple[Literal["both", "
     sides: tuple[tuple[Literal["both", "old", "new"], Set[Name]], ...]
     sides = ("both", old & new), ("old", old - new), ("new", new - old)
     yield from ((side, tuple(sorted(names))) for side, names in sides if names)
+
+
+def _moved_perhaps(context: Context) -> Iterator[NotChecked]:
+    """Removed exports that a library may have which only the new side needs: programs find them in it."""
+    before, after = context.old.library, context.new.library
+    if before is None or after is None or context.new.snapshot.target.format == "pe":
+        return
+    known = {library_name(each) for each in before.needed} | OWNERS
+    come = [each for each in after.needed if library_name(each) not in known]
+    removed = tuple(sorted(name for name in context.differing["symbol"] if _is_removed(context, name))) if come else ()
+    if removed:
+        what = f"{', '.join(come)}: needed now, and may have {counted(len(removed), 'export')} that this library lost"
+        hint = "compare folders or packages that hold both libraries"
+        yield NotChecked("symbol", "new", NEEDED_NOT_GIVEN, what, hint, removed)
+
+
+def _is_removed(context: Context, name: Name) -> bool:
+    exported = bool(context.old.variants("symbol", name)) and name.spelling not in context.new.exports.names
+    return name.kind in EXPORTS and exported and context.old.consumers.can_name(name)
 
 
 def _exported_only(context: Context, place: Place, names: Collection[Name]) -> Iterator[NotChecked]:

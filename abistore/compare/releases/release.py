@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from abistore.model.labels.sonames import unmarked
@@ -75,9 +75,18 @@ class ReleaseLibraries:
 
     def needs(self, library: MemberLibrary) -> Iterator[MemberLibrary]:
         """The libraries of the release that are loaded with ``library``, nearest first."""
+        return self._led_to(library, lambda each: each.needed)
+
+    def reexported(self, library: MemberLibrary) -> Iterator[MemberLibrary]:
+        """The libraries of the release whose exports count as those of ``library``, nearest first."""
+        return self._led_to(library, lambda each: tuple(map(_asked_for, each.facts.on_macho.reexports)))
+
+    def _led_to(
+        self, library: MemberLibrary, names: Callable[[MemberLibrary], Sequence[str]]
+    ) -> Iterator[MemberLibrary]:
         pending, seen = [library], {library.name}
         while pending:
-            for soname in pending.pop(0).needed:
+            for soname in names(pending.pop(0)):
                 found = self.by_soname.get(soname)
                 if found is not None and found.name not in seen:
                     seen.add(found.name)

@@ -48,7 +48,9 @@ def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[
 def forwarder_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
     """An export comes from another library: it is forwarded to the same symbol there, or is no longer.
 
-    Programs work as before where that library is installed and its symbol does the same.
+    Programs work as before where that library is installed and its symbol does the same. So they do where an export
+    moved to a library that this one needs (ELF) or re-exports (Mach-O), and that the release brings along. On ELF, a
+    program that is linked again has to name that library.
 
     Fix: make sure that the library behind the forwarder is shipped with this one.
     """

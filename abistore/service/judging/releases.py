@@ -9,9 +9,11 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
-from abistore.model.findings import Comparison, FailOn
+from abistore.model.digest import snapshot_digest
+from abistore.model.findings import NEEDED_NOT_GIVEN, Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
 from abistore.model.judging.identity import identity
+from abistore.model.labels.sonames import library_name
 from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReleaseLibrary, Report
 from abistore.report.outline import outline
@@ -56,7 +58,7 @@ def judge_releases(
     pairs = tuple(_pairs(old.libraries, new.libraries))
     if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
         _refuse_strangers(old, new)
-    reports = [judge(before, after, by) for before, after in pairs if before and after]
+    reports = [_judged(before, after, new, by) for before, after in pairs if before and after]
     by_name = {(each.new.library, each.new.target): each for each in reports}
     members = [_member(before, after, by_name) for before, after in pairs]
     own = outline(_between(old, new, by), kinds=kinds().values())
@@ -69,6 +71,23 @@ def judge_releases(
         report, code = msgspec.structs.replace(report, passed_by=""), 0
     lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
+
+
+def _judged(before: Snapshot, after: Snapshot, new: ReadRelease, by: Ruling | None) -> Report:
+    """The report of one library, whose exports may have moved to another one of the release that it brings along."""
+    from abistore.compare.consumers.runtime_names import OWNERS
+    from abistore.compare.releases.lending import completed
+
+    whole = completed(before, after, new.libraries)
+    report = judge(before, whole, by)
+    if whole is not after:
+        own = msgspec.structs.replace(report.new, digest=snapshot_digest(after).hex(), exports=after.exports)
+        report = msgspec.structs.replace(report, new=own)
+    needed = {library_name(each) for each in after.facts.needed} if after.facts else set()
+    if needed <= OWNERS | {each.library for each in new.libraries}:
+        known = tuple(each for each in report.not_checked if each.reason != NEEDED_NOT_GIVEN)
+        report = msgspec.structs.replace(report, not_checked=known)
+    return report
 
 
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
