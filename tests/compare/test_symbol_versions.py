@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.findings import Verdict
 from abistore.model.names import SELF, Name
 from abistore.model.snapshot import Snapshot
@@ -147,6 +147,16 @@ def test_versions_that_always_shared_their_code_stay_silent() -> None:
     )
     other = shared.replace("10 * a", "11 * a")
     assert kinds(snapshot(shared, BOTH), snapshot(other, BOTH)) == set()
+
+
+def test_so_it_does_where_the_headers_no_longer_have_the_structure(tmp_path: Path) -> None:
+    header = tmp_path / "case.h"
+    header.write_text("int f(int a, int b);\n")
+    former = "struct point { int x; };\nint f_1(struct point *p) { return p->x; }\n"
+    sources = (NAMED + former + NEW, NAMED + former.replace("int x", "int id, x") + NEW)
+    options = ExtractOptions(headers=HeaderOptions((header,)))
+    old, new = (read(versioned(each, BOTH), options) for each in sources)
+    assert verdict(old, new) is Verdict.BREAKING
 
 
 IMPORTS = '#include <stdio.h>\nint f(int a) { if (a > 100) puts("x"); return a; }\n'

@@ -27,6 +27,7 @@ from abistore.model.reach.graph import DECLARING, Mentions
 from abistore.model.references import references
 from abistore.model.shapes import VOID, AnyShape, Field, Foreign, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Variants
+from abistore.model.symbol_versions import exported_as
 from abistore.model.tables import Symbol
 from abistore.model.words.files import is_source
 
@@ -119,8 +120,10 @@ class ToldConsumers(Consumers):
 
         What is met only in fields whose names ask consumers to leave them alone is the library's (``internal_donotuse``
         in a union that gives room to it), unless inline functions look into it. So is a private nested class that
-        programs hold pointers to at most.
+        programs hold pointers to at most. What only former versions of exports take was in former headers.
         """
+        if type in self._of_former_versions:
+            return self._guessed.can_see(type)
         if type in self._set_apart or self._api.is_closed(type):
             return False
         definition = self._api.definition(type)
@@ -130,6 +133,22 @@ class ToldConsumers(Consumers):
             return self._guessed.can_see(type)
         used = type in self._allocation.by_value or not self._allocation.library_allocates(type)
         return definition == "included" and (used or self._is_number(type))
+
+    @cached_property
+    def _of_former_versions(self) -> frozenset[Name]:
+        """The types that versions of exports mention which new links do not get, and that no header has now."""
+        snapshot = self._own.snapshot
+        if not self._own.exports.of_several_versions:
+            return frozenset()
+        symbols, layout = snapshot.entries.get("symbol", {}), snapshot.entries.get("layout", {})
+        pending = [name for name in layout if exported_as(name, symbols) != name]
+        found: set[Name] = set()
+        while pending:
+            shapes = layout.get(pending.pop(), ())
+            come = {each for shape in shapes for each, _ in references(shape)} - found
+            found |= come
+            pending += come
+        return frozenset(each for each in found if each not in snapshot.entries.get("source", {}))
 
     def _is_number(self, type: Name) -> bool:
         """Whether ``type`` is another name of a number, which programs read and write behind pointers too."""
