@@ -10,7 +10,7 @@ from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -36,14 +36,19 @@ class Note(msgspec.Struct, frozen=True):
 
 Check = Callable[..., Iterator[Note]]
 
+Effect: TypeAlias = Literal["", "place", "size", "alignment", "pointer", "value", "slot", "table", "object", "other"]
+"""What of a declaration an effect is about: the place of a member or base, the size or alignment of a record, its
+vtable pointer, the value of an enumerator, the slot of a virtual function, the slots of a vtable, the size of an
+exported variable, or something else, which no layout explains. Empty for what is no effect."""
+
 
 class Rule(msgspec.Struct, frozen=True):
     """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
     ``aliases`` are other names for it: those that the field has for the same fact, and what it was called before.
     ``check`` is the function that finds it; its docstring says what the kind means. An ``effect`` often follows from
-    another change of the same declaration or of one that it embeds, and is then folded under it: a size, an alignment,
-    an offset.
+    another change of the same declaration or of one that it embeds, and is then folded under it: it says what of the
+    declaration that is.
     """
 
     kind: str
@@ -53,7 +58,7 @@ class Rule(msgspec.Struct, frozen=True):
     action: Action
     subjects: tuple[tuple[type, type], ...]
     aliases: tuple[str, ...]
-    effect: bool
+    effect: Effect
     takes_context: bool
     check: Check
 
@@ -93,7 +98,7 @@ def rule(
     element: Element,
     action: Action,
     aliases: tuple[str, ...] = (),
-    effect: bool = False,
+    effect: Effect = "",
 ) -> Callable[[Check], Check]:
     """Register a function as the rule of its name.
 

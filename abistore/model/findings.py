@@ -81,7 +81,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side
     has none.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
-    that follow from this one: they have no weight of their own. ``location`` is where the declaration stands in the
+    that follow from this one: they have no weight of their own. One that is ``bound`` breaks consumers in a way that no
+    other finding determines: the identity of its cause covers it. ``location`` is where the declaration stands in the
     new release, or in the old one where the new one has none; for what was removed, ``gone``, in the old one.
     ``default_impact`` is the kind's own impact where a policy gave another one, with its ``reason``. ``suppressed_by``
     names the suppression that took the finding out of the verdict, ``suppression_reason`` says why (empty where it
@@ -105,6 +106,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     gone: bool = False
     suppression_reason: str = ""
     suppression_expires: date | None = None
+    bound: bool = False
 
 
 def order(finding: Finding) -> tuple[object, ...]:

@@ -370,6 +370,7 @@ class ExportedApproval(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     part: str = ""
     old_value: str | None = None
     new_value: str | None = None
+    covers: tuple[str, ...] | None = None
     target: str = ""
     stood_at: str = ""
     profile: str = "default"

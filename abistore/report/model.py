@@ -61,7 +61,8 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     """One finding.
 
     ``id`` is the same in every comparison that has this finding. It begins with ``place``, which stands for the kind,
-    the declaration and the part, whatever the values are. ``symbol`` is the declaration as the linker spells it (types:
+    the declaration and the part, whatever the values are. ``covers`` are the ids of the consequences that it stands for
+    too, as no other finding determines these. ``symbol`` is the declaration as the linker spells it (types:
     as the source does), ``display`` as programmers do, ``part`` the field, enumerator or parameter. ``affected`` are
     the exports through which consumers meet the change. If a policy changed the impact, ``default_impact`` is that of
     the kind, and ``reason`` is the policy's. ``suppressed_by`` names the suppression that took the finding out of the
@@ -97,6 +98,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     unapproved: str = ""
     review: ReportedReview | None = None
     consumers: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 class ChangeKind(msgspec.Struct, frozen=True):

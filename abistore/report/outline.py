@@ -7,7 +7,7 @@ from typing import cast
 
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
-from abistore.model.judging.identity import identified, place
+from abistore.model.judging.identity import covered, identified, identity_of, place
 from abistore.model.names import Name
 from abistore.report.heading import comparison_gap, guessed
 from abistore.report.model import (
@@ -104,7 +104,15 @@ def reported(finding: Finding, identity: str) -> ReportedFinding:
         suppressed_by=finding.suppressed_by,
         suppression_reason=finding.suppression_reason,
         suppression_expires=finding.suppression_expires,
+        covers=covered(finding),
     )
+
+
+def parts_of(finding: ReportedFinding) -> frozenset[str]:
+    """The ids of all that a reported finding covers, each by itself: its own, and those of what is bound to it."""
+    name, values = Name(finding.subject, finding.symbol), (finding.old_value, finding.new_value)
+    told = Finding(finding.kind, name, finding.part, "", Impact.NOTICE, finding.facet, *values)
+    return frozenset((identity_of(told, ()).hex(), *finding.covers))
 
 
 def _display(name: Name) -> str:

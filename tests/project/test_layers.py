@@ -89,6 +89,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("diff",),
         ("classify",),
         ("rules",),
+        ("following",),
         ("policies",),
         ("judge", "established"),
         ("comparison", "releases"),

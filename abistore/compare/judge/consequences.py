@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,6 +20,9 @@ from abistore.model.names import Name
 from abistore.model.reach.graph import Reach
 from abistore.model.references import embedded
 from abistore.model.shapes import AnyShape, Function, Named, Record
+
+if TYPE_CHECKING:
+    from abistore.compare.following.following import Following, Relation
 
 DELETION = "special_member_deletion_added"
 FUNCTION_DELETION = "declaration_inline_removed"
@@ -41,7 +45,8 @@ def fold(
 
     An *effect* (a size, an offset) belongs under a cause of the same record that weighs as much, or else under the
     change of a record that this one embeds. A fold never hides weight: a cause that weighs less than its effect
-    leaves it alone.
+    leaves it alone. Nor does it hide a change: an effect that does not follow by the rules of layout stands for itself,
+    and what no layout explains is bound to its cause.
 
     ``asked`` gets the names of which it depends on the findings.
     """
@@ -53,7 +58,7 @@ def fold(
         if root == index:
             roots.append(index)
         else:
-            children.setdefault(root, []).append(findings[index])
+            children.setdefault(root, []).append(parents.consequence(index))
     return [_with(findings[index], children.get(index, [])) for index in roots]
 
 
@@ -85,6 +90,28 @@ class _Parents:
         self._rank = {index: rank for rank, index in enumerate(worst_first)}
         self._inner_causes: dict[tuple[Name, Impact], int | None] = {}
         self._roots: dict[int, int] = {}
+        self._relations: dict[int, Relation] = {}
+
+    def consequence(self, index: int) -> Finding:
+        """The finding as a consequence of another one, bound to that where nothing determines what it breaks."""
+        finding = self._findings[index]
+        impact = finding.impact if finding.default_impact is None else max(finding.impact, finding.default_impact)
+        if impact < Impact.API_BREAK or self._relation(index) == "follows":
+            return finding
+        return replace(finding, bound=True)
+
+    @cached_property
+    def _following(self) -> Following:
+        from abistore.compare.following.following import Following  # many comparisons have no effects
+
+        return Following(self._findings, self._of, self._rules, self._context)
+
+    def _relation(self, index: int) -> Relation:
+        if not self._effect[index]:
+            return "unknown"
+        if index not in self._relations:
+            self._relations[index] = self._following.relation(self._findings[index])
+        return self._relations[index]
 
     def root(self, index: int) -> int:
         """The finding that ``index`` follows from in the end; itself where it is a cause.
@@ -112,13 +139,13 @@ class _Parents:
             if stand_in is not None:
                 return stand_in
         if self._effect[index] and finding.name.spelling.startswith(FOLLOWING):
-            return self._class_cause(index)
+            return None if self._relation(index) == "free" else self._class_cause(index)
         if not self._effect[index]:
             if finding.kind in CONSTANTS:
                 return self._named_constant(index)
             return self._user(index) if self._comes_or_goes(index) else self._part_without(index)
-        parent = self._cause_within(index)
-        return self._embedded_cause(index) if parent is None else parent
+        cause = self._cause(index)
+        return self._strongest_effect(index) if cause is None else cause
 
     def _named_constant(self, index: int) -> int | None:
         """Of a macro with the text that it had, what happened to the constants that it names."""
@@ -285,8 +312,8 @@ class _Parents:
 
     @cached_property
     def _first_effects(self) -> Mapping[tuple[Name, Impact], int]:
-        """By declaration and impact, the effect among those of at least that impact that reads best."""
-        effects = [index for index, effect in enumerate(self._effect) if effect]
+        """By declaration and impact, the effect without a cause among those of at least that impact that reads best."""
+        effects = [index for index, effect in enumerate(self._effect) if effect and self._cause(index) is None]
         effects.sort(key=lambda index: (bool(self._findings[index].part), self._rank[index]))
         found: dict[tuple[Name, Impact], int] = {}
         for index in effects:
@@ -296,14 +323,20 @@ class _Parents:
                     found.setdefault((finding.name, impact), index)
         return found
 
+    def _cause(self, index: int) -> int | None:
+        """What an effect of a declaration follows from: another change of it, or of a part; ``None`` if it is free."""
+        if self._relation(index) == "free":
+            return None
+        parent = self._cause_within(index)
+        return self._embedded_cause(index) if parent is None else parent
+
     def _embedded_cause(self, index: int) -> int | None:
-        """What changed in a part of the declaration, or else the effect that stands for the others."""
+        """What changed in a part of the declaration."""
         finding = self._findings[index]
         key = finding.name, finding.impact
         if key not in self._inner_causes:
             self._inner_causes[key] = self._inner_cause(finding)
-        cause = self._inner_causes[key]
-        return self._strongest_effect(index) if cause is None else cause
+        return self._inner_causes[key]
 
     def _inner_cause(self, finding: Finding) -> int | None:
         shape = self._context.old.shape(finding.name)

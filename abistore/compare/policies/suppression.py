@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -78,9 +78,8 @@ class Suppressions:
     def split(self, found: Sequence[FindingFacts]) -> tuple[list[Finding], list[Finding], set[Suppression]]:
         """The findings that remain, those that are suppressed, and the entries that did it.
 
-        With a suppressed change goes what follows from it for the same declaration (its size, its vtable, its other
-        constructors), unless something else that happened to that declaration remains. What follows for other
-        declarations remains.
+        With a suppressed change goes what follows from suppressed ones alone for the same declaration: moves and sizes
+        by the rules of layout, and its other constructors. All else remains.
         """
         taken = {index: entry for index, facts in enumerate(found) if (entry := self._match(facts))}
         taken |= _following(found, taken)
@@ -145,32 +144,40 @@ def _following(found: Sequence[FindingFacts], taken: dict[int, Suppression]) -> 
     """What goes with the suppressed findings."""
     if not taken:
         return {}
-    causes: dict[Name, list[int]] = {}
-    for index, facts in enumerate(found):
-        if not facts.rule.effect:
-            causes.setdefault(facts.finding.name, []).append(index)
     firsts = {(found[index].finding.kind, found[index].finding.name.spelling): index for index in taken}
     followers: dict[int, Suppression] = {}
+    effects: list[int] = []
     for index, facts in enumerate(found):
-        if index not in taken:
-            own, first_symbol = facts.finding.name.spelling, primary(facts.finding.name.spelling)
-            first = firsts.get((facts.finding.kind, first_symbol)) if first_symbol != own else None
-            first = _accepted_cause(facts, found, taken, causes) if first is None else first
-            if first is not None:
-                followers[index] = taken[first]
-    return followers
+        own, first_symbol = facts.finding.name.spelling, primary(facts.finding.name.spelling)
+        first = firsts.get((facts.finding.kind, first_symbol)) if first_symbol != own else None
+        if index not in taken and first is not None:
+            followers[index] = taken[first]
+        elif index not in taken and facts.rule.effect:
+            effects.append(index)
+    return followers | (_explained(effects, found, taken) if effects else {})
 
 
-def _accepted_cause(
-    facts: FindingFacts, found: Sequence[FindingFacts], taken: dict[int, Suppression], causes: dict[Name, list[int]]
-) -> int | None:
-    """The suppressed cause that an effect goes with: one that weighs as much, where no other cause remains."""
-    if not facts.rule.effect:
-        return None
-    names = (facts.finding.name, *(Name("record", each) for each in facts.types))
-    own = [index for name in dict.fromkeys(names) for index in causes.get(name, ())]
-    weighs = (index for index in own if found[index].finding.impact >= facts.finding.impact)
-    return next(weighs, None) if all(index in taken for index in own) else None
+def _explained(
+    effects: Iterable[int], found: Sequence[FindingFacts], taken: dict[int, Suppression]
+) -> dict[int, Suppression]:
+    """The effects that follow from the suppressed findings about the same declaration, and from nothing else."""
+    from abistore.compare.following.following import Following  # few changes are suppressed
+
+    suppressed = sorted(taken)
+    of: dict[Name, list[int]] = {}
+    for place, index in enumerate(suppressed):
+        of.setdefault(found[index].finding.name, []).append(place)
+    rules = {facts.finding.kind: facts.rule for facts in found}
+    findings = [found[index].finding for index in suppressed]
+    following = Following(findings, of, rules, found[0].context, embedded=False)
+    explained: dict[int, Suppression] = {}
+    for index in effects:
+        facts = found[index]
+        names = (facts.finding.name, *(Name("record", each) for each in facts.types))
+        causes = [place for name in names for place in of.get(name, ()) if not rules[findings[place].kind].effect]
+        if causes and following.relation(facts.finding) in ("follows", "undetermined"):
+            explained[index] = taken[suppressed[causes[0]]]
+    return explained
 
 
 NOTHING = Suppressions()

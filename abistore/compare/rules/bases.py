@@ -220,7 +220,7 @@ def _sort(base: Base) -> str:
     return "virtual" if base.virtual else "non-virtual"
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="place")
 def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
     """A base class lies at another offset in the object.
 

@@ -125,7 +125,7 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
     element="library",
     action="changed",
     aliases=("versioned_symbol_scheme_detected",),
-    effect=True,
+    effect="other",
 )
 def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
     """Many exports moved from one version node to another.

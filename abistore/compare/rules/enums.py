@@ -201,7 +201,7 @@ def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
     return old.is_sentinel(each.old) and new.is_sentinel(each.new)
 
 
-@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect="value")
 def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """The value of an enumerator changed.
 

@@ -227,7 +227,7 @@ def field_reserved_removed(field: Removed[Field | InnerField], context: Context)
     evidence="layout",
     element="types",
     action="changed",
-    effect=True,
+    effect="place",
     aliases=("struct_field_offset_changed",),
 )
 def type_field_offset_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:

@@ -97,7 +97,7 @@ PASSED = {"value": "as its members", "reference": "by the address of a copy"}
     evidence="layout",
     element="types",
     action="changed",
-    effect=True,
+    effect="other",
     aliases=("trivially_copyable_lost",),
 )
 def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
@@ -122,7 +122,7 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     evidence="layout",
     element="types",
     action="changed",
-    effect=True,
+    effect="other",
     aliases=("trivially_copyable_lost",),
 )
 def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:

@@ -44,7 +44,7 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
     evidence="layout",
     element="types",
     action="changed",
-    effect=True,
+    effect="size",
     aliases=("struct_size_changed", "tail_padding_reuse_changed"),
 )
 def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
@@ -65,7 +65,7 @@ def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Not
     evidence="layout",
     element="types",
     action="changed",
-    effect=True,
+    effect="alignment",
     aliases=("struct_alignment_changed",),
 )
 def type_alignment_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
@@ -81,7 +81,7 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
         yield Note("the alignment differs", *alignments)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed", effect=True)
+@rule(Impact.RISK, evidence="layout", element="types", action="changed", effect="size")
 def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The size or alignment of a struct changed that the library allocates, or of which callers tell what theirs holds.
 
@@ -235,7 +235,7 @@ def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Contex
     return getattr(old, "shape", old) is None, getattr(new, "shape", new) is None
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="pointer")
 def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class without virtual functions got a vtable pointer.
 
@@ -247,7 +247,7 @@ def vptr_introduced(record: Changed[Record] | Changed[DescribedClass], context: 
         yield Note("objects hold a vtable pointer", "no vtable", "vtable")
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="pointer")
 def vptr_removed(record: Changed[Record] | Changed[DescribedClass], context: Context) -> Iterator[Note]:
     """A class lost its vtable pointer.
 

@@ -242,7 +242,7 @@ def _sort(type: str) -> str:
     evidence="symbol",
     element="variables",
     action="changed",
-    effect=True,
+    effect="object",
     aliases=(
         "symbol_size_changed_internal",
         "symbol_size_changed_const_object",
@@ -261,7 +261,7 @@ def symbol_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
         yield Note("the variable has another size (bytes)", str(old.size), str(new.size))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="symbol", element="variables", action="changed", effect="object")
 def tls_var_size_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
     """The size of an exported thread-local variable changed.
 

@@ -57,7 +57,7 @@ def type_symbols_added(symbol: Added[Symbol]) -> Iterator[Note]:
         yield Note("the vtable or typeinfo is exported now", None, _title(name))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect="table")
 def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The number of slots in the vtable of a class changed.
 
@@ -75,7 +75,7 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect="other")
 def vtt_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The number of entries in the table of construction vtables (VTT) of a class changed.
 
@@ -99,7 +99,7 @@ def _between(symbol: Symbol, width: int) -> str:
     return str(most) if fewest == most else f"{fewest} to {most}"
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed", effect="other")
 def rtti_inheritance_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """The typeinfo of a class describes other base classes.
 
@@ -251,7 +251,7 @@ def _bases(symbol: Symbol) -> tuple[str, ...]:
     element="types",
     action="removed",
     aliases=("vtable_thunk_offset_changed",),
-    effect=True,
+    effect="other",
 )
 def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
     """A thunk of a virtual function (its entry point for calls through a base) is no longer exported.
@@ -266,7 +266,7 @@ def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
         yield Note("the thunk is gone", _title(name))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect=True)
+@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect="other")
 def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """A thunk of a virtual function (its entry point for calls through a base) was added.
 

@@ -116,7 +116,7 @@ def _is_constant(side: SideFacts, name: Name) -> bool:
     return isinstance(shape, Variable) and "const" in unqualified(shape.type, side.types)[1]
 
 
-@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect=True)
+@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect="other")
 def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved to read-only memory.
 
@@ -129,7 +129,7 @@ def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[
         yield Note("the variable lies in other memory", "writable", "read-only")
 
 
-@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect=True)
+@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect="other")
 def var_storage_widened(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved from read-only to writable memory.
 

@@ -143,7 +143,7 @@ def version_script_missing(surface: Changed[ExportCounts], context: Context) -> 
         yield Note("no export is versioned", str(surface.old.versioned), "0")
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect="other")
 def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]:
     """An export moved to another version node.
 

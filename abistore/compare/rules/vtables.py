@@ -248,7 +248,7 @@ def virtual_method_override_removed(method: Removed[VirtualMethod], context: Con
 # --- methods that stay --------------------------------------------------------------------------------------------
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect=True)
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", effect="slot")
 def type_vtable_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """A virtual function moved to another slot of the vtable.
 

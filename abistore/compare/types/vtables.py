@@ -100,11 +100,14 @@ class VirtualTables:
 
     def inherited(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
         """The slots that the primary base brings, whose vtable the class continues (Itanium C++ ABI, section 2.4)."""
-        primary = self._primary(record)
+        primary = self.primary(record)
         return {} if primary is None else self._named_slots(*primary, depth + 1)
 
-    def _primary(self, record: Record) -> tuple[Name, Record] | None:
-        """The first non-virtual base with a vtable, or else the first virtual one that is a vtable pointer only."""
+    def primary(self, record: Record) -> tuple[Name, Record] | None:
+        """The base whose vtable the class continues: the first non-virtual one with a vtable.
+
+        Without one it is the first virtual base that is a vtable pointer only.
+        """
         nearly_empty = None
         for base in record.bases:
             found = self.record(base)
@@ -122,7 +125,7 @@ class VirtualTables:
         polymorphic = [each for each in bases if self.is_polymorphic(each[1])]
         if not polymorphic or depth == DEEPEST:
             return not polymorphic
-        return polymorphic == [self._primary(record)] and self.has_one_table(polymorphic[0][1], depth + 1)
+        return polymorphic == [self.primary(record)] and self.has_one_table(polymorphic[0][1], depth + 1)
 
     def slots(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
         """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it."""

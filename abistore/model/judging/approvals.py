@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_PROFILE
+from abistore.model.judging.identity import identity_of
 from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import reading, series
-from abistore.model.names import Kind
+from abistore.model.names import Kind, Name
 from abistore.model.snapshot import hide_secrets
 
 FOREVER: Final = "forever"
@@ -29,7 +31,11 @@ def origin_of(file: str, project: str) -> str:
 
 
 class ApprovedFacts(msgspec.Struct, frozen=True):
-    """What was approved: the kind of change, the declaration and its part, and the values before and after."""
+    """What was approved: the kind of change, the declaration and its part, and the values before and after.
+
+    ``covers`` are the identities of the consequences that the finding's own covers, sorted; ``None`` where it was
+    approved before identities covered any.
+    """
 
     kind: str
     subject: Kind
@@ -37,11 +43,18 @@ class ApprovedFacts(msgspec.Struct, frozen=True):
     part: str = ""
     old_value: str | None = None
     new_value: str | None = None
+    covers: tuple[str, ...] | None = None
 
     @property
     def values(self) -> str:
         """The values in one line: ``int x -> long x``."""
         return values(self.old_value, self.new_value)
+
+
+def called_by_facts(facts: ApprovedFacts, covers: Sequence[str]) -> str:
+    """The identity of the finding that says this and covers these, in hexadecimal digits."""
+    name, said = Name(facts.subject, facts.symbol), (facts.old_value, facts.new_value)
+    return identity_of(Finding(facts.kind, name, facts.part, "", Impact.NOTICE, "symbol", *said), covers).hex()
 
 
 def values(old: str | None, new: str | None) -> str:
@@ -134,10 +147,17 @@ def never_undone(_approval: Approval) -> bool:
     return False
 
 
+def nothing_more(_approval: Approval) -> frozenset[str]:
+    """An approval is for what its identity says."""
+    return frozenset()
+
+
 class GatePlace(NamedTuple):
     """Where a gate stands: on which day, and before which release. What is ``None`` is not known.
 
-    ``undone`` tells whether what somebody approved happened since, and was taken back before this release.
+    ``undone`` tells whether what somebody approved happened since, and was taken back before this release. ``seen``
+    are the identities of all that was reported with a finding when somebody approved it, where its own did not cover
+    that yet.
     """
 
     today: date
@@ -148,6 +168,7 @@ class GatePlace(NamedTuple):
     target: str | None = None
     profile: str | None = None
     undone: Callable[[Approval], bool] = never_undone
+    seen: Callable[[Approval], frozenset[str]] = nothing_more
 
 
 ApprovalState: TypeAlias = Literal["holds", "expired", "elsewhere"]

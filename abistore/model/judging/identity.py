@@ -1,13 +1,13 @@
 """What findings are called: the same change has the same identity in every comparison that finds it.
 
 An identity begins with a place: of ``42b2958d22e2`` and 8 more digits, the first 12 name the kind, the declaration and
-its part, the rest the values before and after. ``int y`` and ``int y[100]`` added to one struct have one place and two
-identities.
+its part, the rest the values before and after, and those consequences that nothing else determines. ``int y`` and
+``int y[100]`` added to one struct have one place and two identities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from abistore.model.blake2 import blake2b
 from abistore.model.digest import encode
@@ -33,12 +33,28 @@ def place(finding: Finding) -> bytes:
 
 
 def identity(finding: Finding) -> bytes:
-    """The place, and the values before and after, however they are spaced.
+    """The place, the values before and after, however they are spaced, and the consequences that are bound to it.
 
     Nothing else has a part in it: not the report, the order, the impact, the wording, or where the source stands.
     """
+    return identity_of(finding, covered(finding))
+
+
+def identity_of(finding: Finding, covers: Sequence[str]) -> bytes:
+    """The identity of a finding that covers consequences of these identities, whatever consequences it has here."""
     values = encode((canonical(finding.old_value), canonical(finding.new_value)))
-    return place(finding) + blake2b(values, digest_size=IDENTITY_SIZE - PLACE_SIZE).digest()
+    more = "".join(f"\0{each}" for each in sorted(covers)).encode()
+    return place(finding) + blake2b(values + more, digest_size=IDENTITY_SIZE - PLACE_SIZE).digest()
+
+
+def covered(finding: Finding) -> tuple[str, ...]:
+    """The identities of the consequences that are bound to a finding, in hexadecimal digits, sorted."""
+    return tuple(sorted(identity(each).hex() for each in finding.consequences if each.bound))
+
+
+def parts_of(finding: Finding) -> frozenset[str]:
+    """The identities of all that a finding covers, each by itself: its own, and those of what is bound to it."""
+    return frozenset((identity_of(finding, ()).hex(), *covered(finding)))
 
 
 def identified(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:

@@ -11,7 +11,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.model.history import Sighting
 from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, in_force, in_words
-from abistore.model.judging.identity import may_begin
+from abistore.model.judging.identity import covered, may_begin
 from abistore.model.labels.blanks import Given
 from abistore.report.model import ReportedFinding
 from abistore.service.approvals.terms import (
@@ -159,11 +159,13 @@ def _approval(store: Store, named: str | ReportedFinding, plan: ApprovalPlan) ->
 def facts_of(sighting: Sighting) -> ApprovedFacts:
     """What a stored finding says."""
     found = sighting.finding
-    return ApprovedFacts(found.kind, found.name.kind, found.name.spelling, found.part, found.old_value, found.new_value)
+    values = found.old_value, found.new_value
+    return ApprovedFacts(found.kind, found.name.kind, found.name.spelling, found.part, *values, covered(found))
 
 
 def _facts_in(told: ReportedFinding) -> ApprovedFacts:
-    return ApprovedFacts(told.kind, told.subject, told.symbol, told.part, told.old_value, told.new_value)
+    values = told.old_value, told.new_value
+    return ApprovedFacts(told.kind, told.subject, told.symbol, told.part, *values, told.covers)
 
 
 def _named(approver: str) -> str:

@@ -38,6 +38,11 @@ class WhatIsApproved(StrictDocument):
     part: str = Field("", description="The field, enumerator or parameter.")
     old_value: str | None = Field(None, description="The value before.")
     new_value: str | None = Field(None, description="The value now.")
+    covers: tuple[str, ...] | None = Field(
+        None,
+        description="The identities of consequences that are approved with it, as they follow from nothing else. "
+        "Without it: approved before identities covered any.",
+    )
 
 
 class ApprovalEntry(StrictDocument):
@@ -146,7 +151,7 @@ def _entry(one: Approval) -> dict[str, Any]:
     told = {
         "finding": one.identity,
         "library": one.library,
-        "what": {name: value for name, value in what.items() if value not in {None, ""}} if what else None,
+        "what": {name: value for name, value in what.items() if value not in (None, "", ())} if what else None,
         "reason": one.reason,
         "approver": one.approver,
         "ticket": one.ticket,

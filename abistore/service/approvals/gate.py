@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,7 +15,8 @@ from abistore.model.judging.kinds import first_name
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.naming import channel_in
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
-from abistore.service.approvals.undone import undone_before
+from abistore.report.outline import parts_of
+from abistore.service.approvals.undone import seen_with, undone_before
 from abistore.service.database import Database, using
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Said = TypeVar("Said", Approval, FindingReview)
 
 _DIGITS = 2 * PLACE_SIZE
+_LISTED = 3
 
 
 def day(today: date | None) -> date:
@@ -48,9 +50,34 @@ def approved(report: Report, said: Iterable[Approval], at: GatePlace) -> Report:
     by_place: dict[str, list[Approval]] = {}
     for one in standing:
         by_place.setdefault(one.identity[:_DIGITS], []).append(one)
-    changes = tuple(_told(finding, by_place.get(finding.place, ()), at) for finding in report.changes)
+    changes = tuple(_told(each, by_place.get(each.place, ()), at) for each in report.changes)
+    earlier = [one for one in standing if _is_earlier(one)]
+    if earlier and any(_is_open(each) for each in changes):
+        changes = tuple(_carried(changes, by_place, earlier, at))
     used = {finding.id for finding in changes if finding.approved}
     return replace(report, changes=changes, unmet_approvals=tuple(_unmet(standing, used, changes, at)))
+
+
+def _carried(
+    changes: Iterable[ReportedFinding],
+    by_place: Mapping[str, Sequence[Approval]],
+    earlier: Iterable[Approval],
+    at: GatePlace,
+) -> Iterator[ReportedFinding]:
+    """The findings with approvals that were given for them as consequences of others."""
+    by_part: dict[str, list[Approval]] = {}
+    for one in earlier:
+        for called in at.seen(one):
+            by_part.setdefault(called, []).append(one)
+    for finding in changes:
+        own = by_place.get(finding.place, ())
+        wider = [one for called in parts_of(finding) for one in by_part.get(called, ())] if _is_open(finding) else []
+        meant = [one for one in dict.fromkeys(wider) if one not in own and _means(one, finding, at)]
+        yield _told(finding, [*own, *meant], at) if meant else finding
+
+
+def _is_open(finding: ReportedFinding) -> bool:
+    return finding.approved is None and finding.impact in ("breaking", "api_break")
 
 
 def approved_between(report: Report, said: Iterable[Approval], places: Callable[[str], Iterable[GatePlace]]) -> Report:
@@ -71,7 +98,7 @@ def approved_between(report: Report, said: Iterable[Approval], places: Callable[
 
 
 def _told(finding: ReportedFinding, said: Sequence[Approval], at: GatePlace) -> ReportedFinding:
-    meant = [one for one in said if one.identity == finding.id and _same_facts(one, finding)]
+    meant = [one for one in said if _means(one, finding, at)]
     holding = next((one for one in meant if state_at(one, at) == "holds" and not at.undone(one)), None)
     if holding is not None:
         return replace(finding, approved=reported(holding), unapproved="")
@@ -85,6 +112,18 @@ def reported(one: Approval) -> ReportedApproval:
     )
 
 
+def _means(one: Approval, finding: ReportedFinding, at: GatePlace) -> bool:
+    """Whether an approval is for this finding: by its identity, or by all that was reported with it at the time."""
+    if one.identity == finding.id:
+        return _same_facts(one, finding)
+    return "-" not in finding.id and _is_earlier(one) and parts_of(finding) <= at.seen(one)
+
+
+def _is_earlier(one: Approval) -> bool:
+    """Whether it may have been given before identities covered consequences."""
+    return one.facts is None or one.facts.covers is None
+
+
 def _same_facts(one: Approval, finding: ReportedFinding) -> bool:
     """Whether what was approved is what was found, by more than the digits of an identity."""
     facts = one.facts
@@ -93,6 +132,7 @@ def _same_facts(one: Approval, finding: ReportedFinding) -> bool:
         and (facts.subject, facts.symbol, facts.part) == (finding.subject, finding.symbol, finding.part)
         and canonical(facts.old_value) == canonical(finding.old_value)
         and canonical(facts.new_value) == canonical(finding.new_value)
+        and facts.covers in (None, finding.covers)
     )
 
 
@@ -114,9 +154,26 @@ def _lapses(
     for one in said:
         if one not in meant and state_at(one, at) == "holds":
             was = f" as `{one.facts.values}`" if one.facts and one.facts.values else ""
-            is_now = values(finding.old_value, finding.new_value)
-            now = f"it is `{is_now}` now" if is_now else "its facts are others now"
-            yield f"approved on {one.approved:%Y-%m-%d}{was} by {one.approver}; {now}: approve again"
+            yield f"approved on {one.approved:%Y-%m-%d}{was} by {one.approver}; {_now(one, finding)}: approve again"
+
+
+def _now(one: Approval, finding: ReportedFinding) -> str:
+    """What is different from what was approved: the values, or what the finding covers."""
+    is_now = values(finding.old_value, finding.new_value)
+    if one.facts is None or one.facts.values != is_now:
+        return f"it is `{is_now}` now" if is_now else "its facts are others now"
+    new = frozenset(finding.covers).difference(one.facts.covers or ())
+    more = [each for each in finding.consequences if parts_of(each) <= new]
+    if not more:
+        return "it has fewer consequences now"
+    shown = ", ".join(_in_words(each) for each in more[:_LISTED])
+    return f"now also {shown}{f' and {len(more) - _LISTED} more' if len(more) > _LISTED else ''}"
+
+
+def _in_words(finding: ReportedFinding) -> str:
+    part = f": {finding.part}" if finding.part else ""
+    said = values(finding.old_value, finding.new_value)
+    return f"{finding.kind} of {finding.display}{part}{f' `{said}`' if said else ''}"
 
 
 def _ended(one: Approval, at: GatePlace) -> str:
@@ -160,7 +217,7 @@ def place_between(store: Store, sides: tuple[Release, Release], today: date, cha
     """Where a gate stands that judges a stored release beside another one."""
     old, new = sides
     known = today, new.version, new.soname, channel, store.scheme(new.line.library)
-    return GatePlace(*known, new.line.target, new.line.profile, undone_before(store, old))
+    return GatePlace(*known, new.line.target, new.line.profile, undone_before(store, old), seen_with(store))
 
 
 def finding_with_said(store: Store, finding: ReportedFinding, old: Release, new: Release) -> ReportedFinding:
@@ -189,7 +246,7 @@ def with_said(
     """
     side = report.new
     known = day(today), side.version, side.soname, channel_of(against), store.scheme(library)
-    at = GatePlace(*known, side.target, profile, undone_before(store, old))
+    at = GatePlace(*known, side.target, profile, undone_before(store, old), seen_with(store))
     return reviewed(approved(report, of_library(store.approvals(), library), at), of_library(store.reviews(), library))
 
 

@@ -6,15 +6,21 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from abistore.errors import UsageError
-from abistore.model.findings import Finding, Impact
 from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Release
-from abistore.model.judging.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, GatePlace, state_at
-from abistore.model.judging.identity import identity, is_whole
+from abistore.model.judging.approvals import (
+    EVERY_TARGET,
+    FOREVER,
+    Approval,
+    ApprovedFacts,
+    GatePlace,
+    called_by_facts,
+    state_at,
+)
+from abistore.model.judging.identity import is_whole
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
-from abistore.model.names import Name
 from abistore.patterns import pattern
 from abistore.service.database import line_target
 from abistore.service.labels import check_label
@@ -149,9 +155,7 @@ def check_finding(called: str, facts: ApprovedFacts | None) -> None:
         raise UsageError(f"not the identity of a finding: {called[:40]!r}", "give all of its twenty digits")
     if facts is None:
         return
-    name = Name(facts.subject, facts.symbol)
-    told = Finding(facts.kind, name, facts.part, "", Impact.NOTICE, "symbol", facts.old_value, facts.new_value)
-    if identity(told).hex() != called.partition("-")[0]:
+    if called_by_facts(facts, facts.covers or ()) != called.partition("-")[0]:
         raise UsageError(
             f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
             "copy identity and values from one report, as `abistore approvals export` does",

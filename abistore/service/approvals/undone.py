@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
 from abistore.errors import Incomparable
 from abistore.model.findings import with_consequences
 from abistore.model.history import LineKey, Release
-from abistore.model.judging.approvals import Approval, never_undone, no_later
-from abistore.model.judging.identity import identity
+from abistore.model.judging.approvals import Approval, called_by_facts, never_undone, no_later
+from abistore.model.judging.identity import identity, parts_of
 from abistore.model.labels.naming import EVERY_PROFILE
 from abistore.service.judging.judging import concluded
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
+
+MOST_SEEN = 20
+"""So many stored judgements are looked at for what was reported with a finding."""
 
 
 def stood_at(store: Store, library: str, target: str, profile: str) -> str:
@@ -46,14 +50,37 @@ def undone_before(store: Store, old: Release | None) -> Callable[[Approval], boo
         except Incomparable:
             return frozenset()
         return frozenset(
-            identity(each).hex() for each in with_consequences((*comparison.findings, *comparison.suppressed))
+            called
+            for each in with_consequences((*comparison.findings, *comparison.suppressed))
+            for called in (identity(each).hex(), *parts_of(each))
         )
 
     def undone(one: Approval) -> bool:
-        wanted = one.identity.partition("-")[0]
-        return any(wanted in found(each) for each in _since(store, one, old))
+        wanted = {one.identity.partition("-")[0], *_alone(one)}
+        return any(not wanted.isdisjoint(found(each)) for each in _since(store, one, old))
 
     return undone
+
+
+def _alone(one: Approval) -> Iterator[str]:
+    """The identity of what was approved without what it covers, which may have happened by itself."""
+    if one.facts is not None and one.facts.covers:
+        yield called_by_facts(one.facts, ())
+
+
+def seen_with(store: Store) -> Callable[[Approval], frozenset[str]]:
+    """Tells what was reported with a finding when it was approved, for approvals whose identity covers none of that.
+
+    That is what stored judgements of before then have as its consequences.
+    """
+
+    @cache
+    def seen(identity: str, until: datetime) -> frozenset[str]:
+        found, _ = store.findings(identity, MOST_SEEN)
+        told = [each.finding for each in found if each.identity == identity and each.judged <= until]
+        return frozenset(called for each in with_consequences(told) for called in parts_of(each))
+
+    return lambda one: frozenset() if one.facts and one.facts.covers is not None else seen(one.identity, one.approved)
 
 
 def _since(store: Store, one: Approval, old: Release) -> Iterator[Release]:

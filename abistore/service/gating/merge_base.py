@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from abistore.errors import AbistoreError, SnapshotNotFound
 from abistore.model.history import Release
-from abistore.report.model import Report, ReportedFinding
+from abistore.report.model import Report, ReportedFinding, every
+from abistore.report.outline import parts_of
 from abistore.service.history.verdicts import judged
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ SHORTEST = 7
 
 
 class Inherited(NamedTuple):
-    """The findings that the merge base has against the baseline; ``untold`` says why they are not known."""
+    """The ids of what the merge base has against the baseline; ``untold`` says why they are not known.
+
+    Of each finding they are its id, and those of all that it covers and causes, each by itself.
+    """
 
     findings: frozenset[str] = frozenset()
     untold: str = ""
@@ -58,14 +62,22 @@ def inherited(store: Store, base: Release, report: Report, profile: str | None, 
     if old == base:
         return Inherited()
     try:
-        return Inherited(frozenset(each.id for each in judged(store, old, base, by=by).report.changes))
+        stood = judged(store, old, base, by=by).report.changes
+        return Inherited(frozenset(one for each in every(stood) for one in (each.id, *parts_of(each))))
     except AbistoreError as error:
         return Inherited(untold=error.message)
 
 
 def introduced(report: Report, before: Inherited) -> tuple[ReportedFinding, ...]:
-    """The findings of a report that the merge base did not have."""
-    return tuple(each for each in report.changes if each.id not in before.findings)
+    """The findings of a report that the merge base did not have, or not all that they cover."""
+    return tuple(each for each in report.changes if not _stood(each, before))
+
+
+def _stood(finding: ReportedFinding, before: Inherited) -> bool:
+    if finding.id in before.findings:
+        return True
+    is_further = "-" in finding.id  # one more of the same identity
+    return not is_further and parts_of(finding) <= before.findings
 
 
 def _is_of(release: Release, named: str) -> bool:

@@ -16,7 +16,7 @@ from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
-from abistore.service.approvals.undone import undone_before
+from abistore.service.approvals.undone import seen_with, undone_before
 from abistore.service.consumers.naming import with_consumers
 from abistore.service.consumers.planning import allow_plan
 from abistore.service.deprecations.deprecations import early_removals
@@ -251,7 +251,7 @@ class Admission:
         """Where this gate stands."""
         known = day(self.gate.today), self.arrival.request.version, report.new.soname, asked.channel, standing.scheme
         line = self.arrival.line
-        return GatePlace(*known, line.target, line.profile, undone_before(self.store, asked.old))
+        return GatePlace(*known, line.target, line.profile, undone_before(self.store, asked.old), seen_with(self.store))
 
     def _report(self, asked: Beside, standing: StoreState) -> Report:
         report, old = self.report(asked, standing), asked.old

@@ -10,7 +10,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound
 from abistore.model.findings import Finding
 from abistore.model.history import LineKey
-from abistore.model.judging.identity import identified, identity, may_begin
+from abistore.model.judging.identity import identified, identity_of, may_begin
 from abistore.model.names import Facet, Name
 from abistore.report.model import ReportedFinding
 from abistore.report.outline import reported
@@ -93,7 +93,7 @@ def _asked(
         for sighting in store.findings(text, SHOWN)[0][:1]:
             key, finding = sighting.new.line, sighting.finding
             for line in _from(store, key, since or sighting.old.version):
-                yield _Asked(line, finding.name, identity(finding).hex())
+                yield _Asked(line, finding.name, identity_of(finding, ()).hex())
 
 
 def _from(store: Store, key: LineKey, since: str) -> Iterator[AskedLine]:
@@ -139,7 +139,7 @@ def _observed(probes: Probes) -> Sequence[int]:
 
 def _meant(probes: Probes, asked: _Asked, at: int) -> Sequence[Finding]:
     found = probes.breaks(at, asked.name)
-    return [each for each in found if asked.identity is None or identity(each).hex() == asked.identity]
+    return [each for each in found if asked.identity is None or identity_of(each, ()).hex() == asked.identity]
 
 
 def _holds(probes: Probes, asked: _Asked) -> Callable[[int], bool]:
