@@ -39,6 +39,7 @@ def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, databa
     assert approval["facts"] == {"kind": "func_removed", "subject": "function", "symbol": "gone", "part": ""} | {
         "old_value": approval["facts"]["old_value"],
         "new_value": None,
+        "covers": [],
     }
     assert (approval["until"], approval["scope"]) == ("date:2999-12-31", "forever")
     assert (
