@@ -36,8 +36,8 @@ from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque,
 from abistore.model.snapshot import Location, Variants
 
 if TYPE_CHECKING:
-    from abistore.extract.headers.walk.clang.kinds import Sort
     from abistore.extract.headers.walk.collected import Collected
+    from abistore.model.shapes import Sort
 
 
 WHOLE: Final = (Record, Enum, Foreign)
@@ -203,12 +203,12 @@ class UnitWalk:
         if is_foreign(name.spelling, self.types.runtime):
             return self._records.foreign(cursor)
         if name.kind == "enum":
-            return self._records.enum(cursor) or Opaque("enum")
+            return self._records.enum(cursor) or self._undefined(cursor)
         return self._records.of(cursor) or self._undefined(cursor)
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
         """A handle; nothing for a template instance that no header needs complete, nor for a definition with errors."""
-        sort: Sort = kinds.RECORDS.get(cursor.kind, "struct")
+        sort: Sort = "enum" if cursor.kind == kinds.ENUM else kinds.RECORDS.get(cursor.kind, "struct")
         instance = self._lib.Type_getNumTemplateArguments(self._lib.getCursorType(cursor)) >= 0
         defined = self._lib.getCursorDefinition(cursor).kind not in kinds.NOTHING
         return None if instance or defined else Opaque(sort)

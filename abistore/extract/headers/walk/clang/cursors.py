@@ -252,6 +252,30 @@ class LibClang:
         """Only for the type checker: every function is set when the library is loaded."""
         raise AttributeError(name)
 
+    def size(self, type: Type) -> int | None:
+        """The size of a type in bytes; ``None`` where it has none: incomplete, of variable length, or in a template."""
+        return _told(self.Type_getSizeOf(type))
+
+    def alignment(self, type: Type) -> int | None:
+        """The alignment of a type in bytes; ``None`` where it has none."""
+        return _told(self.Type_getAlignOf(type))
+
+    def offset(self, field: Cursor) -> int | None:
+        """Where a field begins in its class, in bits; ``None`` where the class has no layout."""
+        return _told(self.Cursor_getOffsetOfField(field))
+
+    def width(self, field: Cursor) -> int | None:
+        """How many bits a bit-field has; ``None`` for other fields, and where only instances of a template tell."""
+        return _told(self.getFieldDeclBitWidth(field)) if self.Cursor_isBitField(field) else None
+
+    def bound(self, array: Type) -> int | None:
+        """How many elements an array has; ``None`` where it has no bound, or only instances of a template tell."""
+        return _told(self.getArraySize(array))
+
+    def elements(self, vector: Type) -> int | None:
+        """How many elements a SIMD vector has; ``None`` where only instances of a template tell."""
+        return _told(self.getNumElements(vector))
+
     def text(self, found: Text) -> str:
         """The characters of a string, which is disposed of."""
         characters: bytes | None = self.getCString(found)
@@ -329,6 +353,11 @@ class LibClang:
         kept = [Cursor.from_buffer_copy(found[index]) for index in range(count.value)]
         self.disposeOverriddenCursors(found)
         return kept
+
+
+def _told(number: int) -> int | None:
+    """What libclang answers to a question for a number; its errors (``CXTypeLayoutError``) are below zero."""
+    return number if number >= 0 else None
 
 
 @cache

@@ -84,8 +84,8 @@ class ClassFacts:
         self.classes = classes
         self.cursor = cursor
         self.type: Type = lib.getCursorType(cursor)
-        self.size: int = lib.Type_getSizeOf(self.type)
-        self.alignment: int = max(1, lib.Type_getAlignOf(self.type))
+        self.size = lib.size(self.type)
+        self.alignment = lib.alignment(self.type) or 1
         self.written: Cursor = cursor
         members = lib.children(cursor)
         if not members and lib.Type_getNumTemplateArguments(self.type) >= 0:
@@ -255,10 +255,10 @@ class ClassFacts:
         """Where a base ends; of one that no header needs complete, where the class's own fields begin."""
         if not base.is_template:
             return place + base.own_size
-        own = [offset for field in self.fields if (offset := self.classes.lib.Cursor_getOffsetOfField(field)) >= 0]
+        own = [offset for field in self.fields if (offset := self.classes.lib.offset(field)) is not None]
         laid_out = [each for each in self.bases if each.facts is not None and not each.facts.is_empty]
         self.is_doubtful |= len(laid_out) > 1 and laid_out[-1].facts is not base
-        return min(own) // BITS if own else self.size
+        return min(own) // BITS if own else self.size or 0
 
     @cached_property
     def empties(self) -> list[tuple[int, int]]:
@@ -271,24 +271,24 @@ class ClassFacts:
         lib = self.classes.lib
         for field in self.fields:
             facts = self.classes.of_type(lib.getCursorType(field))
-            offset = lib.Cursor_getOffsetOfField(field)
-            if facts is not None and offset >= 0:
+            offset = lib.offset(field)
+            if facts is not None and offset is not None:
                 found += [(key, offset // BITS + at) for key, at in facts.empties]
         return found
 
     @cached_property
     def own_size(self) -> int:
         """The size in bytes without virtual bases and tail padding: what may follow it begins there."""
+        size = self.size or 0
         if self.is_plain:
-            return self.size
+            return size
         end = self.place_bases()
         lib = self.classes.lib
         for field in self.fields:
-            offset = lib.Cursor_getOffsetOfField(field)
-            if offset < 0:
-                return self.size
-            width = lib.getFieldDeclBitWidth(field) if lib.Cursor_isBitField(field) else -1
-            bits = width if width >= 0 else BITS * max(0, lib.Type_getSizeOf(lib.getCursorType(field)))
+            offset, width = lib.offset(field), lib.width(field)
+            if offset is None:
+                return size
+            bits = BITS * (lib.size(lib.getCursorType(field)) or 0) if width is None else width
             end = max(end, -(-(offset + bits) // BITS))
         return end
 

@@ -42,20 +42,20 @@ class RecordShapes:
     def of(self, cursor: Cursor) -> Record | None:
         """The shape of the record that ``cursor`` declares; ``None`` where it is not defined or has no layout."""
         facts = self._classes.of(cursor)
-        if facts is None or facts.size < 0 or self._lib.isInvalidDeclaration(facts.cursor):
+        if facts is None or facts.size is None or self._lib.isInvalidDeclaration(facts.cursor):
             return None
         if not self._classes.may_look(facts):
             self._types.references.budget.refused += 1
             return None
         facts.place_bases()
         bases = [self._base(facts, base) for base in facts.bases]
-        virtuals = self._virtuals(facts)
-        if facts.is_doubtful or None in bases or virtuals is None:
+        fields, virtuals = self._fields(facts), self._virtuals(facts)
+        if facts.is_doubtful or None in bases or virtuals is None or fields is None:
             return None  # an instance of which the template does not tell enough
         return Record(
             sort=kinds.RECORDS[facts.cursor.kind],
             size=facts.size,
-            fields=tuple(self._fields(facts)),
+            fields=tuple(fields),
             bases=tuple([each for each in bases if each is not None]),
             virtuals=virtuals,
             alignment=self._asked(facts),
@@ -70,20 +70,21 @@ class RecordShapes:
         """The shape of a type of the standard library or the runtime."""
         lib = self._lib
         type = lib.getCursorType(cursor)
-        size = lib.Type_getSizeOf(type)
         arguments = self._types.arguments.references(cursor, type)
         sort = "enum" if cursor.kind == kinds.ENUM else kinds.RECORDS[cursor.kind]
-        if size < 0:
-            return Foreign(sort, None, None, arguments)
-        return Foreign(sort, size, lib.Type_getAlignOf(type), arguments)
+        return Foreign(sort, lib.size(type), lib.alignment(type), arguments)
 
     def enum(self, cursor: Cursor) -> Enum | None:
-        """The shape of the enumeration that ``cursor`` declares; ``None`` where it is only declared."""
+        """The shape of the enumeration that ``cursor`` declares; ``None`` where it is only declared.
+
+        So it is for one within a template, which has a size and values in each instance only.
+        """
         lib = self._lib
         definition = lib.getCursorDefinition(cursor)
-        if definition.kind != kinds.ENUM:
-            return None
         integer = lib.getEnumDeclIntegerType(definition)
+        size = lib.size(integer) if definition.kind == kinds.ENUM else None
+        if size is None:
+            return None
         unsigned = lib.getCanonicalType(integer).kind in kinds.UNSIGNED
         value = lib.getEnumConstantDeclUnsignedValue if unsigned else lib.getEnumConstantDeclValue
         enumerators = [
@@ -91,7 +92,6 @@ class RecordShapes:
             for each in lib.children(definition)
             if each.kind == kinds.ENUMERATOR
         ]
-        size = lib.Type_getSizeOf(integer)
         return Enum(
             size,
             tuple(enumerators),
@@ -107,11 +107,14 @@ class RecordShapes:
 
     # --- members --------------------------------------------------------------------------------------------------
 
-    def _fields(self, facts: ClassFacts) -> list[Field]:
+    def _fields(self, facts: ClassFacts) -> list[Field] | None:
+        """The fields; ``None`` where one has no place."""
         lib = self._lib
         found = []
         for field in facts.fields:
-            width = lib.getFieldDeclBitWidth(field) if lib.Cursor_isBitField(field) else None
+            width, offset = lib.width(field), lib.offset(field)
+            if offset is None:
+                return None
             name = lib.spelling(field)
             type = lib.getCursorType(field)
             if not name.isidentifier() and not self._is_anonymous(type):
@@ -122,7 +125,7 @@ class RecordShapes:
                 Field(
                     name if name.isidentifier() else "",
                     self._types.of(type),
-                    lib.Cursor_getOffsetOfField(field),
+                    offset,
                     width,
                     kinds.ACCESS.get(lib.getCXXAccessSpecifier(field), "public"),
                     bool(lib.CXXField_isMutable(field)),
@@ -171,7 +174,7 @@ class RecordShapes:
             known = self._types.mentioned.get(found.name)
             if known is None:
                 self._types.unmet[found.name] = None
-            elif self._lib.Type_getSizeOf(self._lib.getCursorType(known)) >= 0:
+            elif self._lib.size(self._lib.getCursorType(known)) is not None:
                 return known
         template: Cursor = self._lib.getTypeDeclaration(self._lib.getCanonicalType(type))
         return template if template.kind == kinds.CLASS_TEMPLATE else None

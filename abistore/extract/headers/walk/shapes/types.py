@@ -65,7 +65,7 @@ class HeaderTypes:
             kinds.RVALUE_REFERENCE: lambda type: self.references.pointer(self.of(lib.getPointeeType(type)), "&&"),
             kinds.MEMBER_POINTER: self._member_pointer,
             kinds.ATOMIC: lambda type: self.references.qualified(self.of(lib.Type_getValueType(type)), "atomic"),
-            kinds.NULLPTR: lambda type: self.references.primitive("std::nullptr_t", lib.Type_getSizeOf(type)),
+            kinds.NULLPTR: lambda type: self.references.primitive("std::nullptr_t", lib.size(type) or 0),
             **dict.fromkeys(kinds.PROTOTYPES, self.procedure),
             **dict.fromkeys(kinds.ARRAYS, self._array),
             kinds.VECTOR: self._vector,
@@ -173,19 +173,19 @@ class HeaderTypes:
         plain = lib.getUnqualifiedType(type)
         if type.kind == kinds.VOID_TYPE:
             return VOID
-        size = lib.Type_getSizeOf(type)
-        if type.kind == kinds.DEPENDENT or size < 0:
+        size = lib.size(type)
+        if type.kind == kinds.DEPENDENT or size is None:
             return self.references.special(lib.type_name(plain) or "unknown type")
         spelling = lib.type_name(plain)
         return self.references.primitive(spelling, size)
 
     def _array(self, type: Type) -> TypeRef:
         element = self.of(self.lib.getArrayElementType(type))
-        count = self.lib.getArraySize(type) if type.kind == kinds.CONSTANT_ARRAY else None
+        count = self.lib.bound(type) if type.kind == kinds.CONSTANT_ARRAY else None
         return self.references.array(element, count, False)
 
     def _vector(self, type: Type) -> TypeRef:
-        return Array(self.of(self.lib.getElementType(type)), self.lib.getNumElements(type), vector=True)
+        return Array(self.of(self.lib.getElementType(type)), self.lib.elements(type), vector=True)
 
     def procedure(self, type: Type) -> TypeRef:
         """A function type, with the qualifiers of a member function's object."""

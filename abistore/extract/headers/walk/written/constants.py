@@ -44,7 +44,7 @@ class Constants:
             return None
         try:
             match lib.EvalResult_getKind(result):
-                case 1 if lib.Type_getSizeOf(type) <= LONGEST:
+                case 1 if (lib.size(type) or 0) <= LONGEST:
                     unsigned = lib.EvalResult_isUnsignedInt(result)
                     value = lib.EvalResult_getAsUnsigned if unsigned else lib.EvalResult_getAsLongLong
                     return _integer(value(result), type.kind)

@@ -180,7 +180,7 @@ class Descriptions:
     def enum(self, cursor: Cursor, enumerators: Iterable[Cursor]) -> Declared:
         """An enumeration, and what its values are written as."""
         lib = self._lib
-        wide = lib.Type_getSizeOf(lib.getCursorType(cursor)) > LONGEST
+        wide = (lib.size(lib.getCursorType(cursor)) or 0) > LONGEST
         pairs = [(lib.spelling(each), self._constants.expression(each, wide=wide)) for each in enumerators]
         declared = self._attributed(cursor, set(), None)
         expressions = tuple([(name, text) for name, text in pairs if text is not None])

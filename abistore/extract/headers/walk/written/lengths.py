@@ -20,4 +20,4 @@ def length(lib: LibClang, parameter: Cursor) -> int:
     if type.kind != kinds.CONSTANT_ARRAY:
         return 0
     is_text = lib.getArrayElementType(type).kind in LETTERS and lib.isConstQualifiedType(type)
-    return 0 if is_text else max(int(lib.getArraySize(type)), 0)
+    return 0 if is_text else lib.bound(type) or 0
