@@ -141,7 +141,7 @@ def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -
 
     def is_bare(found: DeclaringEntries) -> bool:
         unit, bare = found.dies[0][0], found.is_bare
-        if bare and unit.language != ASSEMBLY:
+        if bare and unit.language != ASSEMBLY and not found.is_made_by_compiler:
             types.info.problem(*no_types(unit))
         return bare
 

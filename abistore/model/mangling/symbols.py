@@ -56,6 +56,7 @@ HEAD: Final = pattern(
 
 _MEMBER_OF_STD: Final = pattern(r"_Z(?:T[VTIS]|GV)?N[rVKRO]*S[tabsiod]")
 _COMPILER_MADE: Final = pattern(r"_ZT[VISTCvhcHWA]|_ZG(?:[VR]|T[tn])|_ZZ")
+_CLONE: Final = pattern(r"(?<!\.)\.\w[\w.]*$")
 _NESTED: Final = pattern(r"_Z(?:T[VTIS]|GV)?N[rVK]*[RO]?(?=\d)")
 _SCOPED: Final = pattern(r"_Z(?:T[VTISC]|GV|T[hvc][n\d_]+)*N[rVKRO]*(\d{1,9})", re.ASCII)
 _THIS: Final = pattern(r"_ZN(?P<restrict>r?)(?P<volatile>V?)(?P<const>K?)(?P<reference>[RO]?)")
@@ -129,8 +130,11 @@ def is_in_std(symbol: str) -> bool:
 def is_declared(symbol: str) -> bool:
     """Whether some source declares ``symbol``: compilers make vtables, type information, thunks and guards (5.1.4).
 
-    Entities local to an inline function (5.1.6) are exported only for its copies to share.
+    Entities local to an inline function (5.1.6) are exported only for its copies to share. No identifier has a dot,
+    which compilers put before what they made of a function: ``_Z3onei.resolver``, ``one.cold`` (5.1.2, vendor suffix).
     """
+    if "." in symbol and _CLONE.search(symbol):
+        return False
     if symbol.startswith(DECORATED):
         return decorated.is_declared(symbol)
     return not is_mangled(symbol) or _COMPILER_MADE.match(symbol) is None

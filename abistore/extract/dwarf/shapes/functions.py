@@ -105,6 +105,11 @@ class DeclaringEntries:
         return PLACED.isdisjoint(self.attributes)
 
     @property
+    def is_made_by_compiler(self) -> bool:
+        """Whether no source declares it: ``__tls_init``, of which ``_ZTH`` symbols are aliases."""
+        return dw.AT_ARTIFICIAL in self.attributes
+
+    @property
     def scope(self) -> Scope:
         """What encloses the declaration, which the variants of one constructor share."""
         if self._scope is None:
