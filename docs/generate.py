@@ -189,7 +189,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "an enumerator",
         ("alias", "combination", "constant", "experimental", "inner", "reserved", "sentinel", "value"),
     ),
-    "evidence": ("what a build shows of its ABI", ("", "agreement", "options")),
+    "evidence": ("what a build shows of its ABI", ("", "agreement", "call_options", "options")),
     "field": (
         "a data member of a class",
         ("access", "grouping", "private", "reserved", "trailing", "type", "uninitialized", "unset", "use"),

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
-from abistore.compare.diff.parts import BuildMode, RecordedOptions, Toolchain
+from abistore.compare.diff.parts import BuildMode, CallOptions, RecordedOptions, Toolchain
 from abistore.model.deltas import Changed, Delta, Subject
 from abistore.model.names import SELF
-from abistore.model.snapshot import Snapshot
+from abistore.model.recorded.call_options import about_calls
+from abistore.model.snapshot import Snapshot, Target
 
 
 class Mode(msgspec.Struct, frozen=True):
@@ -47,7 +48,8 @@ MODES: Final = {
 OTHERS: Final = (
     r"-f(?:no-)?ms-extensions|-fabi-version=\d+|-f(?:pcc|reg)-struct-return"
     r"|-f(?:no-)?whole-program-vtables"
-    r"|-m(?:abi|regparm|long-double)[-=]?\S*|-m(?:no-)?ms-bitfields|-mrtd|-mno-rtd|-msseregparm"
+    r"|-m(?:abi|regparm|long-double)[-=]?\S*|-m(?:no-)?ms-bitfields|-m(?:no-)?rtd|-m(?:no-)?sseregparm"
+    r"|-m(?:no-)?(?:80387|fp-ret-in-387)|-fcall-(?:used|saved)-\S+|-fclang-abi-compat=\S+"
 )
 """Further options that change layouts, calls or mangled names. The file's notes tell what ``-fcf-protection`` made."""
 
@@ -58,23 +60,30 @@ def toolchain_deltas(old: Snapshot, new: Snapshot) -> Iterator[Delta[Any]]:
     """How the compilers and the options that they recorded differ."""
     first, second = map(producers, (old, new))
     if first and second:
-        yield from _modes(first, second)
+        described = all(each.evidence_of("layout").state == "full" for each in (old, new))
+        yield from _modes(first, second, old.target if described else None)
     elif (first or second) and old.provenance.compilers and new.provenance.compilers:
         recorded = RecordedOptions(notable(first)), RecordedOptions(notable(second))
         if any(each.options for each in recorded):
             yield Changed(Subject(SELF, "compiler options"), *recorded)
 
 
-def _modes(old: Sequence[str], new: Sequence[str]) -> Iterator[Delta[Any]]:
-    """Each mode is one delta. A lower standard of C++ is one of the other options."""
+def _modes(old: Sequence[str], new: Sequence[str], target: Target | None) -> Iterator[Delta[Any]]:
+    """Each mode is one delta. A lower standard of C++ is one of the other options.
+
+    Where all exports of ``target`` are described, those that options for calls concern have findings of their own.
+    """
     before, after = others(old), others(new)
     for name, was, now in differing(old, new):
         if name == STANDARD and not is_raised(was, now):
             before, after = (*before, *was), (*after, *now)
         else:
             yield Changed(Subject(SELF, name), BuildMode(name, was), BuildMode(name, now))
-    if before != after:
-        yield Changed(Subject(SELF, "toolchain"), Toolchain(before), Toolchain(after))
+    known, unusual = about_calls({*before, *after}, target) if target is not None else (frozenset(), frozenset())
+    for part, sort, told in (("toolchain", Toolchain, {*before, *after} - known), ("calls", CallOptions, unusual)):
+        was, now = (tuple(word for word in side if word in told) for side in (before, after))
+        if was != now:
+            yield Changed(Subject(SELF, part), sort(was), sort(now))
 
 
 def producers(snapshot: Snapshot) -> tuple[str, ...]:

@@ -353,6 +353,12 @@ class Toolchain(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
 
 
+class CallOptions(msgspec.Struct, frozen=True):
+    """The recorded compiler options of which it is known which calls they concern; sorted."""
+
+    options: tuple[str, ...]
+
+
 class ReleasedLibrary(msgspec.Struct, frozen=True):
     """A library of a release, and the SONAME that it has."""
 

@@ -10,6 +10,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
 from abistore.compare.diff.unnamed import refilled
 from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.declarators import declare
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.prototypes import signature
@@ -115,16 +116,28 @@ def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the function takes no variable arguments", signature(function.old), signature(function.new))
 
 
+def _is_unread(own: str | None, other: str | None, side: SideFacts) -> bool:
+    """Whether a side may have the ``other`` options too: all its units do, and it was read before that was noted."""
+    compilers = side.snapshot.provenance.compilers
+    given = [word for word in (other or "").split() if word.startswith("-")]
+    return (
+        own is None and bool(given and compilers) and all(word in text.split() for text in compilers for word in given)
+    )
+
+
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def calling_convention_changed(function: Changed[Function]) -> Iterator[Note]:
+def calling_convention_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
     """The calling convention of a function changed.
 
-    Callers put arguments into other registers than the function reads.
+    Callers put arguments into other registers than the function reads, or look for the result elsewhere. So it is for
+    a function of its own convention (``__attribute__((ms_abi))``), and for one that was compiled with other options
+    (``-mabi``, ``-mregparm``, ``-fpcc-struct-return``) that concern its parameters or result, or those of a callback
+    or virtual function that it hands over.
 
-    Fix: keep the convention (``-mabi``, ``-mregparm``, ``__attribute__((ms_abi))`` and the like) of exported functions.
+    Fix: keep the attribute, and build with the old release's options.
     """
     old, new = function.old.calling_convention, function.new.calling_convention
-    if old != new:
+    if old != new and not (_is_unread(old, new, context.old) or _is_unread(new, old, context.new)):
         yield Note("the calling convention differs", old or "default", new or "default")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from abistore.compare.diff.parts import BuildMode, RecordedOptions, Toolchain
+from abistore.compare.diff.parts import BuildMode, CallOptions, RecordedOptions, Toolchain
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -114,11 +114,12 @@ def struct_packing_mode_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     yield from _note(mode, "packing")
 
 
-@rule(Impact.RISK, evidence="layout", element="library", action="changed")
+@rule(Impact.NOTICE, evidence="layout", element="library", action="changed")
 def float_abi_changed(mode: Changed[BuildMode]) -> Iterator[Note]:
     """Floating-point values are passed by another convention (``-mfloat-abi``, ``-msoft-float``).
 
-    Callers pass them in other registers than functions expect.
+    Exports with such parameters or results have findings of their own (``calling_convention_changed``): callers pass
+    them in other registers than functions expect.
 
     Fix: build with the old setting.
     """
@@ -176,9 +177,25 @@ def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
 
     Fix: build with the old release's options, or tell consumers which ones they need.
     """
-    old, new = toolchain.old.options, toolchain.new.options
+    yield Note("options that the ABI can depend on differ", *_differing(toolchain.old.options, toolchain.new.options))
+
+
+def _differing(old: Sequence[str], new: Sequence[str]) -> tuple[str | None, str | None]:
+    """What only one side has."""
     lost, come = (" ".join(sorted(set(one) - set(other))) or None for one, other in ((old, new), (new, old)))
-    yield Note("options that the ABI can depend on differ", lost, come)
+    return lost, come
+
+
+@rule(Impact.NOTICE, evidence="layout", element="library", action="changed")
+def evidence_call_options_changed(calls: Changed[CallOptions]) -> Iterator[Note]:
+    """Compiler options changed that decide how values get into functions and out of them.
+
+    Each export, callback and virtual function with a parameter or result that they concern has a finding of its own
+    (``calling_convention_changed``); so have sizes and symbols that they change. Others are called as before.
+
+    Fix: nothing, or build with the old release's options.
+    """
+    yield Note("options that calls depend on differ", *_differing(calls.old.options, calls.new.options))
 
 
 @rule(Impact.NOTICE, evidence="layout", element="library", action="changed")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Mapping, Set
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
 from abistore.model.mangling.symbols import CLASS_DATA, is_declared
 from abistore.model.names import Name, by_name
+from abistore.model.recorded.call_options import in_force
 from abistore.model.snapshot import with_inline
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from abistore.extract.dwarf.names.spellings import NameCompleter, Spellings
     from abistore.extract.exports import Exports
     from abistore.extract.reader import ExtractOptions
+    from abistore.model.recorded.call_options import Concern
     from abistore.model.snapshot import Target
 
 
@@ -73,7 +76,8 @@ def read_layout(
         declared = frozenset(filter(is_declared, exports.kinds))
         info.locate(*expected_places(exports, declared))
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
-        described = _read_exports(types, exports, declared)
+        built: dict[Name, tuple[tuple[Concern, str], ...]] = {}
+        described = _read_exports(types, exports, declared, partial(_note_options, target, built))
         if options.programs:
             _mention_every_type(types)
         _read_reached(types, target)
@@ -81,7 +85,7 @@ def read_layout(
         resolve_alias_templates(types.entries, types.aliases)
         place_destructors(types.entries)
         locate_declarations(types)
-        settle_passing(types.entries, compilers(info.units))
+        _settle_calls(types, built, target)
         entries, refused = fitted(types.entries)
         if refused := refused + types.references.budget.refused:
             info.problem(REASON, told(refused))
@@ -123,8 +127,35 @@ def _instances(info: DebugInfo, spellings: Spellings) -> NameCompleter:
     return TemplateInstances(info, spellings)
 
 
-def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -> set[str]:
-    """Enters the function or variable of every exported symbol that has a DIE; the symbols that have one."""
+def _settle_calls(types: TypeReferences, built: Mapping[Name, tuple[tuple[Concern, str], ...]], target: Target) -> None:
+    """Settles what depends on all types: how classes go by value, and which calls the options of units concern."""
+    settle_passing(types.entries, compilers(types.info.units))
+    if built:
+        from abistore.extract.types.conventions import settle_conventions  # few builds have such options
+
+        settle_conventions(types.entries, built, pointer=target.bits // 8)
+
+
+def _note_options(
+    target: Target, built: dict[Name, tuple[tuple[Concern, str], ...]], name: Name, found: DeclaringEntries
+) -> None:
+    """Notes what the options of the unit that defines an export decide about its calls, where that is not usual."""
+    producers = dict.fromkeys(die[0].producer for die in found.dies)
+    chosen = tuple(dict.fromkeys(each for text in producers if text for each in in_force(text, target)))
+    if chosen:
+        built[name] = chosen
+
+
+def _read_exports(
+    types: TypeReferences,
+    exports: Exports,
+    declared: Set[str],
+    note: Callable[[Name, DeclaringEntries], None],
+) -> set[str]:
+    """Enters the function or variable of every exported symbol that has a DIE; the symbols that have one.
+
+    Tells ``note`` of each.
+    """
     places: dict[tuple[bool, int], list[int]] = {}
     for kind, place, handle in types.info.found:
         places.setdefault((kind == "tls", place), []).append(handle)
@@ -137,6 +168,7 @@ def _read_exports(types: TypeReferences, exports: Exports, declared: Set[str]) -
         if chosen is not None and chosen.is_function == (name.kind == "function"):
             types.add(name, shapes.of(chosen))
             types.note(name, chosen.location())
+            note(name, chosen)
             described.add(symbol)
 
     def is_bare(found: DeclaringEntries) -> bool:

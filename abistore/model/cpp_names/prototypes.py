@@ -95,7 +95,7 @@ def function_text(shape: Function, *, c: bool, parameters: Sequence[str] | None 
     """A function as it is declared."""
     text = signature(shape, c=c, parameters=parameters)
     marks = ["[[noreturn]]"] if shape.noreturn else []
-    if shape.calling_convention:
+    if shape.calling_convention and not shape.calling_convention.startswith("-"):  # options are nothing to write
         marks.append(f"__attribute__(({shape.calling_convention}))")
     if shape.method is not None:
         text = _member(text, shape.method)

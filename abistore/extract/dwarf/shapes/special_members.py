@@ -17,6 +17,7 @@ from abistore.extract.dwarf.entries.walk import Die
 from abistore.extract.dwarf.shapes.type_source import TypeSource
 from abistore.extract.types.passing import DEEPEST, Passing
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.recorded.call_options import passes_deleted_by_value
 from abistore.patterns import pattern
 
 PRODUCER: Final = pattern(r"GNU C\+\+\S* (\d+)\.")
@@ -50,6 +51,7 @@ class SpecialMembers:
         self._deleted = False
         self._usable = False
         self._doubtful = False
+        self._deletes_by_value = passes_deleted_by_value(die[0].producer or "")
 
     def wants(self, unit: Unit, abbreviation: Abbreviation, position: int) -> bool:
         """Whether the member function whose code ends at ``position`` is a constructor or destructor of the source."""
@@ -85,7 +87,7 @@ class SpecialMembers:
     @property
     def passing(self) -> Passing | None:
         """How the class goes by value as far as its own members decide; ``None`` where they do not tell."""
-        if self._provided or (self._deleted and not self._usable):
+        if self._provided or (self._deleted and not self._usable and not self._deletes_by_value):
             return "reference"
         return None if self._doubtful else "value"
 
