@@ -240,7 +240,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "handle_size",
                 "opaque_keyword",
             ),
-            *("name", "passing", "private", "symbols", "unreached", "use"),
+            *("name", "passing", "private", "symbols", "tail_padding", "unreached", "use"),
         ),
     ),
     "typedef": ("an alias of a type", ("", "base", "unused")),

@@ -206,7 +206,8 @@ class Record(Shape, frozen=True, tag="R"):
     its spelling in a :class:`Special`. ``has_vptr``: this very class introduces the vtable pointer. ``access`` is that
     of a class within another, as far as it keeps consumers from it: a private class that a public member of the one
     around it takes, returns or renames is as good as public, and so is a protected one where anybody can derive.
-    ``handle``: some unit calls exported C functions with pointers to it, and knows it by a declaration only.
+    ``handle``: some unit calls exported C functions with pointers to it, and knows it by a declaration only. ``tail``:
+    whether other data may lie in its tail padding, where a C++ class has any.
     """
 
     sort: Literal["struct", "class", "union"]
@@ -221,6 +222,7 @@ class Record(Shape, frozen=True, tag="R"):
     has_vptr: bool = False
     access: Access = "public"
     handle: bool = False
+    tail: Literal["open", "closed"] | None = None
 
 
 class Opaque(Shape, frozen=True, tag="O"):

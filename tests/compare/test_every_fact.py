@@ -343,6 +343,7 @@ MEANINGLESS = {
     r"layout .*arguments([-+]\w+|\[0\]=\w+)": "part of the name, which not all compilers list",
     r"layout (plain|base|owner|choice|either)(\.fields\[kind\]\.type)?\.access=\w+": "what its members become tells",
     r"layout handle\.(defined|virtuals).*": "what units happen to show of a class that they only declare",
+    r"layout (plain|base|owner|either)\.tail=(open|closed)": "a side that does not record it says nothing of it",
     r"layout (plain|base|owner|either)\.handle=True": "one more caller within the library changes nothing for others",
     r"layout .*enumerators-swapped": "the order of enumerators is nobody's business",
     r"layout .*underlying=None": "one side does not record it",

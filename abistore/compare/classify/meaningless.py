@@ -85,6 +85,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
         deleted=tuple(sorted(each for each in record.deleted if not is_deleted_already(each, other))),
         access="public",
         handle=False,
+        tail=None if not_recorded(record.tail, other.tail) else record.tail,
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from abistore.compare.classify.implicit_members import is_private, parts_without
 from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
+from abistore.compare.classify.tail_padding import library_writes, tails
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
@@ -45,7 +47,7 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
     element="types",
     action="changed",
     effect="size",
-    aliases=("struct_size_changed", "tail_padding_reuse_changed"),
+    aliases=("struct_size_changed",),
 )
 def type_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The size of a struct or class that callers allocate changed.
@@ -97,6 +99,47 @@ def type_handle_size_changed(record: Changed[Record], context: Context) -> Itera
         yield Note("the size differs", *sizes)
     elif alignments is not None:
         yield Note("the alignment differs", *alignments)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def tail_padding_reuse_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """A class became plain old data: the library copies padding in which derived classes of programs have members.
+
+    The members of a class that derives from it, or that has it as a ``[[no_unique_address]]`` member, lie in the
+    padding at its end. Nothing lies there in plain old data, so that all its bytes are copied (Itanium C++ ABI, 2.2):
+    where the library assigns to such an object, it overwrites the program's members.
+
+    Fix: keep what made the class more than plain old data: a constructor, a base, a member that is not public.
+    """
+    found = tails(record, context)
+    if found == ("open", "closed") and _is_derived(record, context) and library_writes(record.subject.name, context):
+        yield Note("what derives from it may lie in its tail padding", REUSED[found[0]], REUSED[found[1]])
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_tail_padding_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+    """Members of derived classes lie in the padding at the end of a class, or no longer.
+
+    A class became plain old data or is it no longer (Itanium C++ ABI, 2.2), and the library does not write objects of
+    built programs whole. Code that was compiled with one header disagrees with code that was compiled with the other on
+    where the members of derived classes are, and of those that hold it as a ``[[no_unique_address]]`` member.
+
+    Fix: keep what made the class plain old data or not: constructors, bases, the access of members.
+    """
+    found = tails(record, context)
+    if found is None or not _is_derived(record, context):
+        return
+    if found == ("closed", "open") or not library_writes(record.subject.name, context):
+        yield Note("what derives from it may lie in its tail padding", REUSED[found[0]], REUSED[found[1]])
+
+
+REUSED: Final = {"open": "yes", "closed": "no: plain old data"}
+
+
+def _is_derived(record: Changed[Record], context: Context) -> bool:
+    """Whether programs can have classes that derive from a record or hold it."""
+    name = record.subject.name
+    return context.concerns(name) and context.old.tables.may_be_derived_from(name)
 
 
 @rule(

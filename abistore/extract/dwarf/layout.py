@@ -34,13 +34,15 @@ from abistore.extract.dwarf.shapes.types import TypeReferences
 from abistore.extract.facets import FacetReading
 from abistore.extract.types.foreign import is_foreign, is_runtime
 from abistore.extract.types.passing import settle_passing
+from abistore.extract.types.tails import settle_tails
 from abistore.model.budget import REASON, fitted, told
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.digest import sort_variants
+from abistore.model.layout.layouts import Layouts
 from abistore.model.mangling.symbols import CLASS_DATA, is_declared
 from abistore.model.names import Name, by_name
 from abistore.model.recorded.call_options import in_force
-from abistore.model.snapshot import with_inline
+from abistore.model.snapshot import Snapshot, with_inline
 
 if TYPE_CHECKING:
     from abistore.extract.dwarf.bytes.debug_file import DebugFile
@@ -128,8 +130,10 @@ def _instances(info: DebugInfo, spellings: Spellings) -> NameCompleter:
 
 
 def _settle_calls(types: TypeReferences, built: Mapping[Name, tuple[tuple[Concern, str], ...]], target: Target) -> None:
-    """Settles what depends on all types: how classes go by value, and which calls the options of units concern."""
+    """Settles what depends on all types: how classes go by value, their tails, and which calls options concern."""
     settle_passing(types.entries, compilers(types.info.units))
+    layouts = Layouts(Snapshot("", None, target, {"layout": {name: (*each,) for name, each in types.entries.items()}}))
+    settle_tails(types.entries, lambda _, record: any(hole.tail for hole in layouts.holes(record)))
     if built:
         from abistore.extract.types.conventions import settle_conventions  # few builds have such options
 

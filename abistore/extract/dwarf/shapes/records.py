@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
+from msgspec.structs import replace
+
 from abistore.extract.dwarf.bytes import codes as dw
 from abistore.extract.dwarf.bytes import leb
 from abistore.extract.dwarf.bytes.faults import MalformedDwarf
@@ -13,8 +15,10 @@ from abistore.extract.dwarf.entries.walk import Die, parts, tagged
 from abistore.extract.dwarf.shapes.signatures import read_signature
 from abistore.extract.dwarf.shapes.special_members import SpecialMembers, tells_defaulted
 from abistore.extract.dwarf.shapes.type_source import TypeSource
+from abistore.extract.dwarf.shapes.written_members import own_tail
 from abistore.model.cpp_names.builtins import INTEGERS
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.layout.tails import is_open_by_parts
 from abistore.model.shapes import Access, Base, Enum, Enumerator, Field, Primitive, Record, TypeRef, VirtualMethod
 
 ACCESS: Final[dict[int, Access]] = {1: "public", 2: "protected", 3: "private"}
@@ -101,7 +105,7 @@ class RecordMembers:
         """The record as it stands after :meth:`read`."""
         _, abbreviation, _, attributes = self.die
         self.virtuals.sort(key=lambda method: (method.slot is None, method.slot))
-        return Record(
+        record = Record(
             sort=RECORD_SORTS[abbreviation.tag],
             size=attributes.get(dw.AT_BYTE_SIZE, 0),
             fields=tuple(self.fields),
@@ -113,6 +117,9 @@ class RecordMembers:
             arguments=tuple(self.arguments),
             has_vptr=self.has_vptr,
         )
+        if is_open_by_parts(record):
+            return record
+        return replace(record, tail=own_tail(self.types, self.die))
 
     def _passing(self) -> Literal["value", "reference"] | None:
         """How the class goes by value, where that is recorded or follows; what it embeds is not looked at."""

@@ -84,6 +84,22 @@ class SpecialMembers:
         else:
             self._usable = True
 
+    def constructs(self, die: Die) -> bool:
+        """Whether a member function is a constructor."""
+        return bool(die[3].get(dw.AT_NAME, "") == self._name)
+
+    def is_special(self, die: Die) -> bool:
+        """Whether a member function is a constructor, the destructor, or assigns an object of the class."""
+        name = die[3].get(dw.AT_NAME, "")
+        if name == "operator=":
+            taken = parameter_types(die)
+            return bool(taken) and self._is_reference_to_own(taken[0])
+        return self.constructs(die) or bool(name.startswith("~"))
+
+    def can_be_defaulted(self, taken: list[int]) -> bool:
+        """Whether a constructor that takes this could be ``= default``: it takes nothing, or copies."""
+        return not taken or (len(taken) == 1 and self._is_reference_to_own(taken[0]))
+
     @property
     def passing(self) -> Passing | None:
         """How the class goes by value as far as its own members decide; ``None`` where they do not tell."""

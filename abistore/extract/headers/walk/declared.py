@@ -27,6 +27,7 @@ from abistore.extract.headers.walk.written.replacing import MacroUses, replaceme
 from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.extract.types.foreign import is_foreign
 from abistore.extract.types.passing import settle_passing
+from abistore.extract.types.tails import settle_tails
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.declared import Declared
@@ -98,6 +99,7 @@ def made_instances(unit: Any, names: HeaderNames, marker: str, made: Instantiati
 
 def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
     settle_passing(collected.shapes, ())
+    settle_tails(collected.shapes, lambda name, _: name in walk.records.padded)
     entries, refused = fitted(collected.entries())
     return Walked(
         {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
@@ -129,16 +131,16 @@ class UnitWalk:
     def __init__(self, unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool) -> None:
         self._lib = lib = libclang()
         self._top = lib.top(unit)
-        self.types = HeaderTypes(lib, lambda cursor: self._records.unnamed(cursor), runtime=runtime)
+        self.types = HeaderTypes(lib, lambda cursor: self.records.unnamed(cursor), runtime=runtime)
         self._pointer = lib.pointer_size(unit.obj)
         classes = Classes(lib, self._pointer)
-        self._records = RecordShapes(self.types, classes, cpp=cpp)
+        self.records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names, unit.obj)
         self._text = SourceText(lib, unit.obj)
         self._bodies = bodies = InlineBodies(lib, self._text, CodeReferences(lib, self.types.names, self._files.is_own))
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
         self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
-        self._public = PublicWalk(self.types, classes, self._records, self._descriptions, self._files)
+        self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files)
         self._read: set[Name] = set()
 
     def _is_own(self, unit: Any, file: int) -> bool:
@@ -201,10 +203,10 @@ class UnitWalk:
         if name.kind == "alias":
             return alias_shape(self.types, cursor)
         if is_foreign(name.spelling, self.types.runtime):
-            return self._records.foreign(cursor)
+            return self.records.foreign(cursor)
         if name.kind == "enum":
-            return self._records.enum(cursor) or self._undefined(cursor)
-        return self._records.of(cursor) or self._undefined(cursor)
+            return self.records.enum(cursor) or self._undefined(cursor)
+        return self.records.of(cursor) or self._undefined(cursor)
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
         """A handle; nothing for a template instance that no header needs complete, nor for a definition with errors."""

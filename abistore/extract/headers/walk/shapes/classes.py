@@ -279,17 +279,17 @@ class ClassFacts:
     @cached_property
     def own_size(self) -> int:
         """The size in bytes without virtual bases and tail padding: what may follow it begins there."""
-        size = self.size or 0
-        if self.is_plain:
-            return size
-        end = self.place_bases()
-        lib = self.classes.lib
+        return (self.size or 0) if self.is_plain else -(-self.end // BITS)
+
+    @cached_property
+    def end(self) -> int:
+        """Where its last part ends, in bits."""
+        lib, end = self.classes.lib, BITS * self.place_bases()
         for field in self.fields:
             offset, width = lib.offset(field), lib.width(field)
             if offset is None:
-                return size
-            bits = BITS * (lib.size(lib.getCursorType(field)) or 0) if width is None else width
-            end = max(end, -(-(offset + bits) // BITS))
+                return BITS * (self.size or 0)
+            end = max(end, offset + (BITS * (lib.size(lib.getCursorType(field)) or 0) if width is None else width))
         return end
 
     @cached_property

@@ -9,11 +9,13 @@ from msgspec.structs import replace
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, Type
-from abistore.extract.headers.walk.shapes.classes import BaseClass, Classes, ClassFacts
+from abistore.extract.headers.walk.shapes.classes import BITS, BaseClass, Classes, ClassFacts
 from abistore.extract.headers.walk.shapes.nested import NestedCursors
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.layout.tails import is_open_by_parts
+from abistore.model.names import Name
 from abistore.model.shapes import (
     Base,
     Enum,
@@ -29,7 +31,7 @@ from abistore.model.shapes import (
 
 
 class RecordShapes:
-    """Reads the definitions of records. ``cpp`` tells the language."""
+    """Reads the definitions of records. ``cpp`` tells the language; ``padded`` are those with padding at their end."""
 
     def __init__(self, types: HeaderTypes, classes: Classes, *, cpp: bool) -> None:
         self._types = types
@@ -37,6 +39,7 @@ class RecordShapes:
         self._classes = classes
         self._cpp = cpp
         self._nested = NestedCursors(types.lib)
+        self.padded: set[Name] = set()
         classes.resolve = self._resolved
 
     def of(self, cursor: Cursor) -> Record | None:
@@ -52,7 +55,7 @@ class RecordShapes:
         fields, virtuals = self._fields(facts), self._virtuals(facts)
         if facts.is_doubtful or None in bases or virtuals is None or fields is None:
             return None  # an instance of which the template does not tell enough
-        return Record(
+        record = Record(
             sort=kinds.RECORDS[facts.cursor.kind],
             size=facts.size,
             fields=tuple(fields),
@@ -65,6 +68,24 @@ class RecordShapes:
             has_vptr=facts.has_vptr,
             access=self._nested.access(facts.cursor),
         )
+        if not self._cpp or is_open_by_parts(record):
+            return record
+        if facts.end < BITS * facts.size:
+            self.padded.add(Name("record", self._types.names.of(facts.cursor)))
+        return replace(record, tail=self._tail(facts))
+
+    def _tail(self, facts: ClassFacts) -> Literal["open", "closed"] | None:
+        """The tail padding of a class as far as its own functions decide: compilers differ on what is defaulted."""
+        lib, doubtful = self._lib, False
+        for each in facts.members:
+            assigns = each.kind == kinds.METHOD and lib.spelling(each) == "operator="
+            if not (assigns or each.kind in kinds.STRUCTORS):
+                continue
+            if lib.CXXMethod_isDeleted(each) or lib.CXXMethod_isDefaulted(each) or assigns:
+                doubtful = True
+            else:
+                return "open"
+        return None if doubtful else "closed"
 
     def foreign(self, cursor: Cursor) -> Foreign:
         """The shape of a type of the standard library or the runtime."""
