@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
+from abistore.model.mangling.contents import named_by_sources
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.snapshot import Snapshot, Variants
 
@@ -15,9 +16,15 @@ Differing: TypeAlias = Mapping[Facet, frozenset[Name]]
 def differing(old: Snapshot, new: Snapshot, among: Collection[Name] | None = None) -> Differing:
     """The names that differ, facet by facet; in a facet that one side has not observed these are all of the other's.
 
+    Names that compilers make from contents are none by which anybody asks for anything.
+
     Where it is known ``among`` which names they are, no others are looked at.
     """
-    return {facet: _differing(old.entries.get(facet, {}), new.entries.get(facet, {}), among) for facet in FACETS}
+    exports = [side.entries.get("symbol", {}) for side in (old, new)]
+    return {
+        facet: named_by_sources(_differing(old.entries.get(facet, {}), new.entries.get(facet, {}), among), exports)
+        for facet in FACETS
+    }
 
 
 def renewed(known: Differing, old: Snapshot, new: Snapshot, changed: Collection[Name]) -> Differing:
