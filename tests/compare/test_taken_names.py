@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
-from abistore.compare.diff.exported.runtime_names import is_allocator, is_of_runtime
+from abistore.compare.consumers.runtime_names import is_allocator, is_of_runtime
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from abistore.extract.capture import read
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.dynamic import DynamicSection
+from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.reader import read_tables
 from abistore.extract.input_file import InputFile
-from abistore.extract.noise import is_noise
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.snapshot_file.codec import from_json, to_json

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.compare.consumers.runtime_names import OWNERS
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.numbers import behind, shared_numbers
-from abistore.compare.diff.exported.runtime_names import OWNERS
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts

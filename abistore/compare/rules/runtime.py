@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
+from abistore.compare.consumers.runtime_names import is_allocator
 from abistore.compare.context import Context
-from abistore.compare.diff.exported.runtime_names import is_allocator
 from abistore.compare.diff.parts import Parameter, Result, TakenName
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.declarators import spell

@@ -15,9 +15,9 @@ from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
 from abistore.extract.elf.dynamic import DT_FINI, DT_GNU_HASH, DT_HASH, DT_INIT, DT_SYMTAB, DT_VERSYM, DynamicSection
 from abistore.extract.elf.hardening import MemoryProtection
 from abistore.extract.elf.machines import EM_ARM, EM_PPC64
+from abistore.extract.elf.noise import is_noise
 from abistore.extract.elf.versions import SymbolVersions
 from abistore.extract.exports import Exports
-from abistore.extract.noise import is_noise
 from abistore.model.mangling.symbols import CLASS_DATA
 from abistore.model.names import Name
 from abistore.model.symbol_versions import bound, declared_as

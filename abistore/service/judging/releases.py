@@ -75,7 +75,7 @@ def judge_releases(
 
 def _judged(before: Snapshot, after: Snapshot, new: ReadRelease, by: Ruling | None) -> Report:
     """The report of one library, whose exports may have moved to another one of the release that it brings along."""
-    from abistore.compare.diff.exported.runtime_names import OWNERS
+    from abistore.compare.consumers.runtime_names import OWNERS
     from abistore.compare.releases.lending import completed
 
     whole = completed(before, after, new.libraries)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, assert_never
 
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
-from abistore.compare.diff.exported.runtime_names import OWNERS, is_of_runtime
+from abistore.compare.consumers.runtime_names import OWNERS, is_of_runtime
 from abistore.compare.diff.exported.tables import ExportTables
 from abistore.compare.diff.parts import (
     Batch,

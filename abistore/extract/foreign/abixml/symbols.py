@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from abistore.extract.elf.noise import is_noise
 from abistore.extract.foreign.abixml.document import Element
 from abistore.extract.foreign.gathering import Tables
-from abistore.extract.noise import is_noise
 from abistore.model.digest import sort_variants
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import AnyShape
