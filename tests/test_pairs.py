@@ -17,7 +17,7 @@ from benchmarks.accuracy.kept.page import PAGE, page, totals
 from benchmarks.accuracy.unseen import PARTS, UnseenPair
 
 LARGE = 80_000
-"""Bytes of an archive beyond which its pairs are of the full tier: a sixth of all pairs, which take half of the time."""
+"""Bytes of an archive beyond which its pairs are of the full tier: a sixth of the pairs, and half of the time."""
 
 PAIR = UnseenPair("libfoo", "1", "2", False, False, "", PARTS["open"])
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.project.trees import ROOT, SOURCES, nodes_of
+from tests.project.trees import ROOT, nodes_of
 
 PACKAGES = sorted(path.parent for path in (ROOT / "abistore").glob("*/__init__.py"))
-
-MOST_MODULES = 16
-CROWDED = {"abistore/compare/rules"}
-"""The one folder that holds more: a module for each subject of rules."""
 
 
 def name_of(path: Path) -> str:
@@ -63,8 +58,3 @@ def test_a_package_has_no_circle_of_imports(folder: Path) -> None:
 def test_a_circle_is_found_through_others_and_what_hangs_on_it_is_none() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "user": {"a"}, "used": set[str](), "d": {"used"}}
     assert circular({name: frozenset(edges) for name, edges in graph.items()}) == {"a", "b", "c"}
-
-
-def test_a_folder_holds_no_more_modules_than_a_reader_keeps_in_mind() -> None:
-    counts = Counter(str(path.parent.relative_to(ROOT)) for path in SOURCES)
-    assert {folder for folder, count in counts.items() if count > MOST_MODULES} == CROWDED
