@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 146
+ENGINE: Final = 147
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "edd08c4ec91d8055"
+CORPUS: Final = "7b5377eafe817a64"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
