@@ -17,7 +17,7 @@ GOOD, BAD, SKIP = 0, 1, 125
 NO_SOURCE = "int norm(;"
 COMMITS = (OLD, NO_SOURCE, OLD + "/* a comment */\n", ADDED, NEW, NO_SOURCE, NEW + "int more(void) { return 2; }\n")
 FIRST_BAD = 4
-BUILD = "rm -f libcase.so; cc -g -shared -fPIC -Wl,-soname,libcase.so.1 -o libcase.so case.c 2>/dev/null\n"
+BUILD = "rm -f libcase.so; gcc -g -shared -fPIC -Wl,-soname,libcase.so.1 -o libcase.so case.c 2>/dev/null\n"
 
 
 def git(folder: Path, *words: str) -> str:
@@ -47,7 +47,7 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.skipif(not (shutil.which("git") and shutil.which("cc")), reason="needs git and a C compiler")
+@pytest.mark.skipif(not (shutil.which("git") and shutil.which("gcc")), reason="needs git and a C compiler")
 @pytest.mark.parametrize(
     "question", ["gate libcase.so --version 2.0", "compare libcase@baseline libcase.so"], ids=["gate", "compare"]
 )

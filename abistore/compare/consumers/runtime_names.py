@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from abistore.compare.consumers.runtime_symbols import RUNTIMES
-from abistore.patterns import pattern
+from abistore.model.mangling.symbols import REPLACEABLE
 
 LIST: Final = Path(__file__).with_name("c_library.txt")
 
 OWNERS: Final = RUNTIMES | {"libc", "libm", "libpthread", "librt", "libdl"}
 """The libraries that these names are for."""
-
-REPLACEABLE: Final = pattern(r"_Z(?:n[wa][mj]|d[la]Pv[mj]?)(?:St11align_val_t)?(?:RKSt9nothrow_t)?")
-"""The ``operator new`` and ``operator delete`` that a program may replace ([new.delete]), with their sizes of 32 and 64
-bits."""
 
 ALLOCATORS: Final = frozenset({"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"})
 

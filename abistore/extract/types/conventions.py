@@ -35,8 +35,8 @@ ARGUMENT_REGISTERS: Final = 6
 """The integer registers for arguments on x86-64."""
 
 
-class Call(msgspec.Struct, frozen=True):
-    """What is passed by a call."""
+class PassedTypes(msgspec.Struct, frozen=True):
+    """The types that go in and out of a call."""
 
     result: TypeRef
     parameters: tuple[TypeRef, ...]
@@ -81,11 +81,11 @@ class _Calls:
         """Whether an option concerns a function, or what it hands over."""
         method = function.method
         this = method is not None and not method.static
-        own = Call(function.result, function.parameters, function.variadic, this)
+        own = PassedTypes(function.result, function.parameters, function.variadic, this)
         calls = [own, *(each for type in own.values for each in self._handed(type, set(), DEEPEST))]
         return any(self._concerns(each, concern) for each in calls)
 
-    def _concerns(self, call: Call, concern: Concern) -> bool:
+    def _concerns(self, call: PassedTypes, concern: Concern) -> bool:
         match concern:
             case "arguments":
                 return bool(call.parameters) or call.this or call.variadic or self._is_small(call.result, 9)
@@ -202,14 +202,14 @@ class _Calls:
             case _:
                 return
 
-    def _handed(self, type: TypeRef, seen: set[TypeRef], depth: int) -> Iterator[Call]:
+    def _handed(self, type: TypeRef, seen: set[TypeRef], depth: int) -> Iterator[PassedTypes]:
         """The callbacks and virtual functions that users of a value of ``type`` can call or supply."""
         bare = self._bare(type)
         if bare in seen or not depth:
             return
         seen.add(bare)
         if isinstance(bare, Procedure):
-            yield Call(bare.result, bare.parameters, bare.variadic)
+            yield PassedTypes(bare.result, bare.parameters, bare.variadic)
             for each in (bare.result, *bare.parameters):
                 yield from self._handed(each, seen, depth - 1)
         yield from map(_virtual, self._virtuals(bare))
@@ -221,5 +221,5 @@ class _Calls:
         return shape.virtuals if isinstance(shape, Record) else ()
 
 
-def _virtual(method: VirtualMethod) -> Call:
-    return Call(method.result, method.parameters, this=True)
+def _virtual(method: VirtualMethod) -> PassedTypes:
+    return PassedTypes(method.result, method.parameters, this=True)

@@ -43,6 +43,10 @@ ALLOCATION_OPERATORS: Final = frozenset(
 )
 """``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
 
+REPLACEABLE: Final = pattern(r"_Z(?:n[wa][mj]|d[la]Pv[mj]?)(?:St11align_val_t)?(?:RKSt9nothrow_t)?")
+"""The ``operator new`` and ``operator delete`` that a program may replace ([new.delete]), with their sizes of 32 and 64
+bits."""
+
 NEW_AND_DELETE: Final = ("_Znw", "_Zna", "_Zdl", "_Zda", "??2@", "??3@", "??_U@", "??_V@")
 """Prefixes of all ``operator new`` and ``operator delete`` at global scope, those of Visual C++ last."""
 

@@ -25,8 +25,9 @@ from abistore.compare.policies.formats.abigail_conditions import (
     TypeSort,
 )
 from abistore.compare.policies.suppression import Suppression
+from abistore.model.mangling.symbols import MEMBER
 
-_UNLIKELY: Final = ("q7zx", "k2::w9", "k2::V5::w9(int)", "_ZN2k22w9Ev", "t5.h", "j8.h", "h4/p1/m3.cpp")
+_UNLIKELY: Final = ("q7zx", "k2::w9", "k2::V5::w9(int)", f"{MEMBER}2k22w9Ev", "t5.h", "j8.h", "h4/p1/m3.cpp")
 """Names of symbols, types, namespaces and files that have nothing in common."""
 
 _MOST: Final = 1
