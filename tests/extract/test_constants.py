@@ -109,6 +109,7 @@ def test_constants_are_the_same_when_another_one_stands_first() -> None:
 def test_constants_are_the_same_when_they_get_a_name() -> None:
     assert compared("enum { LOW = 1, HIGH = 2 };", "enum level { LOW = 1, HIGH = 2 };") == []
     assert compared("enum level { LOW = 1, HIGH = 2 };", "enum { HIGH = 4 };") == [
+        "enum_member_value_changed HIGH",
         "enum_member_removed LOW",
     ]
 

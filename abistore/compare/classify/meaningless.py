@@ -90,7 +90,7 @@ def _record(record: Record, other: Record, context: Context) -> Record:
 
 
 def _told_by_record(field: Field) -> Field:
-    """An anonymous member is passed with the record around it, which tells how; its enumerators have no order."""
+    """An anonymous member is passed with the record around it, and none derives from it; enumerators have no order."""
     return msgspec.structs.replace(field, type=_unpassed(field.type))
 
 
@@ -98,7 +98,7 @@ def _unpassed(type: TypeRef) -> TypeRef:
     match type:
         case Inline(shape=Record() as shape):
             fields = tuple(_told_by_record(each) for each in shape.fields)
-            return Inline(msgspec.structs.replace(shape, passing=None, fields=fields))
+            return Inline(msgspec.structs.replace(shape, passing=None, tail=None, fields=fields))
         case Inline(shape=Enum() as enum):
             return Inline(msgspec.structs.replace(_enum(enum, enum), underlying=None))
         case Array(element=element):
