@@ -58,7 +58,7 @@ class Connections:
             if self.read_only:
                 raise StoreError(f"{self.where}: opened for reading only", "open it without read_only")
             if self._writing is None:
-                self._writing = self._stack.enter_context(using(self.where, write=True, create=create))
+                self._writing = self._stack.enter_context(using(self.where, write=True, create=create, upgrade=False))
             yield self._writing
             return
         if self._reading is None:
@@ -75,13 +75,19 @@ Database: TypeAlias = str | Path | Connections | None
 """A store: its path or URL, or an open one; ``None`` for the one that :func:`locate` finds."""
 
 
-def using(database: Database = None, *, write: bool = False, create: bool = False) -> AbstractContextManager[Store]:
-    """The store, as a context manager. It is created only with ``create``. Raises :class:`StoreError`."""
+def using(
+    database: Database = None, *, write: bool = False, create: bool = False, upgrade: bool = True
+) -> AbstractContextManager[Store]:
+    """The store, as a context manager. It is created only with ``create``. Raises :class:`StoreError`.
+
+    Who writes to a file of an older schema upgrades it, unless ``upgrade`` says that it is not worth that.
+    """
     if isinstance(database, Connections):
         return database.lent(write=write, create=create)
     from abistore.store.store import Store
 
-    return Store.open(locate(database), write=write, create=create, busy_seconds=busy_seconds())
+    where = locate(database)
+    return Store.open(where, write=write, create=create, busy_seconds=busy_seconds(), upgrade=upgrade)
 
 
 def busy_seconds() -> float:

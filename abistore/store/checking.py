@@ -11,12 +11,13 @@ from typing import TypeAlias
 import msgspec
 from sqlalchemy import BindParameter, bindparam, select
 
-from abistore.errors import StoreError
+from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.digest import digest, name_digest
 from abistore.model.history import LineKey, Progress
 from abistore.store.consumers import stored
 from abistore.store.database import audit, seals, tables
 from abistore.store.database.database import Database
+from abistore.store.database.schema import HEAD, revision
 from abistore.store.database.structure import structure_problems
 from abistore.store.history import approvals, findings, reviews, verdicts
 from abistore.store.releases import baselines, cards, lines
@@ -62,6 +63,9 @@ def check(database: Database, *, quick: bool = False, progress: Progress | None 
     Else every digest too, and every release as it was when it came. ``progress`` is told what is looked at, and which
     part of all is done, from 0 to 1.
     """
+    if (found_schema := revision(database)) != HEAD:
+        message = f"{database.where}: the store has the schema {found_schema}, this abistore verifies {HEAD}"
+        raise SchemaMismatch(message, "verify it with the abistore that wrote it, or run `abistore db upgrade`")
     parts = list(_QUICK) if quick else [*_QUICK, *_LONG, *_lines(database)]
     found: dict[str, None] = {}
     for number, (what, part) in enumerate(parts):

@@ -104,13 +104,23 @@ class Store:
         self._written = WrittenFindings()
 
     @classmethod
-    def open(cls, url_or_path: str | Path, *, write: bool, create: bool = True, busy_seconds: float = 60) -> Store:
+    def open(
+        cls,
+        url_or_path: str | Path,
+        *,
+        write: bool,
+        create: bool = True,
+        busy_seconds: float = 60,
+        upgrade: bool = True,
+    ) -> Store:
         """Open the store at a path or SQLAlchemy URL, creating it where there is none and ``create`` allows.
 
-        A store of an older schema is upgraded where ``write`` allows, with a backup beside it. Raises
-        :class:`SchemaMismatch` for a newer schema or a foreign database, :class:`StoreError` where it cannot be opened.
+        A store of an older schema is upgraded where ``write`` and ``upgrade`` allow, with a backup beside it; one that
+        is a little older or newer is read as it is. Raises :class:`SchemaMismatch` for another schema or a foreign
+        database, :class:`StoreError` where it cannot be opened.
         """
-        return cls(open_store(url_or_path, write=write, create=create, busy_seconds=busy_seconds))
+        found = open_store(url_or_path, write=write, create=create, busy_seconds=busy_seconds, upgrade=upgrade)
+        return cls(found)
 
     def __enter__(self) -> Store:
         return self

@@ -38,7 +38,7 @@ def upgrade(url_or_path: str | Path, busy_seconds: float = 60) -> StoreUpgrade:
 def refuse_newer(database: Database, found: str) -> None:
     """Raise :class:`SchemaMismatch` where the store was written by a newer abistore."""
     if found > HEAD:
-        message = f"{database.where}: the store has the newer schema {found}, this abistore knows {HEAD}"
+        message = f"{database.where}: the store has the newer schema {found}, this abistore writes {HEAD}"
         raise SchemaMismatch(message, "use the abistore that wrote it, or a newer one")
 
 

@@ -19,7 +19,8 @@ from alembic.script import ScriptDirectory
 
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import IngestRequest, StoreUpgrade
-from abistore.store import opening, upgrade
+from abistore.store import checking, opening, upgrade
+from abistore.store.database import reading_others
 from abistore.store.database.connect import connect
 from abistore.store.database.schema import HEAD, VERSION_TABLE, revision
 from abistore.store.database.tables import metadata
@@ -136,7 +137,8 @@ def next_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.setattr(upgrade, "migrations", lambda: folder)
     monkeypatch.setattr(upgrade, "HEAD", NEXT)
-    monkeypatch.setattr(opening, "HEAD", NEXT)
+    for module in (opening, checking, reading_others):
+        monkeypatch.setattr(module, "HEAD", NEXT)
     return folder
 
 
@@ -156,8 +158,10 @@ def revision_of(path: Path) -> str | None:
 
 
 def test_an_older_store_is_not_upgraded_by_reading(older: Path, next_schema: Path) -> None:
+    with Store.open(older, write=False) as store:
+        assert store.lines()
     with pytest.raises(SchemaMismatch, match=f"older schema {HEAD}") as caught:
-        Store.open(older, write=False)
+        Store.open(older, write=True, upgrade=False)
     assert caught.value.hint == "run `abistore db upgrade`"
     assert revision_of(older) == HEAD
 

@@ -167,7 +167,7 @@ def given_now(old: Release, new: Release, comparison: Comparison, churned: Churn
 def remember(database: Database, judgement: Judgement) -> None:
     """Store a judgement that was made now. If the database cannot be written, nothing is stored; that is no failure."""
     if not judgement.remembered:
-        with suppress(StoreError), using(database, write=True) as store:
+        with suppress(StoreError), using(database, write=True, upgrade=False) as store:
             store.save_verdicts([judgement.given])
 
 
@@ -211,7 +211,7 @@ class VerdictKeeper:
             return
         try:
             if self._store is None:
-                self._store = self._stack.enter_context(using(self._database, write=True))
+                self._store = self._stack.enter_context(using(self._database, write=True, upgrade=False))
             self._store.save_verdicts(pending)
         except StoreError:
             self._refused = True

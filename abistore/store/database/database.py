@@ -181,6 +181,10 @@ class Database(ABC):
         """What a new store needs before the transaction that creates it."""
 
     @abstractmethod
+    def show_as(self, table: str, more: str) -> None:
+        """Have statements of this connection see a table with ``more`` columns, which are expressions."""
+
+    @abstractmethod
     def hold_schema(self) -> None:
         """Keep other sessions from creating or upgrading the schema until the transaction ends."""
 

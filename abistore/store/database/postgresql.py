@@ -88,6 +88,18 @@ class PostgreSQL(Database):
     def prepare(self) -> None:
         """Do nothing: the server's configuration decides about its log."""
 
+    def show_as(self, table: str, more: str) -> None:
+        """A view of this session hides the table."""
+        (((schema,),), ((only,),)) = (
+            self.command(f"SELECT {word}")
+            for word in ("quote_ident(current_schema())", "current_setting('default_transaction_read_only')")
+        )
+        self.command("SET default_transaction_read_only = off")
+        try:
+            self.command(f'CREATE TEMP VIEW "{table}" AS SELECT *, {more} FROM {schema}."{table}"')
+        finally:
+            self.command(f"SET default_transaction_read_only = {only}")
+
     def hold_schema(self) -> None:
         """Keep other sessions from creating or upgrading the schema until the transaction ends."""
         self.command(f"SELECT pg_advisory_xact_lock({LOCK})")

@@ -32,7 +32,7 @@ def revision(database: Database) -> str | None:
         raise SchemaMismatch(f"{database.where}: a database of another program", "give the path of a store")
     if not tables:
         return None
-    rows = database.rows(select(version))
+    rows = database.rows(select(version.c.version_num))
     found = str(rows[0][0]) if len(rows) == 1 else ""
     if not _REVISION.fullmatch(found):
         raise SchemaMismatch(f"{database.where}: the schema's revision is not readable", "restore a backup")
