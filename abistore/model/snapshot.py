@@ -289,7 +289,8 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``name`` and ``version`` are what it says of itself. ``left_out`` are binaries in it that are no libraries, each
     with a word: ``usr/bin/foo (program)``. ``sha256`` is that of the file, or over those of a folder's libraries.
-    ``doubts`` say what may not belong together: headers of a development package of another version.
+    ``doubts`` say what may not belong together: headers of a development package of another version. ``loaded_as`` are
+    the names of links and copies in it by which programs load this library, beside its own file name.
     """
 
     file: str
@@ -301,11 +302,18 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     libraries: int = 0
     read: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    loaded_as: tuple[str, ...] = ()
 
     @property
     def twins(self) -> tuple[str, ...]:
         """The libraries that are left out because another has their name."""
         return tuple(each for each in self.left_out if f"({TWIN}" in each)
+
+
+def loaded_as(provenance: Provenance) -> tuple[str, ...]:
+    """The names of files in its package by which programs load a library, beside its SONAME."""
+    package = provenance.package
+    return (*package.loaded_as, package.member.rpartition("/")[2]) if isinstance(package, PackageRead) else ()
 
 
 class Provenance(msgspec.Struct, frozen=True):

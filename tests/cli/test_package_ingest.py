@@ -64,6 +64,50 @@ def test_a_release_is_judged_beside_what_its_baselines_leave(abistore: Call, fir
     assert versions(abistore, "libcase") == ["1.0"]
 
 
+BUMPED = "usr/lib/libcase.so.2.0"
+OLD_NAME = "usr/lib/libcase.so.1"
+LEADING: dict[str, dict[str, str | None]] = {
+    "a link": {OLD_NAME: "libcase.so.2.0"},
+    "a link to a link": {OLD_NAME: "libcase.so.2", "usr/lib/libcase.so.2": "libcase.so.2.0"},
+    "a development link": {OLD_NAME: "libcase.so", "usr/lib/libcase.so": "libcase.so.2.0"},
+    "a copy": {OLD_NAME: None},
+    "a link from another folder": {"usr/lib/x86_64-linux-gnu/libcase.so.1": "../libcase.so.2.0"},
+}
+"""What leads programs that load libcase.so.1 to the new library; ``None`` is its content again."""
+
+
+@pytest.mark.parametrize("form", ["folder", "tar", "deb"])
+@pytest.mark.parametrize("leading", LEADING)
+def test_a_bumped_soname_allows_no_break_where_the_old_name_leads_to_the_new_library(
+    abistore: Call, tmp_path: Path, form: str, leading: str
+) -> None:
+    def made(version: str, held: dict[str, Path | bytes | str]) -> Path:
+        place = tmp_path / version
+        place.mkdir()
+        if form == "deb":
+            return packages.deb(place, held, version=version)
+        return packages.folder(place / "case", held) if form == "folder" else packages.tar(place, held)
+
+    new = case(SUM, "libcase.so.2")
+    more: dict[str, Path | bytes | str] = {path: target or new for path, target in LEADING[leading].items()}
+    first = made("1.0", {"usr/lib/libcase.so.1.0": case(), OLD_NAME: "libcase.so.1.0"})
+    assert abistore("ingest", first, "--version", "1.0", "--set-baseline").code == 0
+    alone = made("2.0", {BUMPED: new, "usr/lib/libcase.so.2": "libcase.so.2.0"})
+    assert abistore("gate", alone, "--version", "2.0").code == 0
+    done = abistore("gate", made("3.0", {BUMPED: new, **more}), "--version", "3.0")
+    assert (done.code, "libcase.so.1 leads to this library" in " ".join(done.out.split())) == (4, True)
+    stored = abistore("ingest", tmp_path / "3.0" / next((tmp_path / "3.0").iterdir()).name, "--version", "3.0")
+    assert stored.code == 0
+    assert abistore("verdict", "libcase@3.0", "--against", "1.0").code == 4
+
+
+def test_a_file_called_by_the_old_soname_is_loaded_by_it(abistore: Call, tmp_path: Path) -> None:
+    first = packages.folder(tmp_path / "old", {OLD_NAME: case()})
+    assert abistore("ingest", first, "--version", "1.0", "--set-baseline").code == 0
+    second = packages.folder(tmp_path / "new", {OLD_NAME: case(SUM, "libcase.so.2")})
+    assert abistore("gate", second, "--version", "2.0").code == 4
+
+
 def test_a_release_that_passes_moves_the_baseline_of_each_library(abistore: Call, first: Path, tmp_path: Path) -> None:
     abistore("ingest", first, "--set-baseline")
     new = case(MORE)

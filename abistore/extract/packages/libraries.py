@@ -43,11 +43,21 @@ class FoundLibrary(msgspec.Struct, frozen=True):
 
 
 class PackagedLibraries(msgspec.Struct):
-    """The libraries of a package; ``left_out`` tells of the binaries that are none, each with a word."""
+    """The libraries of a package; ``left_out`` tells of the binaries that are none, each with a word.
+
+    ``links`` and ``copies`` lead from a path to what it leads to: another entry, or the one with the same content.
+    """
 
     libraries: list[FoundLibrary] = []
     left_out: list[str] = []
     links: dict[str, str] = {}
+    copies: dict[str, str] = {}
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """What programs call the library at a path that load it by a link or a copy, beside its own file name."""
+        places = (*self.links, *self.copies)
+        found = {each.rpartition("/")[2] for each in places if self._end(each) == path}
+        return tuple(sorted(found - {path.rpartition("/")[2]}))
 
     def loaded(self, soname: str) -> set[str]:
         """The entries that a program gets which asks for ``soname``: of that name, or linked by it."""
@@ -57,9 +67,9 @@ class PackagedLibraries(msgspec.Struct):
 
     def _end(self, path: str) -> str:
         for _ in range(MOST_LINKS):
-            if path not in self.links:
+            if path not in self.links and path not in self.copies:
                 break
-            path = self.links[path]
+            path = self.links.get(path) or self.copies.get(path, "")
         return path
 
 
@@ -88,7 +98,8 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
         if len(found.libraries) > MOST_LIBRARIES:
             raise LimitExceeded(f"{package}: holds more than {MOST_LIBRARIES} libraries", "pick some with --only")
     _refuse_twice(found, places, package)
-    found.libraries = list(_once(sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))))
+    ordered = sorted(found.libraries, key=lambda each: (each.path.count("/"), each.path))
+    found.libraries = list(_once(ordered, found.copies))
     found.left_out.sort()
     return found
 
@@ -112,15 +123,19 @@ def _refuse_twice(found: PackagedLibraries, places: Mapping[str, int], package: 
             )
 
 
-def _once(libraries: Sequence[FoundLibrary]) -> Iterator[FoundLibrary]:
-    """Each content once: wheels have copies where others have links, ``libfoo.so`` and ``libfoo.so.1``."""
-    sizes, seen = Counter(each.file.size for each in libraries), set[str]()
+def _once(libraries: Sequence[FoundLibrary], copies: dict[str, str]) -> Iterator[FoundLibrary]:
+    """Each content once: wheels have copies where others have links, ``libfoo.so`` and ``libfoo.so.1``.
+
+    ``copies`` is told which path has the content of which other one.
+    """
+    sizes, seen = Counter(each.file.size for each in libraries), dict[str, str]()
     for each in libraries:
         content = each.file.sha256() if sizes[each.file.size] > 1 else each.path
         if content in seen:
             each.file.close()
+            copies[each.path] = seen[content]
         else:
-            seen.add(content)
+            seen[content] = each.path
             yield each
 
 

@@ -58,7 +58,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         read_all = [(each.path, one) for each in found.libraries for one in _snapshots(each, options)]
         members, twins = _one_each(read_all, found)
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
-        read = [headers.added(_from(snapshot, told, path)) for path, snapshot in members]
+        read = [headers.added(_from(snapshot, told, path, found.names(path))) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
         doubts = headers.doubts(read, identity)
         file.check_unchanged()
@@ -174,10 +174,10 @@ def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snaps
     yield from reader.read(library.file, options)
 
 
-def _from(snapshot: Snapshot, told: PackageRead | None, member: str) -> Snapshot:
+def _from(snapshot: Snapshot, told: PackageRead | None, member: str, names: tuple[str, ...]) -> Snapshot:
     if told is None:
         return snapshot
-    package = msgspec.structs.replace(told, member=member)
+    package = msgspec.structs.replace(told, member=member, loaded_as=names)
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)
 

@@ -72,13 +72,15 @@ class AllowPlan(msgspec.Struct, frozen=True):
     """What decides which releases may break: the rule, and the version scheme declared for the library.
 
     ``users`` are the known programs that another SONAME makes build again. They decide nothing, and are told. With
-    ``early`` removals, no release may break that otherwise might.
+    ``early`` removals, no release may break that otherwise might. ``loaded_as`` are the names by which programs load
+    the new libraries, too: where the old SONAME is one of them, no bump keeps programs apart.
     """
 
     rule: AllowRule = "scheme"
     scheme: str = AUTO
     users: tuple[str, ...] = ()
     early: tuple[EarlyRemoval, ...] = ()
+    loaded_as: tuple[str, ...] = ()
 
 
 class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -130,6 +132,8 @@ def bump(
 ) -> Bump:
     """Whether a release with this verdict is allowed. ``adds``: it has exports that the old one has not."""
     said, soname = _promise(labels, plan.scheme), soname_change(*sonames)
+    if soname == "bumped" and sonames.old in plan.loaded_as:
+        soname = "same"
     required = _required(verdict, said, adds)
     small = said.unreleased and required is not Step.NONE if said.declared is None else said.declared < required
     reason = _reason(verdict, said, soname, plan)

@@ -15,6 +15,7 @@ from abistore.model.findings import Churn, Comparison, FailOn, RulingKey
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.bump import AllowRule
 from abistore.model.judging.engine import ENGINE
+from abistore.model.snapshot import loaded_as
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
 from abistore.service.consumers.naming import with_consumers
@@ -70,7 +71,7 @@ def verdict(
         if consumers:
             sides = store.load(other), store.load(release)
             judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
-        plan = allow_plan(store, other, release.soname, allow)
+        plan = allow_plan(store, other, release.soname, allow, loaded_as(release.provenance))
         if deprecation is not None:
             early = early_removals(store, judgement.report, other, moment(release), deprecation)
             plan = msgspec.structs.replace(plan, early=early)
@@ -99,7 +100,7 @@ def remembered(
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         found = _told(store, _recalled(store, other, release), against)
-        plan = allow_plan(store, other, release.soname)
+        plan = allow_plan(store, other, release.soname, names=loaded_as(release.provenance))
     return msgspec.structs.replace(found, report=gated(found.report, "api_break", allow=plan))
 
 

@@ -14,6 +14,7 @@ from abistore.model.judging.bump import AllowPlan
 from abistore.model.judging.engine import ENGINE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
+from abistore.model.snapshot import loaded_as
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.approvals.undone import seen_with, undone_before
@@ -26,7 +27,7 @@ from abistore.service.judging.counterparts import Counterpart, counterpart_of, n
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
 from abistore.service.judging.places import said_of
-from abistore.service.judging.predecessors import before_it_moves, beside_itself, passed_over
+from abistore.service.judging.predecessors import before_it_moves, beside_itself, leads_here, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -124,12 +125,18 @@ class Admission:
     def allow(self, old: Release, report: Report | None = None) -> AllowPlan:
         """What decides whether the arrival may break an older release, as a report about the two tells."""
         arrival, window = self.arrival, self.gate.deprecation
-        plan = allow_plan(self.store, old, self._soname(), self.gate.allow)
+        plan = allow_plan(self.store, old, self._soname(), self.gate.allow, self.loaded_as)
         if window is None or report is None:
             return plan
         released = arrival.request.released.date() if arrival.request.released else day(self.gate.today)
         early = early_removals(self.store, report, old, (arrival.request.version, released), window)
         return msgspec.structs.replace(plan, early=early)
+
+    @property
+    def loaded_as(self) -> tuple[str, ...]:
+        """The names by which programs load the arrival, too."""
+        told = self.arrival.release or self.arrival.snapshot
+        return loaded_as(told.provenance) if told is not None else ()
 
     def standing(self) -> StoreState:
         """What the store holds now."""
@@ -265,7 +272,10 @@ class Admission:
             if old == standing.baseline and old != standing.against.release:
                 said = (*said, before_it_moves(old, self.gate.moving))
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
-        return gated(report, self.gate.fail_on, self.gate.required, self.allow(old, report))
+        plan = self.allow(old, report)
+        if old.soname in plan.loaded_as:
+            report = msgspec.structs.replace(report, notes=(*report.notes, leads_here(old, report.new.soname)))
+        return gated(report, self.gate.fail_on, self.gate.required, plan)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by

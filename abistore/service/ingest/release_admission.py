@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import msgspec
+
 from abistore.errors import EvidenceMissing
 from abistore.model.history import Release
 from abistore.model.judging.approvals import GatePlace
@@ -155,6 +157,8 @@ class _ReleaseAdmission:
         new = ReadRelease(self.package, tuple(map(self._snapshot, side)))
         said = SaidOfRelease(lambda report: _with_said(report, side), lambda own: self._own(own, side, before))
         allow = next(each.admission.allow(each.beside.old) for each in side if each.beside is not None)
+        names = {name for each in side for name in each.admission.loaded_as}
+        allow = msgspec.structs.replace(allow, loaded_as=tuple(sorted(names)))
         return judge_releases(
             *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
         )

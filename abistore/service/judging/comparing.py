@@ -14,7 +14,7 @@ from abistore.model.findings import FailOn
 from abistore.model.judging.bump import AllowPlan, AllowRule
 from abistore.model.labels.steps import AUTO
 from abistore.model.names import EXPORTS
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import Snapshot, loaded_as
 from abistore.report.model import Report
 from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
@@ -70,7 +70,8 @@ def compare(
     if releases is not None:
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
-        plan = AllowPlan(allow or "scheme")
+        names = {name for each in releases[1].libraries for name in loaded_as(each.provenance)}
+        plan = AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)))
         given = plan if allow else None
         with using(database) if consumers else nullcontext() as store:
             known = _known_consumers(store, *releases) if store else None

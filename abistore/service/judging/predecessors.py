@@ -62,6 +62,11 @@ def beside_itself(release: Release) -> str:
     return f"{release.version} is the release that it is judged against: no other one was compared"
 
 
+def leads_here(release: Release, soname: str | None) -> str:
+    """The remark where the old SONAME leads to the new library in its package: another SONAME keeps nobody apart."""
+    return f"{release.soname} leads to this library, whatever it calls itself ({soname}): programs load it by that name"
+
+
 def before_it_moves(release: Release, channel: str | None) -> str:
     """The remark where a release is judged against the one that a baseline is about to leave."""
     return f"compared with {release.version}, at which the baseline {channel} stands, before it moves"

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.errors import HeaderError, InputError, UsageError
 from abistore.extract.capture import read_all
@@ -85,7 +86,8 @@ def test_a_package_of_rpmbuild_is_read() -> None:
     assert (case.library, case.version, case.exports) == ("libcase", "1.0-1", 1)
     left_out, digest = ("usr/bin/case (program)",), sha256(packages.RPM.read_bytes()).hexdigest()
     member = "usr/lib64/libcase.so.1.0"
-    assert told(case) == PackageRead(packages.RPM.name, "libcase", "1.0-1", member, left_out, digest, 1)
+    expected = PackageRead(packages.RPM.name, "libcase", "1.0-1", member, left_out, digest, 1)
+    assert told(case) == replace(expected, loaded_as=("libcase.so.1",))
 
 
 def test_a_wheel_has_copies_where_others_have_links(tmp_path: Path) -> None:
