@@ -17,7 +17,7 @@ from benchmarks.accuracy.worth import tables, trials
 from benchmarks.accuracy.worth.page import PAGE, page
 from benchmarks.accuracy.worth.subjects import JUDGING, kinds, predicates
 from benchmarks.accuracy.worth.tables import Class, Together, Worth, classes, kept_together, kept_worths, worths
-from benchmarks.accuracy.worth.trials import FAILED, Answer, PairTrial, trial
+from benchmarks.accuracy.worth.trials import FAILED, Answer, Asked, PairTrial, trial
 from benchmarks.releases import made
 from tests.project.trees import ROOT
 
@@ -83,9 +83,10 @@ class Names:
 """
 
 
-def pair(names: str, breaks: bool) -> KeptPair:
+def pair(names: str, breaks: bool) -> Asked:
     """A pair that is judged by names alone."""
-    return KeptPair(UnseenPair("libnames", "1", "2", breaks, False, names, Part.OPEN), made(1, 2), made(2, 2))
+    truth = UnseenPair("libnames", "1", "2", breaks, False, names, Part.OPEN)
+    return Asked(KeptPair(truth, made(1, 2), made(2, 2)), "headers")
 
 
 def special(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str = SPECIAL) -> ModuleType:
@@ -100,7 +101,7 @@ def by_names(module: Any) -> Callable[[KeptPair], Answer]:
     return lambda each: Answer(module.Names(each.pair.reason).verdict(), each.pair.reason)
 
 
-def tried(module: ModuleType, pairs: Sequence[KeptPair]) -> tuple[PairTrial, ...]:
+def tried(module: ModuleType, pairs: Sequence[Asked]) -> tuple[PairTrial, ...]:
     """The pairs with each answer that a constant changes in the place of a module's predicate."""
     return trial(pairs, list(predicates([module.__name__])), "", by_names(module)).pairs
 
@@ -121,7 +122,7 @@ def test_caches_of_one_replacement_do_not_reach_another(tmp_path: Path, monkeypa
     assert first.changed["special_cached.is_public never"].verdict == "BREAKING"
     assert first.changed["special_cached.Names.is_broken always"].verdict == "BREAKING"
     assert "special_cached.is_public always" not in first.changed
-    assert by_names(module)(pair("function", False)).verdict == "COMPATIBLE"
+    assert by_names(module)(pair("function", False).kept).verdict == "COMPATIBLE"
 
 
 def test_a_constant_that_recurs_hangs_or_ends_the_process_fails_on_each_pair(
@@ -139,11 +140,11 @@ def test_what_a_table_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     pairs = [pair("internal", True), pair("internal", False), pair("function internal", False)]
     found = list(predicates([module.__name__]))
     rows = worths([trial(pairs, found, "", by_names(module))], found)
-    told = {(row.name.removeprefix("special_counted."), row.constant): row for row in rows}
-    always = told["is_public", "always"]
+    told = {(row.name.removeprefix("special_counted."), *row[2:4]): row for row in rows}
+    always = told["is_public", "always", "headers"]
     assert (always.ran, always.varied, always.differed, always.findings, always.verdicts) == (3, 1, 3, 2, 2)
     assert (always.breaking_gained, always.breaking_lost, always.gate_gained, always.gate_lost) == (1, 1, 1, 1)
-    never = told["is_public", "never"]
+    never = told["is_public", "never", "headers"]
     assert (never.differed, never.breaking_gained, never.breaking_lost, never.fails) == (1, 0, 1, 0)
     named = {row.name.rpartition(".")[2]: each for row, each in classes(rows).items()}
     assert named["is_never_asked"] is Class.NEVER_RAN
@@ -154,7 +155,7 @@ def test_what_a_table_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_kind_that_is_never_found_changes_the_verdict() -> None:
     removed = [each for each in kinds() if each.name == "func_removed"]
     breaking = KeptPair(UnseenPair("libgrowing", "1", "2", True, False, "", Part.OPEN), made(1, 20), made(1, 10))
-    (told,) = trial([breaking], removed, "").pairs
+    (told,) = trial([Asked(breaking, "files")], removed, "").pairs
     assert told.answer.verdict == "BREAKING"
     assert told.ran == {"func_removed": "yes"}
     assert told.changed["func_removed never"].verdict != "BREAKING"

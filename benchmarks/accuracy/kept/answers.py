@@ -59,10 +59,10 @@ def answers(pairs: Iterable[KeptPair], asked: Sequence[str] = EVIDENCE) -> Itera
 
 def _asked(kept: KeptPair, evidence: str) -> tuple[Place, Answer]:
     place = Place(kept.pair.library, kept.pair.old, kept.pair.new, evidence)
-    return place, _answer(compare(_seen(kept.old, evidence), _seen(kept.new, evidence)))
+    return place, _answer(compare(seen(kept.old, evidence), seen(kept.new, evidence)))
 
 
-def _seen(snapshot: Snapshot, evidence: str) -> Snapshot:
+def seen(snapshot: Snapshot, evidence: str) -> Snapshot:
     """A snapshot with headers, or as one that is read without them."""
     if evidence == "headers":
         return snapshot

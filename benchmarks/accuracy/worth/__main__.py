@@ -15,17 +15,20 @@ import argparse
 import gc
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import groupby
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from abistore.model.digest import snapshot_digest
 from benchmarks.accuracy import kept
 from benchmarks.accuracy.kept import KeptPair
+from benchmarks.accuracy.kept.answers import EVIDENCE, seen
 from benchmarks.accuracy.worth.page import PAGE, page, steps, summary
 from benchmarks.accuracy.worth.subjects import Subject, kinds, predicates
 from benchmarks.accuracy.worth.tables import (
@@ -35,7 +38,6 @@ from benchmarks.accuracy.worth.tables import (
     Together,
     Worth,
     chosen,
-    classes,
     half,
     kept_together,
     kept_worths,
@@ -43,40 +45,54 @@ from benchmarks.accuracy.worth.tables import (
     worths,
     write,
 )
-from benchmarks.accuracy.worth.trials import FORK, Answer, LibraryTrial, PairTrial, replaced, trial
+from benchmarks.accuracy.worth.trials import FORK, Answer, Asked, LibraryTrial, PairTrial, replaced, trial
 from examples.obtain import CACHE, PROJECT
 
-FOLDER = CACHE / "worth"
+TRIALS: Final = CACHE / "worth"
+"""Finished trials: a folder for each state of the code, a file for each library."""
+
+OUTER: Final = frozenset({"cli", "extract", "mcp", "report", "service", "store"})
+"""The packages of abistore that no comparison runs."""
 
 
-def libraries() -> Iterator[tuple[str, list[KeptPair]]]:
-    """The kept pairs of one library after the other."""
+def libraries() -> Iterator[tuple[str, list[Asked]]]:
+    """The kept pairs of one library after the other, by each evidence."""
     for library, found in groupby(kept.pairs(), lambda each: each.pair.library):
-        yield library, list(found)
+        yield library, [by_evidence(each, evidence) for each in found for evidence in EVIDENCE]
 
 
-def code() -> bytes:
-    """A digest of everything that answers follow from beside the snapshots."""
-    told = blake2b()
-    folders = (PROJECT / "abistore", Path(__file__).parent)
-    for path in sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".json")):
-        told.update(path.relative_to(PROJECT).as_posix().encode() + path.read_bytes())
-    return told.digest()
+def by_evidence(pair: KeptPair, evidence: str) -> Asked:
+    """A pair as this evidence shows it."""
+    return Asked(KeptPair(pair.pair, seen(pair.old, evidence), seen(pair.new, evidence)), evidence)
 
 
-def inputs_of(pairs: Sequence[KeptPair], code: bytes) -> str:
-    """A digest of what the trial of a library follows from."""
-    told = blake2b(code, digest_size=16)
-    for each in pairs:
-        truth = each.pair
+@cache
+def folder() -> Path:
+    """Where trials are kept that were made by this code: all that a comparison may run, and how it is tried."""
+    told = blake2b(digest_size=8)
+    accuracy = Path(kept.__file__).parents[1]
+    trying = [accuracy / each for each in ("kept/answers.py", "worth/subjects.py", "worth/trials.py")]
+    judging = [path for path in sorted((PROJECT / "abistore").rglob("*")) if path.suffix in (".py", ".json")]
+    for path in [*trying, *judging]:
+        place = path.relative_to(PROJECT)
+        if place.parts[1] not in OUTER:
+            told.update(place.as_posix().encode() + path.read_bytes())
+    return TRIALS / told.hexdigest()
+
+
+def inputs_of(asked: Sequence[Asked]) -> str:
+    """A digest of the snapshots of a library and of the truth about them."""
+    told = blake2b(digest_size=16)
+    for each in asked:
+        truth = each.kept.pair
         told.update(repr((truth.old, truth.new, truth.breaks, truth.breaks_source)).encode())
-        told.update(snapshot_digest(each.old) + snapshot_digest(each.new))
+        told.update(snapshot_digest(each.kept.old) + snapshot_digest(each.kept.new))
     return told.hexdigest()
 
 
 def known(library: str, inputs: str) -> LibraryTrial | None:
     """A trial that was made of the same inputs."""
-    path = FOLDER / f"{library}.json"
+    path = folder() / f"{library}.json"
     if not path.exists():
         return None
     found = msgspec.json.decode(path.read_bytes(), type=LibraryTrial)
@@ -85,24 +101,24 @@ def known(library: str, inputs: str) -> LibraryTrial | None:
 
 def keep(made: LibraryTrial) -> None:
     """Store a trial, whole or not at all."""
-    path = FOLDER / f"{made.library}.json"
+    path = folder() / f"{made.library}.json"
     path.with_suffix(".new").write_bytes(msgspec.json.encode(made))
     path.with_suffix(".new").replace(path)
-    print(f"{made.library}: {len(made.pairs)} pairs, {made.seconds:.0f} s", flush=True)
+    print(f"{made.library}: {len(made.pairs)} comparisons, {made.seconds:.0f} s", flush=True)
 
 
 def attempt(subjects: Sequence[Subject], jobs: int) -> Iterator[LibraryTrial]:
     """The trials of all libraries; what is not known is tried first, in processes of its own."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    now, inputs, running = code(), dict[str, str](), list[BaseProcess]()
-    for library, pairs in libraries():
-        inputs[library] = inputs_of(pairs, now)
+    folder().mkdir(parents=True, exist_ok=True)
+    inputs, running = dict[str, str](), list[BaseProcess]()
+    for library, asked in libraries():
+        inputs[library] = inputs_of(asked)
         if known(library, inputs[library]):
             continue
         while len(running) >= jobs:
             wait([each.sentinel for each in running])
             running = [each for each in running if each.is_alive()]
-        running.append(FORK.Process(target=_try, args=(pairs, subjects, inputs[library])))
+        running.append(FORK.Process(target=_try, args=(asked, subjects, inputs[library])))
         running[-1].start()
     for each in running:
         each.join()
@@ -113,9 +129,9 @@ def attempt(subjects: Sequence[Subject], jobs: int) -> Iterator[LibraryTrial]:
             sys.exit(f"error: {library} could not be tried")
 
 
-def _try(pairs: Sequence[KeptPair], subjects: Sequence[Subject], inputs: str) -> None:
+def _try(asked: Sequence[Asked], subjects: Sequence[Subject], inputs: str) -> None:
     gc.freeze()  # the collector would copy the pages that forked processes share
-    keep(trial(pairs, subjects, inputs))
+    keep(trial(asked, subjects, inputs))
 
 
 def at_once(trials: Sequence[LibraryTrial], subjects: Sequence[Subject]) -> Iterator[Together]:
@@ -127,25 +143,30 @@ def at_once(trials: Sequence[LibraryTrial], subjects: Sequence[Subject]) -> Iter
     }
     made = {each.library: each.pairs for each in trials}
     answers = {place: list[tuple[PairTrial, Answer]]() for place in sets}
-    for library, pairs in libraries():
+    for library, asked in libraries():
+        pairs = [each.kept for each in asked]
         for place, by in sets.items():
             if place[1] == half(library):
                 answers[place] += zip(made[library], replaced(pairs, by), strict=True)
     for (step, side), by in sets.items():
-        yield together(step, side, by, answers[step, side])
+        yield from together(step, side, by, answers[step, side])
 
 
 def show(name: str) -> None:
     """A line for each pair whose answer ``name`` decides, of the trials that are stored."""
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in sorted(folder().glob("*.json")):
         made = msgspec.json.decode(path.read_bytes(), type=LibraryTrial)
         for pair in made.pairs:
             for key, answer in pair.changed.items():
-                told, _, constant = key.rpartition(" ")
-                if told.endswith(name):
-                    truth = "breaks" if pair.breaks else "breaks sources" if pair.breaks_source else "harmless"
-                    said = f"{pair.answer.verdict} -> {answer.verdict or 'fails'}"
-                    print(f"{told} {constant}: {made.library} {pair.old} -> {pair.new} ({truth}): {said}")
+                if key.rpartition(" ")[0].endswith(name):
+                    print(f"{key}: {made.library} {told(pair, answer)}")
+
+
+def told(pair: PairTrial, answer: Answer) -> str:
+    """A pair, its truth, and its answer before and after."""
+    truth = "breaks" if pair.breaks else "breaks sources" if pair.breaks_source else "harmless"
+    said = f"{pair.answer.verdict} -> {answer.verdict or 'fails'}"
+    return f"{pair.old} -> {pair.new}, {pair.evidence} ({truth}): {said}"
 
 
 def main() -> None:
@@ -171,9 +192,10 @@ def measure(jobs: int) -> None:
     rows = worths(trials, subjects)
     write(WORTH, Worth._fields, rows)
     write(TOGETHER, Together._fields, at_once(trials, special))
-    for line in (*summary(classes(rows)), *steps(kept_together())):
+    for line in (*summary(rows), *steps(kept_together())):
         print(line)
-    print(f"{sum(each.seconds for each in trials):.0f} s of CPU for {sum(len(each.pairs) for each in trials)} pairs")
+    count, seconds = sum(len(each.pairs) for each in trials), sum(each.seconds for each in trials)
+    print(f"{count} comparisons and all their replacements: {seconds:.0f} s of CPU")
 
 
 if __name__ == "__main__":

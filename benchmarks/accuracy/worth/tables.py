@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import blake2b
 from itertools import groupby
@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from benchmarks.accuracy.asking import STOPPING
+from benchmarks.accuracy.kept.answers import EVIDENCE
 from benchmarks.accuracy.worth.subjects import Constant, Replacement, Sort, Subject, replacements
 from benchmarks.accuracy.worth.trials import FAILED, Answer, LibraryTrial, PairTrial
 
@@ -21,7 +22,7 @@ TOGETHER: Final = Path(__file__).with_name("together.csv")
 
 
 class Worth(NamedTuple):
-    """A constant in the place of one subject, counted in pairs.
+    """A constant in the place of one subject, counted in pairs that were compared by one evidence.
 
     ``ran``: it was asked. ``varied``: a predicate gave both answers. ``differed``: it gave an answer that the constant
     does not give. ``findings``: the findings change, and ``verdicts`` the verdict does. ``gained`` and ``lost`` are
@@ -32,6 +33,7 @@ class Worth(NamedTuple):
     subject: Sort
     name: str
     constant: Constant
+    evidence: str
     ran: int
     varied: int
     differed: int
@@ -55,6 +57,7 @@ class Together(NamedTuple):
 
     chosen: str
     half: int
+    evidence: str
     predicates: int
     pairs: int
     findings: int
@@ -80,12 +83,16 @@ def right(pair: PairTrial, answer: Answer) -> Right:
 
 
 def worths(trials: Sequence[LibraryTrial], subjects: Iterable[Subject]) -> list[Worth]:
-    """A row for each replacement, sorted."""
-    pairs = [pair for trial in trials for pair in trial.pairs]
-    return sorted(_worth(pairs, each) for each in replacements(subjects))
+    """A row for each replacement and evidence, sorted."""
+    pairs = {evidence: [pair for pair in _pairs(trials) if pair.evidence == evidence] for evidence in EVIDENCE}
+    return sorted(_worth(told, evidence, each) for each in replacements(subjects) for evidence, told in pairs.items())
 
 
-def _worth(pairs: Sequence[PairTrial], by: Replacement) -> Worth:
+def _pairs(trials: Iterable[LibraryTrial]) -> Iterator[PairTrial]:
+    return (pair for trial in trials for pair in trial.pairs)
+
+
+def _worth(pairs: Sequence[PairTrial], evidence: str, by: Replacement) -> Worth:
     name = by.subject.name
     ran = [pair for pair in pairs if name in pair.ran]
     changed = [(pair, pair.changed[by.key]) for pair in ran if by.key in pair.changed]
@@ -95,6 +102,7 @@ def _worth(pairs: Sequence[PairTrial], by: Replacement) -> Worth:
         subject=by.subject.sort,
         name=name,
         constant=by.constant,
+        evidence=evidence,
         ran=len(ran),
         varied=sum(pair.ran[name] == "no yes" for pair in ran),
         differed=sum(by.differs(pair.ran) for pair in ran),
@@ -120,6 +128,13 @@ class Class(StrEnum):
     HELPS = "helps: right answers disappear without it"
 
 
+def added(rows: Iterable[Worth]) -> Worth:
+    """The rows of one replacement as one: what it does by each evidence, together."""
+    told = list(rows)
+    counts = (sum(column) for column in zip(*(row[4:] for row in told), strict=True))
+    return Worth(*told[0][:3], " and ".join(row.evidence for row in told), *counts)
+
+
 def best(rows: Iterable[Worth]) -> Worth:
     """The constant that was always the answer, or else costs the fewest right answers, then verdicts and findings."""
     return max(rows, key=lambda row: (not row.differed, row.net, -row.verdicts, -row.findings, row.constant))
@@ -127,7 +142,8 @@ def best(rows: Iterable[Worth]) -> Worth:
 
 def classes(rows: Iterable[Worth]) -> dict[Worth, Class]:
     """The best constant of each subject, and what that says of the subject."""
-    by_subject = groupby(sorted(rows), lambda row: (row.subject, row.name))
+    by_constant = [added(found) for _, found in groupby(sorted(rows), lambda row: row[:3])]
+    by_subject = groupby(by_constant, lambda row: row[:2])
     return {(chosen := best(found)): _class(chosen) for _, found in by_subject}
 
 
@@ -164,16 +180,21 @@ def chosen(trials: Iterable[LibraryTrial], predicates: Sequence[Subject], step: 
     return [each for each in replacements(predicates) if (each.subject.name, each.constant) in allowed]
 
 
-def together(step: str, half: int, by: Sequence[Replacement], answers: Sequence[tuple[PairTrial, Answer]]) -> Together:
-    """The row of a step: how the pairs of one half are answered with these replacements."""
+def together(
+    step: str, half: int, by: Sequence[Replacement], answers: Sequence[tuple[PairTrial, Answer]]
+) -> Iterator[Together]:
+    """The rows of a step: how the pairs of one half are answered with these replacements, by each evidence."""
+    for evidence in EVIDENCE:
+        told = [(pair, answer) for pair, answer in answers if pair.evidence == evidence]
+        yield _together(Together(step, half, evidence, len(by), len(told), *[0] * 7), told)
+
+
+def _together(row: Together, answers: Sequence[tuple[PairTrial, Answer]]) -> Together:
+    """The row with what is counted of its pairs."""
     answered = [(pair, answer) for pair, answer in answers if answer != FAILED]
     before = [right(pair, pair.answer) for pair, _ in answers]
     after = [right(*each) for each in answered]
-    return Together(
-        step,
-        half,
-        len(by),
-        len(answers),
+    return row._replace(
         findings=sum(answer != pair.answer for pair, answer in answered),
         verdicts=sum(answer.verdict != pair.answer.verdict for pair, answer in answered),
         breaking_wrong_before=sum(not each.breaking for each in before),

@@ -6,15 +6,15 @@ import resource
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any, Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 from abistore.compare.comparison import compare
 from benchmarks.accuracy.kept import KeptPair
+from benchmarks.accuracy.kept.answers import digest
 from benchmarks.accuracy.worth.subjects import Answers, Replacement, Subject, replacements, traced
 
 SECONDS: Final = 30
@@ -39,14 +39,22 @@ class Answer(msgspec.Struct, frozen=True):
 FAILED: Final = Answer("", "")
 
 
+class Asked(NamedTuple):
+    """A pair, and the evidence that both of its snapshots have: ``headers`` or ``files``."""
+
+    kept: KeptPair
+    evidence: str
+
+
 class PairTrial(msgspec.Struct, frozen=True):
-    """A pair: its truth, its answer, what ran meanwhile, and each answer that a replacement changed.
+    """A pair by one evidence: its truth, its answer, what ran meanwhile, and each answer that a replacement changed.
 
     ``changed`` is by the key of the replacement.
     """
 
     old: str
     new: str
+    evidence: str
     breaks: bool
     breaks_source: bool
     answer: Answer
@@ -63,23 +71,23 @@ class LibraryTrial(msgspec.Struct, frozen=True):
     seconds: float
 
 
-Judge = Callable[[Any], Answer]
-"""What is asked about a pair: :func:`judge`, unless a test has pairs of its own."""
+Judge = Callable[[KeptPair], Answer]
+"""What is asked about a pair: :func:`judge`, unless a test has an engine of its own."""
 
 
 def judge(pair: KeptPair) -> Answer:
     """What the engine says of a pair."""
     said = compare(pair.old, pair.new)
-    told = msgspec.json.encode((said.findings, said.advice))
-    return Answer(said.verdict.name, blake2b(told, digest_size=8).hexdigest())
+    return Answer(said.verdict.name, digest((*said.findings, *said.advice)))
 
 
-def trial(pairs: Sequence[KeptPair], subjects: Sequence[Subject], inputs: str, ask: Judge = judge) -> LibraryTrial:
+def trial(asked: Sequence[Asked], subjects: Sequence[Subject], inputs: str, ask: Judge = judge) -> LibraryTrial:
     """Compare the pairs of a library as they are, and under each replacement that can change an answer.
 
     This process must not have compared anything: processes forked from it begin without warm caches.
     """
     begun = _seconds()
+    pairs = [each.kept for each in asked]
     plain = [_plain(pair, subjects, ask) for pair in pairs]
     if list(replaced(pairs, [], ask)) != [answer for answer, _ in plain]:
         raise RuntimeError(f"{pairs[0].pair.library}: warm caches or tracing change an answer")
@@ -89,7 +97,7 @@ def trial(pairs: Sequence[KeptPair], subjects: Sequence[Subject], inputs: str, a
         for place, answer in zip(chosen, replaced([pairs[place] for place in chosen], [each], ask), strict=True):
             if answer != plain[place][0]:
                 changed[place][each.key] = answer
-    told = [_told(*each) for each in zip(pairs, plain, changed, strict=True)]
+    told = [_told(*each) for each in zip(asked, plain, changed, strict=True)]
     return LibraryTrial(pairs[0].pair.library, inputs, tuple(told), _seconds() - begun)
 
 
@@ -161,9 +169,9 @@ def _plain(pair: KeptPair, subjects: Sequence[Subject], ask: Judge) -> tuple[Ans
     return told
 
 
-def _told(pair: KeptPair, plain: tuple[Answer, Answers], changed: dict[str, Answer]) -> PairTrial:
-    truth, (answer, ran) = pair.pair, plain
-    return PairTrial(truth.old, truth.new, truth.breaks, truth.breaks_source, answer, ran, changed)
+def _told(asked: Asked, plain: tuple[Answer, Answers], changed: dict[str, Answer]) -> PairTrial:
+    truth = asked.kept.pair
+    return PairTrial(truth.old, truth.new, asked.evidence, truth.breaks, truth.breaks_source, *plain, changed)
 
 
 def _seconds() -> float:
