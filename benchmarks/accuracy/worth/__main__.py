@@ -30,7 +30,7 @@ from benchmarks.accuracy import kept
 from benchmarks.accuracy.kept import KeptPair
 from benchmarks.accuracy.kept.answers import EVIDENCE, seen
 from benchmarks.accuracy.worth.page import PAGE, page, steps, summary
-from benchmarks.accuracy.worth.subjects import Subject, kinds, predicates
+from benchmarks.accuracy.worth.subjects import Subject, import_engine, kinds, predicates
 from benchmarks.accuracy.worth.tables import (
     STEPS,
     TOGETHER,
@@ -186,6 +186,7 @@ def main() -> None:
 
 def measure(jobs: int) -> None:
     """Fill both tables and print what they add up to."""
+    import_engine()
     special = list(predicates())
     subjects = [*special, *kinds()]
     trials = list(attempt(subjects, jobs))

@@ -22,6 +22,9 @@ JUDGING: Final = (
 )
 """The packages whose predicates are special cases of the judging."""
 
+ENGINE: Final = "abistore.compare"
+"""The package that compares; it imports some of its modules only when they are asked for."""
+
 Sort: TypeAlias = Literal["predicate", "kind"]
 Constant: TypeAlias = Literal["never", "always"]
 Answers: TypeAlias = Mapping[str, str]
@@ -85,6 +88,12 @@ _CODES: Final[Mapping[tuple[Sort, Constant], CodeType]] = {
 }
 
 
+def import_engine() -> None:
+    """Import all that a comparison may ask for, so that no forked process has to."""
+    for _ in _modules([ENGINE]):
+        pass
+
+
 def predicates(packages: Iterable[str] = JUDGING) -> Iterator[Subject]:
     """Each function, method and property of these packages that is annotated ``-> bool``, but abstract ones."""
     for module in _modules(packages):
@@ -108,7 +117,8 @@ def replacements(subjects: Iterable[Subject]) -> Iterator[Replacement]:
 
 def _modules(packages: Iterable[str]) -> Iterator[ModuleType]:
     for name in packages:
-        yield (package := import_module(name))
+        package = import_module(name)
+        yield package
         for found in walk_packages(getattr(package, "__path__", ()), f"{name}."):
             yield import_module(found.name)
 
