@@ -12,7 +12,6 @@ A library is tried again when its snapshots or the engine changed; a run that wa
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -130,7 +129,6 @@ def attempt(subjects: Sequence[Subject], jobs: int) -> Iterator[LibraryTrial]:
 
 
 def _try(asked: Sequence[Asked], subjects: Sequence[Subject], inputs: str) -> None:
-    gc.freeze()  # the collector would copy the pages that forked processes share
     keep(trial(asked, subjects, inputs))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import time
@@ -136,6 +137,7 @@ def _work(
     tasks: Sequence[Task], work: Callable[[Task], Result], prepare: Callable[[], None], results: Connection
 ) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    gc.disable()  # collecting took a fifth of the time, and copies pages that processes share
     prepare()
     for task in tasks:
         results.send(work(task))
