@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-worth.md and try nothing")
     parser.add_argument("--jobs", type=int, default=1, help="libraries at a time")
     asked = parser.parse_args()
-    if asked.show:
+    if asked.show is not None:
         show(asked.show)
         return
     if not asked.document:
