@@ -3,7 +3,7 @@
 ::
 
     python -m benchmarks.accuracy.worth                  # try what is not tried yet, write the tables and the page
-    python -m benchmarks.accuracy.worth --show NAME      # the pairs whose answer a predicate or a kind decides
+    python -m benchmarks.accuracy.worth --show NAME      # the pairs whose verdict a predicate or a kind decides
     python -m benchmarks.accuracy.worth --document       # write docs/accuracy-worth.md from the tables
 
 A library is tried again when its snapshots or the engine changed; a run that was stopped goes on where it was.
@@ -151,12 +151,12 @@ def at_once(trials: Sequence[LibraryTrial], subjects: Sequence[Subject]) -> Iter
 
 
 def show(name: str) -> None:
-    """A line for each pair whose answer ``name`` decides, of the trials that are stored."""
+    """A line for each pair whose verdict ``name`` decides, of the trials that are stored."""
     for path in sorted(folder().glob("*.json")):
         made = msgspec.json.decode(path.read_bytes(), type=LibraryTrial)
         for pair in made.pairs:
             for key, answer in pair.changed.items():
-                if key.rpartition(" ")[0].endswith(name):
+                if key.rpartition(" ")[0].endswith(name) and answer.verdict != pair.answer.verdict:
                     print(f"{key}: {made.library} {told(pair, answer)}")
 
 

@@ -37,7 +37,7 @@ def _lines(worths: Sequence[Worth], together: Sequence[Together]) -> Iterator[st
     yield "those above.\n"
     yield from steps(together)
     yield "\n## Those that decide most\n"
-    yield "In brackets: the right answers gained without it, less those lost.\n"
+    yield "In brackets: the better constant, and the right answers gained by it, less those lost.\n"
     for sort in get_args(Sort):
         for told, word in ((Class.HELPS, "help"), (Class.HURTS, "hurt")):
             rows = [row for row in found if row.subject == sort and found[row] is told]
@@ -45,7 +45,7 @@ def _lines(worths: Sequence[Worth], together: Sequence[Together]) -> Iterator[st
     yield "\nRules were made with some of these pairs, and few pairs decide about most subjects: one that helps here"
     yield "may not help elsewhere, and one that changes nothing here may.\n"
     yield "Every row: `benchmarks/accuracy/worth/worth.csv`. Measured by `python -m benchmarks.accuracy.worth`;"
-    yield "`python -m benchmarks.accuracy.worth --show NAME` lists the pairs that a subject decides."
+    yield "`python -m benchmarks.accuracy.worth --show NAME` lists the pairs whose verdict a subject decides."
 
 
 def summary(worths: Sequence[Worth]) -> Iterator[str]:
@@ -85,5 +85,5 @@ def _step(rows: Sequence[Together]) -> str:
 def _listed(rows: Sequence[Worth]) -> str:
     """The subjects that decide about most right answers, each with those gained without it."""
     chosen = sorted(rows, key=lambda row: (-abs(row.net), row))[:MOST]
-    names = [f"`{row.name.removeprefix('abistore.compare.')}` ({row.net:+})" for row in chosen]
+    names = [f"`{row.name.removeprefix('abistore.compare.')}` ({row.constant}: {row.net:+})" for row in chosen]
     return ", ".join([*names, "..."] if len(rows) > MOST else names) or "none"
