@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.accuracy.kept import KeptPair
-from benchmarks.accuracy.unseen import Part, UnseenPair
+from benchmarks.accuracy.unseen import PARTS, UnseenPair
 from benchmarks.accuracy.worth import tables, trials
 from benchmarks.accuracy.worth.page import PAGE, page
 from benchmarks.accuracy.worth.subjects import JUDGING, kinds, predicates
@@ -85,7 +85,7 @@ class Names:
 
 def pair(names: str, breaks: bool) -> Asked:
     """A pair that is judged by names alone."""
-    truth = UnseenPair("libnames", "1", "2", breaks, False, names, Part.OPEN)
+    truth = UnseenPair("libnames", "1", "2", breaks, False, names, PARTS["open"])
     return Asked(KeptPair(truth, made(1, 2), made(2, 2)), "headers")
 
 
@@ -154,7 +154,7 @@ def test_what_a_table_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_kind_that_is_never_found_changes_the_verdict() -> None:
     removed = [each for each in kinds() if each.name == "func_removed"]
-    breaking = KeptPair(UnseenPair("libgrowing", "1", "2", True, False, "", Part.OPEN), made(1, 20), made(1, 10))
+    breaking = KeptPair(UnseenPair("libgrowing", "1", "2", True, False, "", PARTS["open"]), made(1, 20), made(1, 10))
     (told,) = trial([Asked(breaking, "files")], removed, "").pairs
     assert told.answer.verdict == "BREAKING"
     assert told.ran == {"func_removed": "yes"}
