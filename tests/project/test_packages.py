@@ -19,6 +19,7 @@ PROGRAMS = {
     "ar": "binutils",
     "clang": "clang",
     "clang++": "clang",
+    "cc": "gcc",
     "chromium": "chromium",
     "dsymutil": "llvm",
     "debuginfod": "debuginfod",

@@ -146,6 +146,7 @@ def test_names_of_standard_templates_get_the_arguments_that_dumps_leave_out() ->
     assert with_defaults(whole) == whole
 
 
+@pytest.mark.full
 def test_dumps_that_the_tool_makes_now_equal_their_libraries() -> None:
     library = real_library("v1")
     assert_no_change(dump_of(library, "abicc"), read(library, OPTIONS))
