@@ -223,7 +223,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "many exported symbols together",
         (
             *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private"),
-            *("unobtainable", "version"),
+            *("reexported", "unobtainable", "version"),
         ),
     ),
     "system": ("the system that the library is for", ("minimum",)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.cli.main import run
-from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, universal
+from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, re_exporting, universal
 
 pytestmark = pytest.mark.full
 
@@ -91,3 +91,23 @@ def test_what_a_dylib_is_told_to_bump_is_its_install_name(tmp_path: Path, capsys
     told = " ".join(capsys.readouterr().out.split())
     assert "bump the install name" in told
     assert "SONAME" not in told
+
+
+def test_a_function_that_moved_to_a_re_exported_library_is_found_in_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = "int one(void) { return 1; }\n", "int two(void) { return 2; }\n"
+    old, new, alone = (tmp_path / each for each in ("old", "new", "alone"))
+    for folder in (old, new, alone):
+        folder.mkdir()
+    (old / "libcase.1.dylib").write_bytes(build_dylib(one + two).read_bytes())
+    for folder in (new, alone):
+        (folder / "libcase.1.dylib").write_bytes(re_exporting(build_dylib(one), "@rpath/libmore.1.dylib"))
+    moved = build_dylib(two, install_name="@rpath/libmore.1.dylib", name="libmore.1.dylib")
+    (new / "libmore.1.dylib").write_bytes(moved.read_bytes())
+    assert run(["compare", str(old), str(new), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {each["kind"] for each in found["changes"] if each["impact"] != "compatible"} >= {"forwarder_moved"}
+    assert run(["compare", str(old), str(alone), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "needed-library-not-given" in {each["reason"] for each in found["not_checked"]}

@@ -184,3 +184,14 @@ def written(
     head = struct.pack("<8I", 0xFEEDFACF, 0x0100000C, 0, filetype, len(commands) + 1 + len(tables), size, flags, 0)
     head += command(0x19, text) + b"".join(commands) + pointers
     return head + bytes(place - len(head)) + bodies
+
+
+def re_exporting(library: Path, name: str) -> bytes:
+    """The bytes of a dylib that re-exports ``name`` where it needs the system's library: zig cannot link so."""
+    data = bytearray(library.read_bytes())
+    place = data.index(b"/usr/lib/libSystem.B.dylib\0")
+    command = place - 24  # its name stands behind the fields of a dylib_command
+    assert struct.unpack_from("<I", data, command) == (0xC,)
+    struct.pack_into("<I", data, command, 0x8000001F)
+    data[place : place + 27] = name.encode().ljust(27, b"\0")
+    return bytes(data)

@@ -238,6 +238,12 @@ class OmittedExports(ExportList, frozen=True):
     """Exports that the public headers, which are known, do not declare; sorted."""
 
 
+class ReexportedExports(ExportList, frozen=True):
+    """Exports that the ``libraries`` may have which the new side re-exports, and which were not read; sorted."""
+
+    libraries: tuple[str, ...]
+
+
 class Agreement(msgspec.Struct, frozen=True):
     """What headers and debug information of one side say of a type: empty where they agree."""
 

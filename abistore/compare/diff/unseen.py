@@ -10,6 +10,7 @@ import msgspec
 from abistore.compare.consumers.runtime_names import OWNERS
 from abistore.compare.context import Context
 from abistore.compare.diff.exported.numbers import behind, shared_numbers
+from abistore.compare.diff.exported.reexported import unread_reexports
 from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_chosen_otherwise, said
 from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
@@ -370,7 +371,8 @@ def _moved_perhaps(context: Context) -> Iterator[NotChecked]:
     if before is None or after is None or context.new.snapshot.target.format == "pe":
         return
     known = {library_name(each) for each in before.needed} | OWNERS
-    come = [each for each in after.needed if library_name(each) not in known]
+    needed = [each for each in after.needed if library_name(each) not in known]
+    come = list(dict.fromkeys([*needed, *unread_reexports(context)]))
     removed = tuple(sorted(name for name in context.differing["symbol"] if _is_removed(context, name))) if come else ()
     if removed:
         what = f"{', '.join(come)}: needed now, and may have {counted(len(removed), 'export')} that this library lost"

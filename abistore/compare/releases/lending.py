@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from abistore.model.names import EXPORTS, TYPES, Facet, Name
 from abistore.model.references import references
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.symbol_versions import given, symbols_of
+from abistore.model.tables import Symbol
 
 Entries = dict[Name, Variants]
 
@@ -29,7 +30,7 @@ def completed(before: Snapshot, after: Snapshot, release: Sequence[Snapshot]) ->
     libraries = ReleaseLibraries([each for each in release if str(each.target) == str(after.target)])
     providers = list(_providers(MemberLibrary(after), libraries))
     lent = {name: found for name in lost if (found := _lent(name, before, providers)) is not None}
-    return _joined(after, lent) if lent else after
+    return joined(after, lent) if lent else after
 
 
 def _lost(before: Snapshot, after: Snapshot) -> list[Name]:
@@ -53,19 +54,23 @@ def _lent(name: Name, before: Snapshot, providers: Sequence[MemberLibrary]) -> t
         found = symbols_of(provider.snapshot.variants("symbol", name))
         got = [given(found, each.version, provider.facts.on_elf.first_version) for each in asked]
         shapes = [
-            msgspec.structs.replace(
-                one, version=each.version, default=each.default, forwarded_to=f"{provider.soname}:{name.spelling}"
-            )
+            msgspec.structs.replace(one, version=each.version, default=each.default)
             for one, each in zip(got, asked, strict=True)
             if one is not None
         ]
         if asked and len(shapes) == len(asked):
-            return provider, sort_variants(shapes)
+            return provider, lent_as(provider, name, shapes)
     return None
 
 
-def _joined(after: Snapshot, lent: Mapping[Name, tuple[MemberLibrary, Variants]]) -> Snapshot:
-    """``after`` with these exports, and with what debug information says of them."""
+def lent_as(provider: MemberLibrary, name: Name, symbols: Iterable[Symbol]) -> Variants:
+    """The symbols of an export of ``provider``, as another library has them that leads to it."""
+    leads_to = f"{provider.soname}:{name.spelling}"
+    return sort_variants(msgspec.structs.replace(each, forwarded_to=leads_to) for each in symbols)
+
+
+def joined(after: Snapshot, lent: Mapping[Name, tuple[MemberLibrary, Variants]]) -> Snapshot:
+    """A side with these exports, and with what debug information says of them."""
     symbol: Entries = {**after.entries["symbol"], **{name: symbols for name, (_, symbols) in lent.items()}}
     entries: dict[Facet, Mapping[Name, Variants]] = {**after.entries, "symbol": symbol}
     layout: Entries = dict(after.entries.get("layout", {}))

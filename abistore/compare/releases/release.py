@@ -23,12 +23,12 @@ class MemberLibrary:
     @property
     def soname(self) -> str | None:
         """What others ask for it by, without folders, and without the mark of a copy in a wheel, new in each build."""
-        return _asked_for(self.facts.name) if self.facts.name else None
+        return asked_for(self.facts.name) if self.facts.name else None
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The SONAMEs that it asks for, in the same form."""
-        return tuple(map(_asked_for, self.facts.needed))
+        return tuple(map(asked_for, self.facts.needed))
 
     @cached_property
     def imports(self) -> Mapping[str, frozenset[str | None]]:
@@ -61,7 +61,7 @@ class MemberLibrary:
                 yield name, (shapes[0],)
 
 
-def _asked_for(soname: str) -> str:
+def asked_for(soname: str) -> str:
     """``libfoo.1.dylib`` of ``@rpath/libfoo.1.dylib``, which libraries of a release find each other by."""
     return unmarked(soname.rpartition("/")[2])
 
@@ -79,7 +79,7 @@ class ReleaseLibraries:
 
     def reexported(self, library: MemberLibrary) -> Iterator[MemberLibrary]:
         """The libraries of the release whose exports count as those of ``library``, nearest first."""
-        return self._led_to(library, lambda each: tuple(map(_asked_for, each.facts.on_macho.reexports)))
+        return self._led_to(library, lambda each: tuple(map(asked_for, each.facts.on_macho.reexports)))
 
     def _led_to(
         self, library: MemberLibrary, names: Callable[[MemberLibrary], Sequence[str]]

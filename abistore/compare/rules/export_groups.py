@@ -13,6 +13,7 @@ from abistore.compare.diff.parts import (
     InternalExports,
     OmittedExports,
     PrivateMemberExports,
+    ReexportedExports,
     UndeclaredExports,
     UnobtainedExports,
 )
@@ -186,6 +187,19 @@ def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: C
     Fix: nothing; a class that programs cannot use need not be in a public header.
     """
     yield _gone("methods that no program can call are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def symbols_reexported_removed(symbols: Removed[ReexportedExports], context: Context) -> Iterator[Note]:
+    """Exports were removed from a dylib that re-exports a further library, which may have them.
+
+    Programs ask this library for them and find what it re-exports, too. The further library was not read: if it does
+    not have them, programs that use one do not start.
+
+    Fix: compare the folders or packages that hold both libraries.
+    """
+    libraries = ", ".join(symbols.old.libraries)
+    yield _gone(f"exports that may be in {libraries} are gone", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))

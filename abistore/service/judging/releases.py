@@ -58,7 +58,7 @@ def judge_releases(
     pairs = tuple(_pairs(old.libraries, new.libraries))
     if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
         _refuse_strangers(old, new)
-    reports = [_judged(before, after, new, by) for before, after in pairs if before and after]
+    reports = [_judged(before, after, old, new, by) for before, after in pairs if before and after]
     by_name = {(each.new.library, each.new.target): each for each in reports}
     members = [_member(before, after, by_name) for before, after in pairs]
     own = outline(_between(old, new, by), kinds=kinds().values())
@@ -73,12 +73,16 @@ def judge_releases(
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
-def _judged(before: Snapshot, after: Snapshot, new: ReadRelease, by: Ruling | None) -> Report:
+def _judged(before: Snapshot, after: Snapshot, old: ReadRelease, new: ReadRelease, by: Ruling | None) -> Report:
     """The report of one library, whose exports may have moved to another one of the release that it brings along."""
     from abistore.compare.consumers.runtime_names import OWNERS
     from abistore.compare.releases.lending import completed
 
     whole = completed(before, after, new.libraries)
+    if before.target.format == "macho":
+        from abistore.compare.releases.reexported import merged_back, without_read
+
+        before, whole = merged_back(before, after, old.libraries), without_read(whole, before, new.libraries)
     report = judge(before, whole, by)
     if whole is not after:
         own = msgspec.structs.replace(report.new, digest=snapshot_digest(after).hex(), exports=after.exports)

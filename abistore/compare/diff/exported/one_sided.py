@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from abistore.compare.consumers.consumers import Concealment, Consumers, Owner
 from abistore.compare.consumers.runtime_names import OWNERS, is_of_runtime
+from abistore.compare.diff.exported.reexported import unread_reexports
 from abistore.compare.diff.exported.tables import ExportTables
 from abistore.compare.diff.parts import (
     Batch,
@@ -18,6 +19,7 @@ from abistore.compare.diff.parts import (
     InternalExports,
     OmittedExports,
     PrivateMemberExports,
+    ReexportedExports,
     TakenName,
     UndeclaredExports,
     UnobtainedExports,
@@ -64,6 +66,8 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     for title, leaked in _come_unnamed(tables, come):
         come -= set(leaked.symbols)
         yield Added(Subject(SELF, title), leaked)
+    if (libraries := unread_reexports(tables.context)) and (elsewhere := _taken(gone, gone)):
+        yield Removed(Subject(SELF, "exports of re-exported libraries"), ReexportedExports(elsewhere, libraries))
     yield from _single(tables, gone, come)
 
 
