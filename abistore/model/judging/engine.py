@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 147
+ENGINE: Final = 148
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "7b5377eafe817a64"
+CORPUS: Final = "c22e1f29f93e197f"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
