@@ -63,7 +63,7 @@ def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) 
     [
         ((), "nothing to change"),
         (("--revision", "a", "--clear", "revision"), "contradict"),
-        (("--revision", ""), "the revision is empty"),
+        (("--revision", ""), "--revision is empty"),
         (("--revision", "a\tb"), "not a revision"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_snapshot_without_what_was_said_loads_as_before(stored: Call, tmp_path
         ({"revision": 7}, "exported.revision"),
         ({"released": "yesterday"}, "exported.released"),
         ({"revision": "a\u0007b"}, "not a revision"),
-        ({"profile": " "}, "not a profile"),
+        ({"profile": " "}, "the profile is empty"),
         ({"profile": ""}, "the profile is empty"),
         ({"owner": "ana"}, "owner"),
     ],

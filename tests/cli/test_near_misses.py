@@ -109,5 +109,5 @@ def test_a_label_that_is_empty_is_told_as_such(abistore: Call, old: Path, option
     given = {"--version": "1.0", f"--{option}": ""}
     done = abistore("ingest", old, *(word for each in given.items() for word in each))
     assert done.code == 64
-    assert f"error: the {option} is empty\nhint: is a variable of the script unset?" in done.err
+    assert f"error: --{option} is empty\nhint: is a variable of the script unset?" in done.err
     assert "latest" not in done.err

@@ -174,7 +174,7 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     (way,) = [line for line in refused.out.splitlines() if "accept it: " in line]
     identity = way.partition("approve ")[2].split()[0]
     file = project.folder / "abi-approvals.yaml"
-    entry = f"approvals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"
+    entry = f"project: geo\napprovals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"
     file.write_text(entry)
     unsigned = project.call("approvals", "sync", file)
     assert (unsigned.code, "entry 1, approver: missing" in unsigned.err) == (64, True)
@@ -183,7 +183,7 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     assert project.call("approvals", "sync", file).code == 0
     passed = project.gate(version="1.1.0")
     assert (passed.code, "BREAKING" in passed.out) == (0, True)
-    assert "[from file abi-approvals.yaml]" in " ".join(passed.out.split())
-    file.write_text("approvals: []\n")
+    assert "[from file abi-approvals.yaml of project geo]" in " ".join(passed.out.split())
+    file.write_text("project: geo\napprovals: []\n")
     assert project.call("approvals", "sync", file).code == 0
     assert project.gate(version="1.1.0").code == 4

@@ -138,7 +138,7 @@ def sound(of_three: Path, findings: dict[str, str], tmp_path_factory: pytest.Tem
     )
     subprocess.run(["gcc", "-g", "app.c", "-o", "app", "old.so"], cwd=place, check=True)
     (place / "policy.yaml").write_text("name: own\nbase: strict_abi\n")
-    (place / "approvals.yaml").write_text("approvals: []\n")
+    (place / "approvals.yaml").write_text("project: case\napprovals: []\n")
     (place / "accepted.yaml").write_text("suppressions:\n  - symbol: gone\n    reason: nobody called it\n")
     for words in (
         ("baseline", "set", "libcase@1.0"),

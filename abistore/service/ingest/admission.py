@@ -273,7 +273,7 @@ class Admission:
                 said = (*said, before_it_moves(old, self.gate.moving))
             report = msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
         plan = self.allow(old, report)
-        if old.soname in plan.loaded_as:
+        if old.soname in plan.loaded_as and old.soname != report.new.soname:
             report = msgspec.structs.replace(report, notes=(*report.notes, leads_here(old, report.new.soname)))
         return gated(report, self.gate.fail_on, self.gate.required, plan)
 
