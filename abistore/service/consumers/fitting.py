@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.compare.scopes.numbers import exports_by_number
 from abistore.model.findings import Impact
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, ConsumerDetails, asks_for, base_name
 from abistore.model.labels.sonames import library_name
@@ -27,6 +26,14 @@ WORDS: Mapping[str, str] = {
     "some-types": "some of the types it was built with: its debug information is not whole",
 }
 """What of a consumer is not checked, in words."""
+
+
+def _ordinals(snapshot: Snapshot) -> Mapping[int, Name]:
+    if snapshot.target.format != "pe":
+        return {}
+    from abistore.compare.scopes.numbers import exports_by_number  # DLLs alone have numbers
+
+    return exports_by_number(snapshot)
 
 
 class BrokenBy(msgspec.Struct, frozen=True, order=True):
@@ -56,7 +63,7 @@ class ReleaseNeeds:
             for name, shapes in snapshot.entries.get("symbol", {}).items()
             if name.kind in EXPORTS
         }
-        self._ordinals = exports_by_number(snapshot) if snapshot.target.format == "pe" else {}
+        self._ordinals = _ordinals(snapshot)
         self._exported = {name.spelling for name in known if name.kind in EXPORTS}
         self._described = {name for name in known if name.kind not in EXPORTS}
         self._types = snapshot.entries.get("layout", {})
