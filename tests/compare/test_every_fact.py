@@ -339,6 +339,7 @@ MEANINGLESS = {
     r"symbol library\.features-swapped": "a set, which readers sort",
     r"layout \S+\.display=other": "the symbol tells what it is",
     r"layout .*\.passing=\S+": "one side does not record it, or the record around tells it",
+    r"layout .*\.type\.tail=\S+": "no class derives from an anonymous member",
     r"layout \w+\.alignment=(4|None)": "asks for what it has by nature",
     r"layout .*arguments([-+]\w+|\[0\]=\w+)": "part of the name, which not all compilers list",
     r"layout (plain|base|owner|choice|either)(\.fields\[kind\]\.type)?\.access=\w+": "what its members become tells",
