@@ -18,12 +18,15 @@ from abistore.compare.following.placed_parts import (
     numbers_layout,
     record_layout,
     slots_layout,
+    virtual_bases,
 )
 from abistore.compare.rule import Rule
+from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.findings import Finding, Impact
 from abistore.model.layout.replay import Layout, Replay, Told
 from abistore.model.names import Name
+from abistore.model.references import embedded
 from abistore.model.shapes import Alias, AnyShape, Array, Enum, Inline, Named, Qualified, Record, TypeRef, Variable
 
 Relation: TypeAlias = Literal["follows", "undetermined", "unknown", "free"]
@@ -134,6 +137,30 @@ class Following:
     # records
 
     def _record(self, name: Name, weight: Impact) -> _Replayed | None:
+        for inner in self._inner_first(name, weight):
+            self._with_inner(inner, weight)
+        return self._records[name, weight]
+
+    def _inner_first(self, name: Name, weight: Impact) -> Iterator[Name]:
+        """The records of another size that a record embeds, each behind its own, and at last the record itself."""
+        pending, entered = [name], set[Name]()
+        while pending:
+            each = pending[-1]
+            if each in entered or (each, weight) in self._records:
+                yield pending.pop()
+                continue
+            entered.add(each)
+            old, _ = self._shapes(each)
+            if old is not None:
+                pending += (one for one in set(embedded(old)) if one not in entered and self._is_resized(one))
+
+    def _is_resized(self, name: Name) -> bool:
+        old, new = self._shapes(name)
+        if isinstance(old, Alias):
+            return old.target == getattr(new, "target", None)
+        return isinstance(old, Record) and isinstance(new, Record) and old.size != new.size
+
+    def _with_inner(self, name: Name, weight: Impact) -> _Replayed | None:
         key = name, weight
         if key not in self._records:
             self._records[key] = None  # what embeds itself, as no compiler writes it, explains nothing
@@ -163,7 +190,7 @@ class Following:
                 changed.update([key] if inner & told.changed else ())
                 moved.update([key] if inner & told.moved else ())
         is_open = False
-        types = [_types(record) for record in pair]
+        types = [_types(record, side) for record, side in zip(pair, sides, strict=True)]
         forms = {each.key: each.form for each in old.parts}
         changed.update(forms if repacked else ())
         for part in new.parts:
@@ -371,9 +398,10 @@ def _room_in(found: _Replayed, *, sized: bool) -> _Room:
     return _Room(size and alignment and own, found.open)
 
 
-def _types(record: Record) -> dict[str, TypeRef]:
-    """The types of members and bases by what findings call them."""
-    return {base_key(each): each.type for each in record.bases} | {key: field.type for key, field in keyed(record)}
+def _types(record: Record, side: SideFacts) -> dict[str, TypeRef]:
+    """The types of members and bases by what findings call them, virtual bases of bases too."""
+    bases = {base_key(each): each.type for each in (*record.bases, *virtual_bases(record, side))}
+    return bases | {key: field.type for key, field in keyed(record)}
 
 
 def _key_at(table: Layout, slot: int | None) -> str:

@@ -9,6 +9,7 @@ from abistore.compare.types.fields import flat_fields, nameless, plain
 from abistore.compare.types.vtables import DEEPEST, is_destructor
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.layout.replay import LaidPart, Layout
+from abistore.model.names import Name
 from abistore.model.shapes import Base, Enum, Field, Named, Record, VirtualMethod
 
 POINTER = "vtable pointer"
@@ -50,7 +51,7 @@ def record_layout(record: Record, side: SideFacts, *, packed: bool) -> Layout:
         end = field.offset + bits
         parts.append(LaidPart(key, field.offset, (end, end), alignment, unit))
     parts.sort(key=lambda each: each.start)
-    parts += _virtual_bases(record, side, max((each.ends[1] for each in parts), default=0))
+    parts += _virtual_parts(record, side, max((each.ends[1] for each in parts), default=0))
     whole = Layout(tuple(parts), 8 * record.size, 8 * layouts.record_alignment(record))
     return whole._replace(sort="union") if record.sort == "union" else whole
 
@@ -59,30 +60,48 @@ def _base(base: Base, offset: int, side: SideFacts) -> LaidPart:
     size, alignment = side.types.layouts.size(base.type), side.types.layouts.alignment(base.type)
     found = side.tables.record(base)
     whole = 8 * (size or 0)
-    own = whole if found is None else own_bits(found[1], side)
+    own = whole if found is None else own_bits(found, side)
     return LaidPart(base_key(base), offset, (offset + whole, offset + own), 8 * (alignment or 0))
 
 
-def _virtual_bases(record: Record, side: SideFacts, end: int) -> Iterator[LaidPart]:
+def _virtual_parts(record: Record, side: SideFacts, end: int) -> Iterator[LaidPart]:
     """The virtual bases of an object that is no base itself: they lie behind everything else, one after the other."""
+    for base in virtual_bases(record, side):
+        found = side.tables.record(base)
+        alignment = 8 * (side.types.layouts.alignment(base.type) or 1)
+        own = own_bits(found, side) if found else 8 * (side.types.layouts.size(base.type) or 0)
+        start = -(-end // alignment) * alignment
+        end = start + own
+        yield LaidPart(base_key(base), start, (end, end), alignment)
+
+
+def virtual_bases(record: Record, side: SideFacts) -> Iterator[Base]:
+    """The virtual bases of a record and of its bases, each once."""
     seen: set[str] = set()
+    met: set[Name] = set()
     pending = [record]
-    while pending and len(seen) < DEEPEST:
-        each = pending.pop(0)
+    for each in pending:
         for base in each.bases:
-            found, key = side.tables.record(base), base_key(base)
+            key = base_key(base)
             if base.virtual and key not in seen:
                 seen.add(key)
-                alignment = 8 * (side.types.layouts.alignment(base.type) or 1)
-                own = own_bits(found[1], side) if found else 8 * (side.types.layouts.size(base.type) or 0)
-                start = -(-end // alignment) * alignment
-                end = start + own
-                yield LaidPart(key, start, (end, end), alignment)
-            pending += [found[1]] if found else []
+                yield base
+            found = side.tables.record(base)
+            if found and found[0] not in met:
+                met.add(found[0])
+                pending.append(found[1])
 
 
-def own_bits(record: Record, side: SideFacts, depth: int = 0) -> int:
-    """Where the last member ends, in whole bytes: what derives from a class may put its own ones there."""
+def own_bits(found: tuple[Name, Record], side: SideFacts, depth: int = 0) -> int:
+    """Where a class's last member ends, in whole bytes: what derives from it may put its own ones there."""
+    name, record = found
+    known = side.tables.own_bits
+    if name not in known:
+        known[name] = _own_bits(record, side, depth)
+    return known[name]
+
+
+def _own_bits(record: Record, side: SideFacts, depth: int) -> int:
     ends: list[int] = [side.snapshot.target.bits if record.has_vptr else 0]
     for field in record.fields:
         size = side.types.layouts.size(field.type) or 0
@@ -90,7 +109,7 @@ def own_bits(record: Record, side: SideFacts, depth: int = 0) -> int:
     for base in record.bases:
         found = side.tables.record(base)
         if base.offset is not None and found is not None and depth < DEEPEST:
-            ends.append(base.offset + own_bits(found[1], side, depth + 1))
+            ends.append(base.offset + own_bits(found, side, depth + 1))
         elif base.offset is not None:
             ends.append(base.offset + 8 * (side.types.layouts.size(base.type) or 0))
     return -(-max(ends) // 8) * 8

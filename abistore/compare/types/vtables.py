@@ -64,6 +64,11 @@ class VirtualTables:
         compilers = self.side.snapshot.provenance.compilers
         return bool(compilers) and all("GNU" in compiler for compiler in compilers)
 
+    @cached_property
+    def own_bits(self) -> dict[Name, int]:
+        """Where the last members of classes end, as far as that was asked; in bits."""
+        return {}
+
     def record(self, base: Base) -> tuple[Name, Record] | None:
         """The class that ``base`` derives from; ``None`` where it is not described."""
         type, _ = self.side.bare(base.type)
