@@ -177,6 +177,7 @@ def test_libraries_and_symbols_that_are_re_exported(tmp_path: Path) -> None:
             ("/usr/lib/libup.1.dylib", "1.0"),
         ),
         clients=("friend",),
+        directives=("$ld$hide$os10.4$_gone",),
     )
     assert library(found).compatibility_version == "2.1"
     assert str(found.target) == "macho-aarch64-64-little-ios"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Final
 
 from abistore.compare.consumers.header_clues import HeaderClues
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.words.files import include_root, is_beside, is_cpp_header, is_own_header, is_source, may_be_private
+from abistore.patterns import pattern
 
+_PREFIX: Final = pattern(r"_+[A-Za-z0-9]+_(?=\w)")
 MANY = 10
 """So many C++ exports in hidden headers, and so many times those in public ones, tell that the interface is a C one."""
 
@@ -45,7 +48,7 @@ class PublicHeaders:
         if not is_source(file):
             return file if may_be_private(file) and file in self.hidden else ""
         if not is_mangled(name.spelling):
-            beside = self._internal_functions.get(name, "")
+            beside = self._internal_functions.get(name, "") or self._private_prefixes.get(_prefix(name), "")
             return beside if beside in self.hidden else ""
         if any(may_be_private(each) and not is_source(each) for each in map(self.file, self._clues.mentioned(name))):
             needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
@@ -139,6 +142,26 @@ class PublicHeaders:
                     public += 1
         beside = {name: header for name, header in needing.items() if _folder(header) in sources}
         return beside if public > len(needing) else {}
+
+    @cached_property
+    def _private_prefixes(self) -> Mapping[str, str]:
+        """Prefixes such as ``_lib_`` of functions that are all private, each with a header that one of them needs.
+
+        So they are beside functions with ``lib_`` where some need a hidden header and a public one declares none: what
+        the others take says nothing about who may call them.
+        """
+        if not self._internal_functions:
+            return {}
+        found: dict[str, str] = {}
+        for name, header in self._internal_functions.items():
+            if (prefix := _prefix(name)) and header in self.hidden:
+                found[prefix] = min(header, found.get(prefix, header))
+        plain: set[str] = set()
+        for name in self._clues.names if found else ():
+            if (prefix := _prefix(name)) in found and include_root(self.file(name)) is not None:
+                del found[prefix]
+            plain.update(each for each in found if name.spelling.startswith(each.lstrip("_")))
+        return {prefix: header for prefix, header in found.items() if prefix in plain}
 
     def _roots(self) -> frozenset[str]:
         """The folders around ``include`` folders with a header that declares an export, or a type that exports use.
@@ -249,3 +272,9 @@ class PublicHeaders:
 
 def _folder(file: str) -> str:
     return file.rpartition("/")[0]
+
+
+def _prefix(name: Name) -> str:
+    """``_lib_`` of the C function ``_lib_flush``; empty for names that begin with a letter, and for those of C++."""
+    found = None if is_mangled(name.spelling) else _PREFIX.match(name.spelling)
+    return found[0] if found else ""
