@@ -113,9 +113,18 @@ def start(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def findings(of_three: Path) -> dict[str, str]:
+def asked(of_three: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of its own that remembers the verdict of the last release."""
+    database = tmp_path_factory.mktemp("asked") / "abi.db"
+    shutil.copy(of_three, database)
+    start(database.parent, "verdict", "libcase@2.0")
+    return database
+
+
+@pytest.fixture(scope="module")
+def findings(asked: Path) -> dict[str, str]:
     """The identities of what broke in the last release, by what broke."""
-    done = start(of_three.parent, "verdict", "libcase@2.0", "--json")
+    done = start(asked.parent, "verdict", "libcase@2.0", "--json")
     changes = json.loads(done.stdout)["changes"]
     return {"GONE": identity(changes, "gone"), "GROWN": identity(changes, "point"), "DECLARED": DECLARED}
 
@@ -126,11 +135,11 @@ def identity(changes: list[dict[str, str]], symbol: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def sound(of_three: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(asked: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the commands read, and a store with three releases, a baseline, a consumer and an approval."""
     place = tmp_path_factory.mktemp("sound")
-    shutil.copy(of_three, place / "abi.db")
-    shutil.copy(of_three, place / "other.db")
+    shutil.copy(asked, place / "abi.db")
+    shutil.copy(asked, place / "other.db")
     for name, source in (("old", OLD), ("new", NEW)):
         shutil.copy(build_library(source), place / f"{name}.so")
     (place / "app.c").write_text(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 149
+ENGINE: Final = 150
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "c22e1f29f93e197f"
+CORPUS: Final = "8bdb7955ece2043b"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
