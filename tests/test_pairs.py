@@ -17,7 +17,7 @@ from benchmarks.accuracy.kept.page import PAGE, page, totals
 from benchmarks.accuracy.unseen import PARTS, UnseenPair
 
 LARGE = 80_000
-"""Bytes of an archive beyond which its pairs are of the full tier: a sixth of the pairs, and half of the time."""
+"""Bytes of an archive beyond which its pairs are compared apart: a sixth of the pairs, and half of the time."""
 
 PAIR = UnseenPair("libfoo", "1", "2", False, False, "", PARTS["open"])
 
@@ -27,7 +27,7 @@ def libraries(*, large: bool) -> set[str]:
     return {archives.library_of(path) for path in archived if (path.stat().st_size > LARGE) is large}
 
 
-@pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.full)])
+@pytest.mark.parametrize("large", [False, True])
 def test_each_kept_pair_has_its_verdict_and_its_findings(large: bool, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-cases"):
         found = dict(answers.answers(kept.pairs()))
