@@ -79,6 +79,17 @@ def test_gcc_alone_has_intrinsics_and_their_types(monkeypatch: pytest.MonkeyPatc
     assert errors(found(), SIMD) == []
 
 
+NARROW = pytest.mark.full
+"""Headers of 32 bits come with a package of their own."""
+
+ARGUMENTS = [
+    pytest.param(("-xc++", "-m32"), marks=NARROW),
+    pytest.param(("-xc", "-m32"), marks=NARROW),
+    ("-xc",),
+    ("-xc++", "-mavx512f"),
+]
+
+
 def of_another_clang() -> HeaderToolchain:
     """That of a machine whose clang is of no version that libclang has: whichever one is installed."""
     tools = toolchain.toolchain(HeaderOptions(()), X86, 0)
@@ -87,17 +98,19 @@ def of_another_clang() -> HeaderToolchain:
     return tools
 
 
+@pytest.mark.full
 def test_a_clang_of_another_version_has_intrinsics_and_their_types() -> None:
     assert errors(of_another_clang(), SIMD) == []
 
 
-@pytest.mark.parametrize("arguments", [("-xc++", "-m32"), ("-xc", "-m32"), ("-xc",), ("-xc++", "-mavx512f")])
+@pytest.mark.full
+@pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_its_intrinsics_are_read_in_both_languages(arguments: tuple[str, ...]) -> None:
     text = "#include <immintrin.h>\n#include <x86intrin.h>\n__m128i all(__m256);\n"
     assert errors(of_another_clang(), text, *arguments) == []
 
 
-@pytest.mark.parametrize("arguments", [("-xc++", "-m32"), ("-xc", "-m32"), ("-xc",), ("-xc++", "-mavx512f")])
+@pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_gccs_intrinsics_are_read_in_both_languages(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
@@ -217,6 +230,7 @@ def test_what_a_compiler_says_is_asked_in_no_other_language(monkeypatch: pytest.
     assert found().built_ins.folder.is_dir()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])
 @pytest.mark.parametrize("system", ["windows", "msvc"])
 def test_numbers_of_windows_have_its_sizes(tmp_path: Path, machine: str, system: str) -> None:
@@ -277,6 +291,7 @@ BUILT_IN = (
 )
 
 
+@pytest.mark.full
 def test_missing_standard_headers_of_macos_are_told_with_where_they_come_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
