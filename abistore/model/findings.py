@@ -251,6 +251,9 @@ CLASS_PERHAPS_NOT_DESCRIBED: Final = "class-perhaps-not-described"
 EXPORT_NOT_DESCRIBED: Final = "export-not-described"
 """The reason for what debug information of one side leaves out of an export, though it tells all that it can."""
 
+TYPE_NOT_DESCRIBED: Final = "type-not-described"
+"""The reason for types that the debug information of one side only declares, and that of the other one defines."""
+
 NEEDED_NOT_GIVEN: Final = "needed-library-not-given"
 """The reason for removed exports that a library may have which the new release needs, and of which nothing is known."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from abistore.model.findings import (
     EXPORT_NOT_DESCRIBED,
+    TYPE_NOT_DESCRIBED,
     Comparison,
     Impact,
     RulingFile,
@@ -65,12 +66,16 @@ def evidence_gap(old: Sequence[Evidence], new: Sequence[Evidence]) -> str:
 
 
 def comparison_gap(comparison: Comparison) -> str:
-    """The same of a comparison: equal evidence may leave out exports that the other side describes."""
-    lost = (each for each in comparison.not_checked if each.reason == EXPORT_NOT_DESCRIBED and each.side == "new")
-    exports = [
-        f"new side does not describe {counted(len(each.names), 'export')} that the old one does" for each in lost
+    """The same of a comparison: equal evidence may leave out exports and types that the other side describes."""
+    lost = [
+        f"new side does not describe {counted(len(each.names), _LOST[each.reason])} that the old one does"
+        for each in comparison.not_checked
+        if each.reason in _LOST and each.side == "new"
     ]
-    return "; ".join(filter(None, (evidence_gap(comparison.old.evidence, comparison.new.evidence), *exports)))
+    return "; ".join(filter(None, (evidence_gap(comparison.old.evidence, comparison.new.evidence), *lost)))
+
+
+_LOST: Mapping[str, str] = {EXPORT_NOT_DESCRIBED: "export", TYPE_NOT_DESCRIBED: "type"}
 
 
 def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:

@@ -1,4 +1,4 @@
-"""Gates beside builds of which debug information no longer describes an export that it described."""
+"""Gates beside builds of which debug information no longer describes an export or a type that it described."""
 
 from __future__ import annotations
 
@@ -67,3 +67,22 @@ def test_headers_of_both_releases_stand_in_for_it(abistore: Call, tmp_path: Path
     ingested = abistore("ingest", built(SCALE), "--version", "1.0", "--set-baseline", "--header", header)
     assert ingested.code == 0
     assert abistore("gate", built(LOST["assembly"]), "--version", "1.1", "--header", header).code == 0
+
+
+CLASS = "struct Arg { Arg(); int x; };\nint match(const Arg *arg) { return arg != nullptr; }\n"
+
+
+def test_a_class_that_another_compiler_only_declares_passes_no_gate(abistore: Call) -> None:
+    old, new = (build_library(CLASS, language="c++", compiler=each) for each in ("g++", "clang++"))
+    assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
+    done = abistore("gate", new, "--version", "1.1")
+    assert done.code == 72, done.out
+    assert "the debug information only declares 1 type that the other side defines" in done.err
+    assert "COMPATIBLE in what could be checked" in done.out
+
+
+def test_a_struct_of_c_is_described_wherever_it_is_defined_whoever_compiles(abistore: Call) -> None:
+    opaque = "struct point;\nint get(struct point *);\nint scale(struct point *p, int k) { return get(p) * k; }\n"
+    assert abistore("ingest", built(SCALE), "--version", "1.0", "--set-baseline").code == 0
+    new = build_library(opaque + "int get(struct point *p) { return p != 0; }\n" + OTHER, compiler="clang")
+    assert abistore("gate", new, "--version", "1.1").code == 4

@@ -25,6 +25,7 @@ from abistore.model.findings import (
     NEEDED_NOT_GIVEN,
     NO_LAYOUT,
     NOT_RECORDED,
+    TYPE_NOT_DESCRIBED,
     VERSION_NOT_RECORDED,
     NotChecked,
     evidence_rank,
@@ -319,8 +320,11 @@ def _is_dynamic(shape: object) -> bool:
 
 def _may_bring(side: SideFacts) -> bool:
     """Whether a side may have such classes: of C++, and without headers, which tell what a class is."""
-    languages = side.snapshot.provenance.languages
-    return "source" not in side.snapshot.entries and any("C++" in language for language in languages)
+    return "source" not in side.snapshot.entries and _is_of_cpp(side)
+
+
+def _is_of_cpp(side: SideFacts) -> bool:
+    return any("C++" in language or "plus_plus" in language for language in side.snapshot.provenance.languages)
 
 
 def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:
@@ -398,7 +402,7 @@ def _declared_only(facet: Facet, place: Place, names: Collection[Name]) -> Itera
     if names:
         what = f"the debug information only declares {counted(len(names), 'type')} that the other side defines"
         hint = "build with -fstandalone-debug (Clang), or with -g in the unit that defines them"
-        yield NotChecked(facet, place, "type-not-described", what, hint, tuple(sorted(names)))
+        yield NotChecked(facet, place, TYPE_NOT_DESCRIBED, what, hint, tuple(sorted(names)))
 
 
 def _constants_only(names: Collection[Name]) -> Iterator[NotChecked]:
@@ -472,8 +476,8 @@ def _exported_only_by(context: Context, facet: Facet, name: Name) -> Place | Non
 def declared_only_by(context: Context, facet: Facet, name: Name) -> Place | None:
     """The side that does not show the definition of a type that the other has, although it may well be there.
 
-    The language requires it where the type is used by value. Clang leaves the definition of a class out where no
-    constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
+    The language requires it where the type is used by value. In C++ Clang leaves the definition of a class out where
+    no constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
     """
     old, new = context.old.variants(facet, name), context.new.variants(facet, name)
     if name.kind not in TYPES or not old or not new:
@@ -496,4 +500,5 @@ def _is_defined(shapes: Variants) -> bool:
 
 
 def _leaves_out(context: Context, side: SideFacts) -> bool:
-    return not context.same_toolchain and any("clang" in each for each in side.snapshot.provenance.compilers)
+    by_clang = any("clang" in each for each in side.snapshot.provenance.compilers)
+    return by_clang and not context.same_toolchain and _is_of_cpp(side)

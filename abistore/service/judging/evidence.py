@@ -16,6 +16,7 @@ from abistore.model.findings import (
     HEADERS_READ_DIFFERENTLY,
     HEADERS_SELECTED_DIFFERENTLY,
     NO_LAYOUT,
+    TYPE_NOT_DESCRIBED,
     VERSION_NOT_RECORDED,
     evidence_rank,
 )
@@ -128,8 +129,8 @@ def _hides(item: ReportedNotChecked) -> bool:
 
 
 def _is_lost(item: ReportedNotChecked) -> bool:
-    """Whether the new side does not describe exports that the old side does, or not which version it describes."""
-    return item.reason in (EXPORT_NOT_DESCRIBED, VERSION_NOT_RECORDED) and item.side == "new"
+    """Whether the new side does not describe exports or types that the old side does, or not which version it shows."""
+    return item.reason in (EXPORT_NOT_DESCRIBED, TYPE_NOT_DESCRIBED, VERSION_NOT_RECORDED) and item.side == "new"
 
 
 def lacking_alone(library: str, evidence: Iterable[Evidence], require: EvidenceRequirement) -> EvidenceMissing | None:
