@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import packages
+from tests.build import build_library
 from tests.cli.conftest import Call
 from tests.cli.test_packages import ADD, SUM, case, release, user
 
@@ -106,6 +107,24 @@ def test_a_file_called_by_the_old_soname_is_loaded_by_it(abistore: Call, tmp_pat
     assert abistore("ingest", first, "--version", "1.0", "--set-baseline").code == 0
     second = packages.folder(tmp_path / "new", {OLD_NAME: case(SUM, "libcase.so.2")})
     assert abistore("gate", second, "--version", "2.0").code == 4
+
+
+def test_what_programs_get_by_a_name_of_the_library_is_judged_or_named(abistore: Call, tmp_path: Path) -> None:
+    real, plugin = "usr/lib/libcase.so.1.0", "usr/lib/case/real"
+    good, without = case(MORE), build_library(SUM, soname=None, name="real")
+    other = user(case())
+    first: dict[str, Path | bytes | str] = {real: case(), OLD_NAME: "libcase.so.1.0", "usr/lib/libuser.so.1": other}
+    release = packages.folder(tmp_path / "old", first)
+    assert abistore("ingest", release, "--version", "1.0", "--set-baseline").code == 0
+    loaded: dict[str, dict[str, Path | bytes | str]] = {
+        plugin: {**first, real: good, plugin: without, OLD_NAME: "case/real"},
+        OLD_NAME: {OLD_NAME: other, "usr/lib/libuser.so.1": good},
+        "": {**first, real: good, plugin: without, "usr/lib/case/plugin.so": "real"},
+    }
+    for index, (named, held) in enumerate(loaded.items()):
+        done = abistore("gate", packages.folder(tmp_path / f"new{index}", held), "--version", "1.1")
+        assert (done.code, bool(named)) in ((0, False), (72, True)), done.out
+        assert f"not judged: {named}" in done.err or not named
 
 
 def test_a_release_that_passes_moves_the_baseline_of_each_library(abistore: Call, first: Path, tmp_path: Path) -> None:

@@ -46,10 +46,12 @@ class PackagedLibraries(msgspec.Struct):
     """The libraries of a package; ``left_out`` tells of the binaries that are none, each with a word.
 
     ``links`` and ``copies`` lead from a path to what it leads to: another entry, or the one with the same content.
+    ``others`` are the paths of binaries that are no libraries.
     """
 
     libraries: list[FoundLibrary] = []
     left_out: list[str] = []
+    others: set[str] = set()
     links: dict[str, str] = {}
     copies: dict[str, str] = {}
 
@@ -60,10 +62,15 @@ class PackagedLibraries(msgspec.Struct):
         return tuple(sorted(found - {path.rpartition("/")[2]}))
 
     def loaded(self, soname: str) -> set[str]:
-        """The entries that a program gets which asks for ``soname``: of that name, or linked by it."""
-        names = [each for each in self.links if each.rpartition("/")[2] == soname]
-        named = {each.path for each in self.libraries if each.path.rpartition("/")[2] == soname}
-        return named | {self._end(each) for each in names}
+        """The binaries that a program gets which asks for ``soname``: of that name, or linked by it."""
+        binaries = {each.path for each in self.libraries} | self.others
+        places = (*self.links, *self.copies, *binaries)
+        return {self._end(each) for each in places if each.rpartition("/")[2] == soname} & binaries
+
+    def passed_over(self, library: str) -> set[str]:
+        """The binaries that are no libraries by themselves, and that programs load by a name of ``library``."""
+        names = [each for each in self.links if library_name(each.rpartition("/")[2]) == library]
+        return {self._end(each) for each in names} & self.others
 
     def _end(self, path: str) -> str:
         for _ in range(MOST_LINKS):
@@ -93,6 +100,7 @@ def libraries_in(entries: Iterable[Entry], only: Sequence[str], package: str) ->
         if word:
             file.close()
             found.left_out += [f"{entry.path} ({word})"] if word != "object" else []
+            found.others.add(entry.path)
             continue
         found.libraries.append(FoundLibrary(entry.path, file))
         if len(found.libraries) > MOST_LIBRARIES:

@@ -90,7 +90,21 @@ def _one_each(
             kept.append((path, snapshot))
         elif not digest or snapshot.provenance.sha256 != digest:
             twins.append(f"{path} ({TWIN}{snapshot.library})")
-    return kept, twins
+    instead = [f"{path} ({TWIN}{library})" for path, library in _loaded_instead(members, kept, found)]
+    return kept, list(dict.fromkeys((*twins, *instead)))
+
+
+def _loaded_instead(
+    members: Sequence[tuple[str, Snapshot]], kept: Sequence[tuple[str, Snapshot]], found: PackagedLibraries
+) -> Iterator[tuple[str, str]]:
+    """What programs get that ask for a library which is read from another file, and the name of that library."""
+    targets = {path: snapshot.target for path, snapshot in members}
+    for path, snapshot in kept:
+        soname = snapshot.facts.name if snapshot.facts else None
+        loaded = found.loaded(soname) if soname else set[str]()
+        of_target = {each for each in loaded if targets.get(each, snapshot.target) == snapshot.target}
+        instead = set[str]() if path in of_target else of_target
+        yield from ((each, snapshot.library) for each in sorted(instead | found.passed_over(snapshot.library)))
 
 
 def _searched(file: InputFile, options: ExtractOptions) -> tuple[PackageIdentity, PackagedLibraries]:
