@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from abistore.compare.context import Context
-from abistore.compare.diff.headers.given import not_given
+from abistore.compare.diff.headers.include_names import include_names_lost
 from abistore.compare.diff.parts import InlineNamespace, PublicHeader
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.findings import evidence_rank
@@ -31,21 +31,18 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
 
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
-    """The public headers that are gone or new, or include less. Two sets with none in common are of different folders.
-
-    One that was not given again, or stands in a folder that was not, is neither.
-    """
+    """The public headers that programs cannot include any more, or for the first time, or that include less."""
+    for file in include_names_lost(context.new, context.old):
+        yield "source", Removed(Subject(SELF, file), PublicHeader(file))
+    for file in include_names_lost(context.old, context.new):
+        yield "source", Added(Subject(SELF, file), PublicHeader(file))
     old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))
-    gone, come = not_given(context.new, context.old), not_given(context.old, context.new)
-    if isinstance(old, HeadersRead) and isinstance(new, HeadersRead) and set(old.files) & set(new.files):
-        for file in _differing(old, new, gone):
-            yield "source", Removed(Subject(SELF, file), PublicHeader(file))
-        for file in _differing(new, old, come):
-            yield "source", Added(Subject(SELF, file), PublicHeader(file))
-        if old.outlines != new.outlines:
-            from abistore.compare.diff.headers.inclusions import fewer_includes  # many releases include alike
+    if not isinstance(old, HeadersRead) or not isinstance(new, HeadersRead):
+        return
+    if old.outlines != new.outlines and set(old.files) & set(new.files):
+        from abistore.compare.diff.headers.inclusions import fewer_includes  # many releases include alike
 
-            yield from (("source", delta) for delta in fewer_includes(old, new))
+        yield from (("source", delta) for delta in fewer_includes(old, new))
 
 
 def _namespaces(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
@@ -70,10 +67,3 @@ def _hides(side: Snapshot, scope: str) -> bool:
     found = {name.spelling for name in declared if name.kind in ("record", "enum", "alias")}
     inside = (each.removeprefix(scope) for each in found if each.startswith(f"{scope}::"))
     return any(f"{around}{each}" not in found for each in inside)
-
-
-def _differing(having: HeadersRead, lacking: HeadersRead, unknown: Collection[str]) -> list[str]:
-    """The headers of one side that the other would have if they were there; ``unknown`` is what it was not given."""
-    if any(each.endswith("/") for each in unknown):
-        return []
-    return sorted(set(having.files) - set(lacking.files) - set(unknown))

@@ -21,7 +21,7 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
         return ()
     if own.given == others.given or not own.given or not others.given or _are_single(own, others):
         return ()
-    lacking = (file for file in _lacking(own, _files(others)) if not _is_absent(file, own, others))
+    lacking = (file for file in _lacking(own, given_files(others)) if not is_absent(file, own, others))
     return (*lacking, *_folders_beyond(own, others))
 
 
@@ -51,33 +51,37 @@ def selects(option: str) -> bool:
 
 def _are_single(own: HeadersRead, others: HeadersRead) -> bool:
     """Whether each side was given one header, or one folder."""
-    return len(own.given) == len(others.given) == 1 and bool(_files(own)) == bool(_files(others))
+    return len(own.given) == len(others.given) == 1 and bool(given_files(own)) == bool(given_files(others))
 
 
-def _files(read: HeadersRead) -> tuple[str, ...]:
+def given_files(read: HeadersRead) -> tuple[str, ...]:
+    """The headers that were given by themselves."""
     return tuple(each for each in read.given if not each.endswith("/"))
 
 
-def _folders(read: HeadersRead) -> frozenset[str]:
-    return frozenset(read.given) - frozenset(_files(read))
+def given_folders(read: HeadersRead) -> frozenset[str]:
+    """The folders of which all headers were given: ``include/``."""
+    return frozenset(read.given) - frozenset(given_files(read))
 
 
 def _lacking(read: HeadersRead, files: Iterable[str]) -> list[str]:
     """Those of the ``files`` that were not read, by themselves or anywhere in a folder."""
-    names = _names(read) if _folders(read) else frozenset()
+    names = _names(read) if given_folders(read) else frozenset()
     known = frozenset(read.files)
     return [file for file in files if file not in known and PurePosixPath(file).name not in names]
 
 
-def _is_absent(file: str, own: HeadersRead, others: HeadersRead) -> bool:
+def is_absent(file: str, own: HeadersRead, others: HeadersRead) -> bool:
     """Whether the folder in which the other side's ``file`` lies was listed for this side, and does not hold it.
 
-    A folder is that of the other side where headers were given of both that have one name. In it base names are told
-    apart: what comes before them depends on which headers of other folders were given.
+    A folder is that of the other side where headers were given of both that have one name, or where each side has one.
+    In it base names are told apart: what comes before them depends on which headers of other folders were given.
     """
     folders = [folder for folder in others.folders if file in folder.given]
     known = {name for folder in folders for name in folder.given}
     same = [folder for folder in own.folders if not known.isdisjoint(folder.given)]
+    if not same and folders and len(own.folders) == len(others.folders) == 1:
+        same = [*own.folders]
     lying = {PurePosixPath(name).name for folder in same for name in (*folder.given, *folder.beside)}
     return bool(same) and PurePosixPath(file).name not in lying
 
@@ -88,9 +92,9 @@ def _names(read: HeadersRead) -> frozenset[str]:
 
 def _folders_beyond(own: HeadersRead, others: HeadersRead) -> tuple[str, ...]:
     """The folders that only the other side was given, if it was given more of them and has headers of its own there."""
-    if len(_folders(others)) <= len(_folders(own)):
+    if len(given_folders(others)) <= len(given_folders(own)):
         return ()
     names = _names(own)
     if all(PurePosixPath(each).name in names for each in others.files):
         return ()
-    return tuple(sorted(_folders(others) - _folders(own)))
+    return tuple(sorted(given_folders(others) - given_folders(own)))
