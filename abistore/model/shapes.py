@@ -201,6 +201,7 @@ class Record(Shape, frozen=True, tag="R"):
     """A complete struct, class or union.
 
     ``alignment`` is what ``alignas`` or an attribute asks for; :mod:`abistore.model.layout` has the natural one.
+    ``packed``: it is what ``packed`` or ``#pragma pack`` leaves of that, where headers say so.
     ``passing`` is how the C++ ABI passes it by value where recorded: in registers like its members (``value``), or by
     invisible reference. ``deleted`` are members declared ``= delete``; ``arguments`` the template arguments, a value as
     its spelling in a :class:`Special`. ``has_vptr``: this very class introduces the vtable pointer. ``access`` is that
@@ -223,6 +224,7 @@ class Record(Shape, frozen=True, tag="R"):
     access: Access = "public"
     handle: bool = False
     tail: Literal["open", "closed"] | None = None
+    packed: bool = False
 
 
 class Opaque(Shape, frozen=True, tag="O"):

@@ -198,6 +198,9 @@ INITIALIZERS: Final = "initializers"
 MACROS: Final = "macros"
 """Macros with parameters, and those that stand for no value."""
 
+PACKING: Final = "packing"
+"""Records say that they are packed where their members lie as if they were not."""
+
 TEMPLATE_BASES: Final = "template-bases"
 """Class templates say which bases they have."""
 
@@ -205,7 +208,7 @@ INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, TEMPLATE_BASES),
+    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, PACKING, TEMPLATE_BASES),
     *(TYPES_IN_BODIES, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""

@@ -48,7 +48,10 @@ def told_by_headers(
         return old, new
     if not isinstance(first, DESCRIBING) or second is None or before is None or after is None:
         return old, new
-    left, right = _differing(context.once(_compiled), first, second, before, after)
+    compiled = context.once(_compiled)
+    if isinstance(before, Record) and isinstance(after, Record) and before.packed != after.packed:
+        compiled -= {"alignment"}  # debug information shows packing by the places of members alone
+    left, right = _differing(compiled, first, second, before, after)
     return _with_shapes(old, (left,)), _with_shapes(new, (right,))
 
 

@@ -20,7 +20,7 @@ COMMENT_COLUMN = 48
 def record_lines(name: str, shape: Record, snapshot: Snapshot | None, layouts: Layouts | None) -> Iterator[str]:
     """A record line by line, with padding where ``layouts`` tell it."""
     bases = ", ".join(_base(base) for base in shape.bases)
-    aligned = f"alignas({shape.alignment}) " if shape.alignment else ""
+    aligned = f"alignas({shape.alignment}) " if shape.alignment and not shape.packed else ""
     yield f"{shape.sort} {aligned}{name}{f' : {bases}' if bases else ''} {{"
     gaps = {gap.offset: gap for gap in layouts.holes(shape)} if layouts is not None else {}
     if shape.has_vptr:
@@ -36,7 +36,7 @@ def record_lines(name: str, shape: Record, snapshot: Snapshot | None, layouts: L
     for start in sorted(gaps):
         yield f"{INDENT}/* {_hole(gaps[start])} */"
     yield from _functions_of(shape, access, snapshot)
-    packed = ", packed" if layouts is not None and layouts.is_packed(shape) else ""
+    packed = ", packed" if shape.packed or (layouts is not None and layouts.is_packed(shape)) else ""
     yield f"}};  // {counted(shape.size, 'byte')}{packed}"
 
 

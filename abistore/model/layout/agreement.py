@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from abistore.model.declared import Declared
+from abistore.model.layout.layouts import Layouts
 from abistore.model.names import Name
+from abistore.model.recorded.unrecorded import unrecorded_by
 from abistore.model.shapes import Enum, Record
 from abistore.model.snapshot import Snapshot, only_described
 from abistore.model.words.counting import counted
@@ -46,13 +48,26 @@ def disagreement(snapshot: Snapshot, name: Name) -> tuple[str, str] | None:
         case Record(), Record() if header.size != binary.size:
             return f"{header.size} bytes", f"{binary.size} bytes"
         case Record(), Record():
-            return _fields(header, binary)
+            return _fields(header, binary) or _alignments(header, binary, snapshot)
         case Enum(), Enum():
             values = {each.name: each.value for each in binary.enumerators}
             differing = [each for each in header.enumerators if values.get(each.name, each.value) != each.value]
             return next(((f"{e.name} = {e.value}", f"{e.name} = {values[e.name]}") for e in differing), None)
         case _:
             return None
+
+
+def _alignments(header: Record, binary: Record, snapshot: Snapshot) -> tuple[str, str] | None:
+    """The alignments, where the header asks for more than debug information, which records what is asked for, shows."""
+    if not header.alignment or binary.alignment:
+        return None
+    if "Record.alignment" in unrecorded_by(snapshot.evidence_of("layout")):
+        return None
+    layouts = Layouts(snapshot)
+    if not layouts.knows_alignment(binary) or header.alignment <= layouts.record_alignment(binary):
+        return None
+    said = [f"aligned to {counted(each, 'byte')}" for each in (header.alignment, layouts.record_alignment(binary))]
+    return said[0], said[1]
 
 
 def _fields(header: Record, binary: Record) -> tuple[str, str] | None:

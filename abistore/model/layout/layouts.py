@@ -178,6 +178,8 @@ class Layouts:
 
     def record_alignment(self, record: Record) -> int:
         """The alignment in bytes of ``record`` itself: what ``alignas`` asks for, or its members do."""
+        if record.packed and record.alignment:
+            return record.alignment
         natural = self._natural(record)
         if self._fits(record, natural):
             return max(natural, record.alignment or 1)

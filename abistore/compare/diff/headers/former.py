@@ -8,7 +8,7 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import INCLUDES, MACROS, TEMPLATE_BASES, HeadersRead
+from abistore.model.snapshot import INCLUDES, MACROS, PACKING, TEMPLATE_BASES, HeadersRead
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
@@ -26,6 +26,11 @@ def unread(context: Context) -> Iterator[NotChecked]:
             what = f"its headers were read by a version that passed over {words}"
             hint = "store the release anew, with its headers, to have these compared"
             yield NotChecked("source", "old" if passing[0] else "new", NOT_RECORDED, what, hint)
+
+
+def tells_packing(context: Context) -> bool:
+    """Whether both sides' headers were asked which records are packed."""
+    return not any(_passes_over(side, PACKING) for side in (context.old, context.new))
 
 
 def _passes_over(side: SideFacts, fact: str) -> bool:

@@ -52,7 +52,7 @@ class RecordShapes:
             return None
         facts.place_bases()
         bases = [self._base(facts, base) for base in facts.bases]
-        fields, virtuals = self._fields(facts), self._virtuals(facts)
+        fields, virtuals, asked = self._fields(facts), self._virtuals(facts), self._asked(facts)
         if facts.is_doubtful or None in bases or virtuals is None or fields is None:
             return None  # an instance of which the template does not tell enough
         record = Record(
@@ -61,12 +61,13 @@ class RecordShapes:
             fields=tuple(fields),
             bases=tuple([each for each in bases if each is not None]),
             virtuals=virtuals,
-            alignment=self._asked(facts),
+            alignment=asked,
             passing=self._passing(facts) if self._cpp else None,
             deleted=self._deleted(facts),
             arguments=self._types.arguments.references(facts.cursor, facts.type),
             has_vptr=facts.has_vptr,
             access=self._nested.access(facts.cursor),
+            packed=asked is not None and asked < self._natural(facts),
         )
         if not self._cpp or is_open_by_parts(record):
             return record
@@ -245,15 +246,25 @@ class RecordShapes:
         return tuple(sorted(found))
 
     def _asked(self, facts: ClassFacts) -> int | None:
-        """The alignment that ``alignas`` or an attribute asks for, of the class or of its fields."""
-        lib = self._lib
-        aligned = [facts.cursor, *facts.fields]
-        if any(lib.Cursor_hasAttrs(each) and self._is_aligned(each) for each in aligned):
+        """The alignment that ``alignas`` or an attribute asks for, of the class or of its fields, or packing leaves.
+
+        ``#pragma pack`` is an attribute without a cursor.
+        """
+        marked = [each for each in (facts.cursor, *facts.fields) if self._lib.Cursor_hasAttrs(each)]
+        if any(map(self._is_aligned, marked)) or (marked and facts.alignment < self._natural(facts)):
             return facts.alignment
         return None
 
     def _is_aligned(self, cursor: Cursor) -> bool:
         return any(each.kind == kinds.ALIGNED_ATTRIBUTE for each in self._lib.children(cursor))
+
+    def _natural(self, facts: ClassFacts) -> int:
+        """The alignment that the types of the fields ask for, without that of bases, which compilers never pack."""
+        lib = self._lib
+        types = (lib.getCanonicalType(lib.getCursorType(each)) for each in facts.fields if lib.width(each) != 0)
+        # of a reference libclang tells the alignment of what it refers to
+        asked = ((lib.alignment(each) or 1) for each in types if each.kind not in kinds.REFERENCES)
+        return max(asked, default=1)
 
     def _passing(self, facts: ClassFacts) -> Literal["value", "reference"] | None:
         """How the class goes by value as far as its own members decide."""
