@@ -6,8 +6,9 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.diff.headers.include_names import include_name
-from abistore.model.snapshot import Evidence, HeaderFolder, HeadersRead, Provenance, Snapshot
-from tests.compare.test_told import TARGET
+from abistore.model.snapshot import Evidence, HeaderFolder, HeadersRead, Provenance, Snapshot, Target
+
+TARGET = Target("elf", "x86_64", 64)
 
 
 def folders(*files: str, given: tuple[str, ...] = ("include/",)) -> HeadersRead:

@@ -31,12 +31,12 @@ def include_names_lost(side: SideFacts, other: SideFacts) -> list[str]:
     if any(each.endswith("/") for each in unknown) or not (known_as_given or set(own.files) & set(others.files)):
         return []
     by_themselves = frozenset(given_files(others)) if given_files(own) else frozenset()
-    is_folder_known = not (given_files(own) or given_files(others))
-    there = frozenset(name for file in own.files for name in _names(file, own, whole=is_folder_known))
+    are_alike = bool(given_files(own)) == bool(given_files(others))
+    there = frozenset(name for file in own.files for name in _names(file, own, whole=are_alike))
     return sorted(
         file
         for file in frozenset(others.files).difference(own.files, unknown)
-        if there.isdisjoint(_names(file, others, whole=is_folder_known))
+        if there.isdisjoint(_names(file, others, whole=are_alike))
         and (file not in by_themselves or not known_as_given or is_absent(file, own, others))
     )
 
@@ -44,7 +44,7 @@ def include_names_lost(side: SideFacts, other: SideFacts) -> list[str]:
 def _names(file: str, read: HeadersRead, *, whole: bool) -> Iterator[str]:
     """What a header may be included as: by its path in the folder that was given, or in one that this lies in.
 
-    A header that was given by itself says nothing of the folders around it: no path is known ``whole`` then.
+    A header that was given by itself says nothing of the folders around it: beside a folder no path is ``whole``.
     """
     name = include_name(file, read)
     yield name
