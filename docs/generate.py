@@ -179,7 +179,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "declaration": (
         "anything that is declared: a function, variable or type",
         (
-            *("", "inaccessible", "inline", "internal", "own", "private", "scope", "template", "uncallable"),
+            *("", "inaccessible", "inline", "internal", "own", "private", "refusal", "scope", "template", "uncallable"),
             *("unexported", "variant"),
         ),
     ),

@@ -22,16 +22,18 @@ Trait: TypeAlias = Literal[
     "macro",
     "nodiscard",
     "noexcept",
+    "refused",
     "standard_layout",
     "template",
     "using",
 ]
 """What the text of a declaration says in a word. ``befriends``: a class with friends. ``constant``: a macro,
-``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the first from the others.
-``defined``: who includes a header that declares the function compiles it, or all those of the class template; not told
-of what is ``inline`` in C++. ``defined_within``: so it is with all functions of the classes in a class template.
-``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class only, and found through its
-arguments. ``using``: brings in what is declared elsewhere."""
+``constexpr`` or ``const`` object whose value compilers put into consumers; ``macro`` tells the first from the
+others. ``defined``: who includes a header that declares the function compiles it, or all those of the class
+template; not told of what is ``inline`` in C++. ``defined_within``: so it is with all functions of the classes in a
+class template. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class only, and
+found through its arguments. ``refused``: compilers stop at whatever uses it, as an attribute, a macro or a pragma
+says. ``using``: brings in what is declared elsewhere."""
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""

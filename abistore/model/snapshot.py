@@ -201,6 +201,9 @@ MACROS: Final = "macros"
 PACKING: Final = "packing"
 """Records say that they are packed where their members lie as if they were not."""
 
+REFUSALS: Final = "refusals"
+"""Declarations say that compilers refuse what uses them."""
+
 TEMPLATE_BASES: Final = "template-bases"
 """Class templates say which bases they have."""
 
@@ -208,7 +211,7 @@ INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, PACKING, TEMPLATE_BASES),
+    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, PACKING, REFUSALS, TEMPLATE_BASES),
     *(TYPES_IN_BODIES, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""

@@ -6,9 +6,8 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.compare.diff.headers.include_names import include_name
-from abistore.model.snapshot import Evidence, HeaderFolder, HeadersRead, Provenance, Snapshot, Target
-
-TARGET = Target("elf", "x86_64", 64)
+from abistore.model.snapshot import Evidence, HeaderFolder, HeadersRead, Provenance, Snapshot
+from tests.compare.model import TARGET
 
 
 def folders(*files: str, given: tuple[str, ...] = ("include/",)) -> HeadersRead:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from abistore.compare.classify.availability import is_narrower
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.promises import broken_promises
+from abistore.compare.context import Context
+from abistore.compare.diff.headers.former import tell
 from abistore.compare.rule import Note, rule
 from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.snapshot import REFUSALS
 
 
 @rule(
@@ -86,6 +89,34 @@ def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """
     if lost(declared, "nodiscard"):
         yield Note("the result may be ignored", "nodiscard", None)
+
+
+# --- what compilers refuse ------------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def declaration_refusal_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Compilers refuse whatever uses a declaration.
+
+    Built programs use it as long as the library exports it. Sources that use it stop compiling: it is ``unavailable``,
+    an ``error``, a poisoned name, or a macro of its name that no call compiles with.
+
+    Fix: mark it deprecated for a while, and let sources compile.
+    """
+    if gained(declared, "refused") and tell(context, REFUSALS):
+        yield Note("compilers refuse what uses it", None, "refused")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def declaration_refusal_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """Compilers no longer refuse what uses a declaration.
+
+    Built programs and sources work as before.
+
+    Fix: nothing.
+    """
+    if lost(declared, "refused"):
+        yield Note("compilers accept what uses it", "refused", None)
 
 
 # --- what callers are compiled by -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from abistore.compare.classify.meaningless import is_deleted_already
 from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.tail_padding import library_writes, tails
 from abistore.compare.context import Context
-from abistore.compare.diff.headers.former import tells_packing
+from abistore.compare.diff.headers.former import tell
 from abistore.compare.diff.parts import DescribedClass
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
@@ -22,6 +22,7 @@ from abistore.model.findings import Impact
 from abistore.model.names import Name
 from abistore.model.reach.graph import DECLARING
 from abistore.model.shapes import Function, Record, VirtualMethod
+from abistore.model.snapshot import PACKING
 from abistore.model.words.counting import counted
 
 
@@ -37,7 +38,7 @@ def _alignments(record: Changed[Record], context: Context) -> tuple[str, str] | 
     old, new = layouts[0].record_alignment(record.old), layouts[1].record_alignment(record.new)
     if record.within is not None or old == new:
         return None
-    if record.old.packed != record.new.packed and not tells_packing(context):
+    if record.old.packed != record.new.packed and not tell(context, PACKING):
         return None
     known = layouts[0].knows_alignment(record.old) and layouts[1].knows_alignment(record.new)
     asked = record.old.alignment != record.new.alignment

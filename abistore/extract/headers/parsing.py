@@ -257,9 +257,9 @@ class HeaderParser:
             unit.errs_in_bodies = not whole.faults
         return unit.errs_in_bodies
 
-    def with_text(self, reading: Reading, unit: HeaderUnit, text: str) -> HeaderUnit:
-        """The headers of a unit again, with ``text`` behind them; bodies of functions are passed over."""
-        return self._unit(reading, unit.headers, expected=unit.expected, bodies=False, after=unit.after, more=text)
+    def with_text(self, reading: Reading, unit: HeaderUnit, text: str, *, bodies: bool = False) -> HeaderUnit:
+        """The headers of a unit again, with ``text`` behind them; without ``bodies`` those of functions are skipped."""
+        return self._unit(reading, unit.headers, expected=unit.expected, bodies=bodies, after=unit.after, more=text)
 
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.

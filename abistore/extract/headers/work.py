@@ -16,6 +16,7 @@ from abistore.extract.headers.edits.editing import edited_headers, memory, with_
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.language import readings
 from abistore.extract.headers.made.instances import with_instances
+from abistore.extract.headers.made.refused import with_refused
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.outlines import outlines
@@ -76,7 +77,9 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         walks = _walked(parser, parsed, runtime=request.runtime)
     walked = _joined(
         [
-            with_instances(parser, parsed.reading, unit, each, runtime=request.runtime)
+            with_instances(
+                parser, parsed.reading, unit, with_refused(parser, parsed.reading, unit, each), runtime=request.runtime
+            )
             for unit, each in zip(parsed.units, walks, strict=True)
         ]
     )

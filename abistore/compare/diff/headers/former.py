@@ -8,7 +8,7 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import INCLUDES, MACROS, PACKING, TEMPLATE_BASES, HeadersRead
+from abistore.model.snapshot import INCLUDES, MACROS, TEMPLATE_BASES, HeadersRead
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
@@ -28,9 +28,9 @@ def unread(context: Context) -> Iterator[NotChecked]:
             yield NotChecked("source", "old" if passing[0] else "new", NOT_RECORDED, what, hint)
 
 
-def tells_packing(context: Context) -> bool:
-    """Whether both sides' headers were asked which records are packed."""
-    return not any(_passes_over(side, PACKING) for side in (context.old, context.new))
+def tell(context: Context, fact: str) -> bool:
+    """Whether both sides' headers were asked for a later fact."""
+    return not any(_passes_over(side, fact) for side in (context.old, context.new))
 
 
 def _passes_over(side: SideFacts, fact: str) -> bool:

@@ -21,6 +21,8 @@ PROMISE: Final = re.compile(
     r"(returns_nonnull|pure|const|malloc|assume_aligned\([^()]*\)|alloc_align\([^()]*\))(?:__)?(?!\w)"
 )
 """Attributes of functions by which compilers leave something out of the code of callers."""
+STOP: Final = re.compile(r"(?:__attribute__\(\(|\[\[(?:gnu|clang)::)(?:__)?(error|unavailable|warning)(?:__)?(?!\w)")
+"""Attributes of what compilers refuse, or warn of, where it is used."""
 TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b")
 
@@ -51,7 +53,10 @@ class Attributes:
         if printed:
             if NODISCARD.search(printed):
                 yield "nodiscard"
-            if self._lib.getCursorAvailability(cursor) == DEPRECATED:
+            stops = {match[1] for match in STOP.finditer(TEXT.sub("", printed))}
+            if stops - {"warning"}:
+                yield "refused"
+            if "warning" in stops or self._lib.getCursorAvailability(cursor) == DEPRECATED:
                 yield "deprecated"
 
     @staticmethod
