@@ -144,7 +144,8 @@ class Context:
 
     def concerns(self, name: Name) -> bool:
         """Whether programs built against the old release meet ``name``: through exports, or in its public headers."""
-        return bool(self.affected(name)) or self.old.consumers.offers(name)
+        consumers = self.old.consumers
+        return bool(self.affected(name)) or consumers.offers(name) or bool(consumers.compilers_of(name))
 
     @cached_property
     def taking_numbers(self) -> tuple[Name, ...]:

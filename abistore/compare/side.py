@@ -91,8 +91,8 @@ class SideFacts:
         """The exports that consumers can name through which they meet ``name``, sorted; of some, a single version."""
         if name not in self._met_through:
             symbols, can_name = self.snapshot.entries.get("symbol", {}), self.consumers.can_name
-            reaching = self.reach.exports_reaching(name)
-            exports = ((each, exported_as(each, symbols)) for each in reaching)
+            reaching = {*self.reach.exports_reaching(name), *self.consumers.called_beside(name)}
+            exports = ((each, exported_as(each, symbols)) for each in sorted(reaching))
             self._met_through[name] = tuple([each for each, of in exports if symbols.get(of) and can_name(of)])
         return self._met_through[name]
 

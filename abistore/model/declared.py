@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from abistore.model.canonical.encoded import Encoded, Shape
+from abistore.model.names import Name
 
 Trait: TypeAlias = Literal[
     "abstract",
@@ -58,25 +59,32 @@ class InlineBody(Encoded, frozen=True):
     members that it uses, and those whose names forbid it, qualified; ``types`` the private and protected types that it
     names, which former versions did not tell; ``calls`` the functions and variables of the library that it uses, as the
     linker sees them. All are sorted: what an inline body uses is part of the ABI, even where no consumer can name it.
+    ``objects`` are the types of which it defines, copies or passes objects, so that it has their sizes; ``fields`` the
+    data members whose places it has, qualified and in the order in which it names them first. Both include those of the
+    functions that it calls and that only headers define which were not given.
     """
 
     digest: str
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    objects: tuple[Name, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 class Uses(Encoded, frozen=True):
     """What programs compile of a declaration beside an inline body uses of the library's inside.
 
     That is the body of a template, and with it all that stands in a class template; a default argument, and what a
-    member is initialised with. ``members``, ``types`` and ``calls`` are as those of an :class:`InlineBody`. What
+    member is initialised with; of a macro, what its text names. All are as those of an :class:`InlineBody`. What
     depends on the arguments of a template is not in there, but each function is that such a call may choose.
     """
 
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    objects: tuple[Name, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 class Meaning(Encoded, frozen=True):

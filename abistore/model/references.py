@@ -87,11 +87,20 @@ def references(shape: AnyShape, name: Name | None = None) -> list[Reference]:
             found += [(each, False) for each in spelled_types(name)] if name is not None else []
             for method in shape.virtuals:
                 _add_all((method.result, *method.parameters), True, found)
-        case Symbol() | Import() | Library() | Declared():
+        case Declared():
+            for code in (shape.body, shape.uses):
+                if code is not None:
+                    found += ((each, True) for each in code.objects)
+                    found += ((Name("record", owner), False) for owner in sorted(set(map(_owner, code.fields))))
+        case Symbol() | Import() | Library():
             pass
         case _:
             assert_never(shape)
     return found
+
+
+def _owner(member: str) -> str:
+    return member.rpartition("::")[0]
 
 
 def spelled_types(name: Name) -> Sequence[Name]:

@@ -210,9 +210,12 @@ TEMPLATE_BASES: Final = "template-bases"
 INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
+LAYOUTS_IN_CODE: Final = "layouts-in-code"
+"""Code in headers says of which types it has objects, and which members it uses; macros say what they name."""
+
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, MACROS, PACKING, REFUSALS, TEMPLATE_BASES),
-    *(TYPES_IN_BODIES, USES_OF_TEMPLATES),
+    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, PACKING, REFUSALS),
+    *(TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 

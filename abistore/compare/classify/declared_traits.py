@@ -19,5 +19,8 @@ def lost(declared: Changed[Declared], trait: Trait) -> bool:
 
 
 def told_beside(own: InlineBody, other: InlineBody) -> InlineBody:
-    """A body as far as the other tells of types too: one that names none may be of a former version."""
-    return own if own.types and other.types else replace(own, types=())
+    """A body as its own text tells it, with types as far as the other names some too: it may be of a former version.
+
+    Whose layouts it depends on is judged with these.
+    """
+    return replace(own, types=own.types if other.types else (), objects=(), fields=())

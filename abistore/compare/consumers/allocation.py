@@ -98,13 +98,19 @@ class Allocation:
 
     @cached_property
     def by_value(self) -> frozenset[Name]:
-        """What consumers hold themselves: exports that they can name take, return, are or embed it by value."""
-        return self._held_by(self._exports)
+        """What consumers hold themselves: exports that they can name, and code that they compile, have it by value."""
+        return self._held_by([*self._exports, *self._templates])
 
     @cached_property
     def held_by_own(self) -> frozenset[Name]:
         """The part of :attr:`by_value` that does not rest on functions of the standard library that were linked in."""
-        return self._held_by(name for name in self._exports if not self._uses[name].standard)
+        own = (name for name in self._exports if not self._uses[name].standard)
+        return self._held_by([*own, *self._templates])
+
+    @cached_property
+    def _templates(self) -> Sequence[Name]:
+        """The class templates of headers, whose code programs compile."""
+        return [name for name, use in self._uses.items() if use.template]
 
     def _held_by(self, exports: Iterable[Name]) -> frozenset[Name]:
         pending = list(exports)

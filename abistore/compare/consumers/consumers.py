@@ -110,6 +110,14 @@ class Consumers(ABC):
         """Whether a header that was read defines ``type`` for consumers: they can use it without any export."""
 
     @abstractmethod
+    def compilers_of(self, type: Name) -> Sequence[Name]:
+        """The declarations whose code, which programs compile, has the layout of ``type``; sorted."""
+
+    @abstractmethod
+    def called_beside(self, type: Name) -> Sequence[Name]:
+        """The exports that such code calls, and of which no header that was read tells what they take."""
+
+    @abstractmethod
     def take_untyped(self) -> bool:
         """Whether consumers may hand the library objects of types that no signature tells, as ``void *``."""
 

@@ -78,6 +78,14 @@ class GuessedConsumers(Consumers):
         """No header was read."""
         return False
 
+    def compilers_of(self, type: Name) -> Sequence[Name]:
+        """None that is known: debug information does not tell code from code."""
+        return ()
+
+    def called_beside(self, type: Name) -> Sequence[Name]:
+        """None that is known."""
+        return ()
+
     def take_untyped(self) -> bool:
         """Not known without headers, and so taken for possible."""
         return True

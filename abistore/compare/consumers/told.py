@@ -132,7 +132,7 @@ class ToldConsumers(Consumers):
         if not self._api.complete:
             return self._guessed.can_see(type)
         used = type in self._allocation.by_value or not self._allocation.library_allocates(type)
-        return definition == "included" and (used or self._is_number(type))
+        return definition == "included" and (used or type in self._api.compiled_types or self._is_number(type))
 
     @cached_property
     def _of_former_versions(self) -> frozenset[Name]:
@@ -237,6 +237,14 @@ class ToldConsumers(Consumers):
             pending += come
         return frozenset(found)
 
+    def compilers_of(self, type: Name) -> Sequence[Name]:
+        """The public declarations whose code has objects of ``type``, or uses its members."""
+        return self._api.compiled_types.users(type)
+
+    def called_beside(self, type: Name) -> Sequence[Name]:
+        """The functions of headers that were not given, which such code calls."""
+        return self._api.compiled_types.called_beside(type)
+
     def take_untyped(self) -> bool:
         """Whether a function that programs can call takes or hands out what its signature does not tell."""
         return self._passes_untyped
@@ -300,7 +308,7 @@ class _Unnameable:
 
 
 class _Described(Mapping[Name, Variants]):
-    """The shapes that headers give declarations, each as ``shown``; what only text tells is left out."""
+    """The shapes that headers give declarations, each as ``shown``; of text alone what code in it has objects of."""
 
     def __init__(self, source: Mapping[Name, Variants], shown: Callable[[Name, AnyShape], AnyShape]) -> None:
         self._source = source
@@ -308,7 +316,9 @@ class _Described(Mapping[Name, Variants]):
 
     def __getitem__(self, name: Name) -> Variants:
         shapes = self._source[name]
-        return tuple([self._shown(name, shape) for shape in shapes if not isinstance(shape, Declared)])
+        return tuple(
+            [self._shown(name, shape) for shape in shapes if not isinstance(shape, Declared) or references(shape)]
+        )
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self._source)

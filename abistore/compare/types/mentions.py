@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from abistore.compare.types.reserved_fields import is_forbidden, is_reserved
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.reach.graph import Mentions
 from abistore.model.references import HANDLES, Reference, embedded, references
@@ -92,7 +93,8 @@ class TypeUse(msgspec.Struct, frozen=True):
     of templates, which consumers have compiled in, steps over by its size, ``passes`` what a function takes or returns
     by value. An ``untyped`` function takes or hands out pointers to anything. A ``dummy`` is a record that some units
     know by a definition of another size that gives it a type and nothing more. A ``handle`` is one that some callers
-    know by a declaration. A ``standard`` function is one of the standard library's that was linked in.
+    know by a declaration. A ``standard`` function is one of the standard library's that was linked in. A ``template``
+    is code that any program may have compiled.
     """
 
     by_value: Names = NONE
@@ -111,6 +113,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     handle: bool = False
     untyped: bool = False
     standard: bool = False
+    template: bool = False
 
 
 class TypeUses:
@@ -156,6 +159,8 @@ class TypeUses:
                 inside = self._resolved(named)
                 uses = TypeUse(by_value, usable, opened, stepped, embeds, inside, polymorphic, called=called)
                 return replace(uses, handle=True) if shape.handle else uses
+            case Declared():
+                return TypeUse(by_value, mentioned, mentioned, template="template" in shape.traits)
             case _:
                 stepped = by_value if isinstance(shape, Foreign) else NONE
                 embeds, inside = frozenset(embedded(shape)), self._resolved(mentioned)
@@ -255,8 +260,8 @@ def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
     polymorphic, untyped = any(use.polymorphic for use in uses), any(use.untyped for use in uses)
     found = TypeUse(polymorphic=polymorphic, calls=calls, called=called, untyped=untyped, **names)
     standard = bool(uses) and all(use.standard for use in uses)
-    handle = any(use.handle for use in uses)
-    return replace(found, dummy=_has_dummy(variants), handle=handle, standard=standard)
+    handle, template = any(use.handle for use in uses), any(use.template for use in uses)
+    return replace(found, dummy=_has_dummy(variants), handle=handle, standard=standard, template=template)
 
 
 def _has_dummy(variants: Variants) -> bool:

@@ -69,4 +69,5 @@ def test_initialisers_count_where_programs_compile_a_constructor() -> None:
 
 def test_a_template_constructor_uses_what_it_initialises_members_with() -> None:
     found = uses(LOG % "int size; public: template <class T> Log(T *) : size(first()) {}")
-    assert list(found.values()) == [Uses(("Log::first", "Log::size"), ("_ZN3Log5firstEv",))]
+    used = Uses(("Log::first", "Log::size"), ("_ZN3Log5firstEv",), fields=("Log::size",))
+    assert list(found.values()) == [used]

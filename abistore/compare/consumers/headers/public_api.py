@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from abistore.compare.consumers.headers.classes import PublicClasses
 from abistore.compare.consumers.headers.compiled_functions import CompiledFunctions
+from abistore.compare.consumers.headers.compiled_types import CompiledTypes
 from abistore.compare.consumers.headers.incomplete import is_uncallable
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
@@ -37,6 +38,7 @@ class PublicApi(PublicClasses):
         super().__init__(snapshot)
         self._compiled = CompiledFunctions(snapshot, self.texts)
         self._standings: dict[Name, Standing] = {}
+        self.compiled_types = CompiledTypes(self._source, self.texts)
 
     def standing(self, export: Name) -> Standing:
         """What the headers say of ``export``, which may be what a compiler makes for a class or a function."""

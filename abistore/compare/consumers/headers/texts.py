@@ -26,8 +26,9 @@ class HeaderText(msgspec.Struct, frozen=True):
     It is ``public`` where a given header declares it, and ``accessible`` unless it is private to a class. ``template``
     is its name where it is a template. ``copied`` and ``defined`` functions are compiled into every program,
     and those of the classes within a template that is ``defined_within``; ``display`` is the name of one that is not
-    copied. Inline bodies, and what else programs compile, use further ``members``, ``calls`` and ``types``. A
-    nested class may be ``closed`` to programs; ``owner`` is the class of a member.
+    copied. Inline bodies, and what else programs compile, use further ``members``, ``calls`` and ``types``; they have
+    ``objects`` and use the places of ``fields``. A nested class may be ``closed`` to programs; ``owner`` is the class
+    of a member.
     """
 
     public: bool = False
@@ -42,6 +43,8 @@ class HeaderText(msgspec.Struct, frozen=True):
     members: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    objects: tuple[Name, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 class HeaderTexts:
@@ -115,6 +118,8 @@ class HeaderTexts:
             members=tuple([member for each in compiled for member in each.members]),
             calls=tuple([call for each in compiled for call in each.calls]),
             types=tuple([type for each in compiled for type in each.types]),
+            objects=tuple([type for each in compiled for type in each.objects]),
+            fields=tuple([field for each in compiled for field in each.fields]),
         )
 
     def declares(self, type: Name) -> bool:

@@ -86,8 +86,13 @@ def joined(one: Uses | None, other: Uses | None) -> Uses | None:
     """What two pieces of code use."""
     if one is None or other is None:
         return one or other
-    pairs = ((one.members, other.members), (one.calls, other.calls), (one.types, other.types))
-    return Uses(*(tuple(sorted({*first, *second})) for first, second in pairs))
+    return Uses(
+        members=tuple(sorted({*one.members, *other.members})),
+        calls=tuple(sorted({*one.calls, *other.calls})),
+        types=tuple(sorted({*one.types, *other.types})),
+        objects=tuple(sorted({*one.objects, *other.objects})),
+        fields=tuple(dict.fromkeys((*one.fields, *other.fields))),
+    )
 
 
 def defined_in_both(shape: AnyShape, others: Variants) -> AnyShape:

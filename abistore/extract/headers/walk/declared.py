@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, libclang
@@ -16,6 +17,7 @@ from abistore.extract.headers.walk.shapes.records import RecordShapes
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.extract.headers.walk.unlaid import unlaid_instances
 from abistore.extract.headers.walk.written.compiled.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.macro_code import MacroCode
 from abistore.extract.headers.walk.written.compiled.references import CodeReferences
 from abistore.extract.headers.walk.written.definitions import Definitions
 from abistore.extract.headers.walk.written.descriptions import Descriptions
@@ -137,7 +139,9 @@ class UnitWalk:
         self.records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names, unit.obj)
         self._text = SourceText(lib, unit.obj)
-        self._bodies = bodies = InlineBodies(lib, self._text, CodeReferences(lib, self.types.names, self._files.is_own))
+        references = CodeReferences(lib, self.types.names, self._files.is_own)
+        self._reached = references.layouts.met
+        self._bodies = bodies = InlineBodies(lib, self._text, references, self._files.is_given)
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
         self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
         self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files)
@@ -161,7 +165,15 @@ class UnitWalk:
         uses = MacroUses(self._lib, self._text, self._top, self._files)
         for name, location, declared in replacements(definitions, found.declared, expansions, uses):
             found.declare(name, location, declared)
+        self._collect_code_of_macros(found, expansions)
         return found
+
+    def _collect_code_of_macros(self, found: Collected, expansions: Expansions) -> None:
+        """Note what macros use, and read the types that only these use."""
+        named = {name.spelling: name for name, each in found.declared.items() if "macro" in each.traits}
+        for macro, uses in MacroCode(self._bodies, self._top, expansions).of(named).items():
+            found.declared[named[macro]] = replace(found.declared[named[macro]], uses=uses)
+        self._read_reached(found, NOTHING)
 
     def made(self, marker: str, made: Instantiations) -> Collected:
         """The classes that the unit's own text instantiates the template ``marker`` for, and what they mention."""
@@ -175,18 +187,29 @@ class UnitWalk:
         return self._public.collected
 
     def _collect_mentioned(self, found: Collected, made: Instantiations = NOTHING) -> None:
-        mentioned = self.types.mentioned
         self._files.take_those_beside()
+        self._read_mentioned(found, made, beside=True)
+        self._read_reached(found, made)
+        self._descriptions.attributes.close()
+        _settle_wide(found)
+
+    def _read_reached(self, found: Collected, made: Instantiations) -> None:
+        for cursor in self._reached.values():
+            self.types.declared(cursor)
+        self._read_mentioned(found, made, beside=False)
+
+    def _read_mentioned(self, found: Collected, made: Instantiations, *, beside: bool) -> None:
+        """Read all types that are mentioned, and what these mention; ``beside``: by declarations and not by code."""
+        mentioned = self.types.mentioned
         while len(self._read) < len(mentioned):
             for name in [name for name in mentioned if name not in self._read]:
                 self._read.add(name)
                 if shapes := made.shapes(name):
                     found.shapes[name] = shapes
                     continue
-                self._enter_beside(name, mentioned[name])
+                if beside:
+                    self._enter_beside(name, mentioned[name])
                 found.add(name, self._mentioned(name, mentioned[name]))
-        self._descriptions.attributes.close()
-        _settle_wide(found)
 
     def _enter_beside(self, name: Name, cursor: Cursor) -> None:
         """Enter as public what a header beside a given one defines: programs that include the given one see it.

@@ -132,6 +132,7 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
             *("getCursorVisibility", "getCursorExceptionSpecificationType", "getFieldDeclBitWidth", "isVirtualBase"),
             *("getTemplateCursorKind", "isCursorDefinition", "isInvalidDeclaration", "Cursor_isVariadic"),
             *("Cursor_getNumTemplateArguments", "Cursor_getStorageClass", "getCursorTLSKind", "Cursor_getNumArguments"),
+            *("getCursorBinaryOperatorKind", "getCursorUnaryOperatorKind"),
         ],
         (c_int, Cursor),
     ),

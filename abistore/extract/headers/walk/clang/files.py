@@ -31,6 +31,7 @@ class PublicFiles:
         self._unit = unit
         self._names = names
         self._files: dict[int | None, str | None] = {None: None}
+        self._given: dict[int | None, bool] = {None: False}
         self._beside = False
         self._foreign = 0, 0
 
@@ -61,6 +62,13 @@ class PublicFiles:
         if file not in self._files:
             self._name(file, self._lib.getLocationForOffset(self._unit, file, 0))
         return self._files[file] is not None
+
+    def is_given(self, cursor: Cursor) -> bool:
+        """Whether a declaration stands in one of the given headers, whatever lies beside them."""
+        file, _, _ = self._lib.place(self._lib.getCursorLocation(cursor))
+        if file not in self._given:
+            self._given[file] = self._names.public(self._lib.text(self._lib.getFileName(file))) is not None
+        return self._given[file]
 
     def _size(self, file: int) -> int:
         size = c_size_t()

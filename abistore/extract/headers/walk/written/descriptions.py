@@ -135,7 +135,8 @@ class Descriptions:
                 found.add("constexpr")
             if "constexpr" in found or _is_const(lib, cursor):
                 found.add("constant")
-        return self._attributed(cursor, found, value)
+        declared = self._attributed(cursor, found, value)
+        return replace(declared, uses=self.bodies.within([cursor])) if "inline" in found else declared
 
     def variable_template(self, cursor: Cursor) -> Declared:
         """A variable template, as it is printed."""

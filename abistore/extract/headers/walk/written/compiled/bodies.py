@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from abistore.extract.headers.walk.clang import kinds
@@ -18,6 +18,8 @@ TYPES: Final = frozenset({*kinds.RECORDS, kinds.CLASS_TEMPLATE, kinds.PARTIAL_SP
 
 CODE: Final = frozenset({*kinds.FUNCTIONS, kinds.FUNCTION_TEMPLATE})
 VALUES: Final = frozenset({kinds.FIELD, kinds.VARIABLE})
+NAMING: Final = frozenset({101, 102, kinds.CALL})
+"""Expressions that name a function."""
 
 
 class Compiled(NamedTuple):
@@ -30,10 +32,14 @@ class Compiled(NamedTuple):
 class InlineBodies:
     """Reads bodies."""
 
-    def __init__(self, lib: LibClang, text: SourceText, references: CodeReferences) -> None:
+    def __init__(
+        self, lib: LibClang, text: SourceText, references: CodeReferences, is_given: Callable[[Cursor], bool]
+    ) -> None:
         self.lib = lib
         self._text = text
         self._references = references
+        self._is_given = is_given
+        self._helpers: dict[int, tuple[Used, dict[int, Cursor]]] = {}
         self._called: dict[int, str | None] = {}
         self.handed: dict[str, set[Handed]] = {}
         """The names that stand in calls of the library's functions, each with the functions that are called with it."""
@@ -57,13 +63,26 @@ class InlineBodies:
         file, begin, end = self._text.extent(body)
         start = self._text.extent(parts[0])
         text = self._text.between(file, min(begin, start[1]) if start[0] == file else begin, end)
-        return Compiled(InlineBody(digest(text), *(tuple(sorted(each)) for each in used)), chosen.noted)
+        return Compiled(InlineBody(digest(text), *used.sorted), chosen.noted)
 
     def within(self, members: Iterable[Cursor]) -> Uses | None:
         """What all code in these members of a class uses, and in the classes in them."""
         found = Used.nothing()
         self._members(members, found)
         return found.noted
+
+    def is_own(self, cursor: Cursor) -> bool:
+        """Whether a declaration may be the library's own."""
+        return self._references.is_own(cursor)
+
+    def name(self, declaration: Cursor, used: Used) -> None:
+        """Note that code names a function, a data member, or an object of a type, where no cursor tells of that."""
+        self._references.name(declaration, used)
+        if declaration.kind in kinds.FUNCTIONS:
+            helpers: dict[int, Cursor] = {}
+            self._meet_function(declaration, helpers)
+            for helper in self._reached(helpers):
+                used.add(self._helpers[helper.d0][0])
 
     def _members(self, members: Iterable[Cursor], found: Used) -> None:
         for each in members:
@@ -106,10 +125,46 @@ class InlineBodies:
         return None
 
     def _read(self, part: Cursor, by: Cursor, used: Used, chosen: Used) -> None:
-        for cursor in self._references.within(part):
-            self._references.note(cursor, by, used, chosen)
-            if cursor.kind == kinds.CALL and used is not chosen:
-                self._hand(cursor)
+        helpers: dict[int, Cursor] = {}
+        for use in self._references.within(part):
+            self._references.note(use, by, used, chosen)
+            if use.cursor.kind == kinds.CALL and used is not chosen:
+                self._hand(use.cursor)
+            self._meet(use.cursor, helpers)
+        for helper in self._reached(helpers):
+            used.add(self._helpers[helper.d0][0])
+
+    def _meet(self, use: Cursor, helpers: dict[int, Cursor]) -> None:
+        """Note the function that a use names, where only a header defines it that was not given."""
+        if use.kind in NAMING:
+            self._meet_function(self.lib.getCursorReferenced(use), helpers)
+
+    def _meet_function(self, function: Cursor, helpers: dict[int, Cursor]) -> None:
+        if function.kind in kinds.FUNCTIONS and self._references.is_own(function):
+            definition: Cursor = self.lib.getCursorDefinition(function)
+            if definition.kind not in kinds.NOTHING and not self._is_given(definition):
+                helpers.setdefault(definition.d0, definition)
+
+    def _reached(self, helpers: dict[int, Cursor]) -> Iterable[Cursor]:
+        """These functions, those that they call, and so on; each is read once."""
+        pending, seen = list(helpers.values()), set(helpers)
+        for helper in pending:
+            if helper.d0 not in self._helpers:
+                self._helpers[helper.d0] = self._of_helper(helper)
+            pending += (each for key, each in self._helpers[helper.d0][1].items() if key not in seen)
+            seen.update(self._helpers[helper.d0][1])
+        return pending
+
+    def _of_helper(self, helper: Cursor) -> tuple[Used, dict[int, Cursor]]:
+        """What a function uses itself, and the functions that it calls and that are as it is."""
+        used, called = Used.nothing(), dict[int, Cursor]()
+        children = self.lib.children(helper)
+        body = next((each for each in children if each.kind in BODIES), None)
+        for part in self._parts(helper, children, body) if body is not None else ():
+            for use in self._references.within(part):
+                self._references.note(use, helper, used, used)
+                self._meet(use.cursor, called)
+        return used, called
 
     def _hand(self, call: Cursor) -> None:
         """Note what a function of the library is called with."""

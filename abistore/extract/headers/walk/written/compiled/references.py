@@ -9,13 +9,16 @@ from typing import Final, NamedTuple
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
 from abistore.extract.headers.walk.shapes.names import Names
+from abistore.extract.headers.walk.written.compiled.layouts import LOOKED_AT, SIZEOF, Layouts
 from abistore.model.declared import Uses
+from abistore.model.names import Name
 from abistore.model.words.telling import forbids_use
 
 RECURSE: Final = 2
 USES: Final = frozenset({kinds.TYPE_REF, kinds.MEMBER_REF, 101, 102, 103, 134, 135})
 """Uses of types, of members, of declarations, calls, ``new`` and ``delete``."""
 
+SEEN: Final = USES | LOOKED_AT
 EXTERNAL: Final = 4
 """CXLinkage_External."""
 
@@ -27,21 +30,44 @@ Own = Callable[[Cursor], bool]
 
 
 class Used(NamedTuple):
-    """What a piece of code uses; types by name."""
+    """What a piece of code uses; types by name. ``fields`` are in the order in which they are named first."""
 
     members: set[str]
     symbols: set[str]
     types: set[str]
+    objects: set[Name]
+    fields: dict[str, None]
 
     @classmethod
     def nothing(cls) -> Used:
         """What nothing was found of yet."""
-        return cls(set(), set(), set())
+        return cls(set(), set(), set(), set(), {})
+
+    def add(self, other: Used) -> None:
+        """Note all that another piece uses."""
+        self.members.update(other.members)
+        self.symbols.update(other.symbols)
+        self.types.update(other.types)
+        self.objects.update(other.objects)
+        self.fields.update(other.fields)
+
+    @property
+    def sorted(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[Name, ...], tuple[str, ...]]:
+        """All of it in order."""
+        names = tuple(sorted(self.members)), tuple(sorted(self.symbols)), tuple(sorted(self.types))
+        return *names, tuple(sorted(self.objects)), tuple(self.fields)
 
     @property
     def noted(self) -> Uses | None:
         """All of it in order; ``None`` where it is nothing."""
-        return Uses(*(tuple(sorted(each)) for each in self)) if any(self) else None
+        return Uses(*self.sorted) if any(self) else None
+
+
+class Use(NamedTuple):
+    """A use of something in code, and the kind of what it stands in."""
+
+    cursor: Cursor
+    parent: int
 
 
 class CodeReferences:
@@ -51,32 +77,46 @@ class CodeReferences:
         self._lib = lib
         self._names = names
         self.is_own = own
+        self.layouts = Layouts(lib, names, own)
         self._members: dict[int, str | None] = {}
         self._symbols: dict[int, str | None] = {}
         self._friends: dict[int, frozenset[int]] = {}
 
-    def within(self, part: Cursor) -> list[Cursor]:
+    def within(self, part: Cursor) -> list[Use]:
         """The uses in a statement or expression, itself among them."""
-        found = [part] if part.kind in USES else []
+        found = [Use(part, 0)] if part.kind in SEEN else []
 
-        def visit(cursor: Cursor, _parent: Cursor, _data: c_uint) -> int:
-            if cursor.kind in USES:
-                found.append(cursor)
+        def visit(cursor: Cursor, parent: Cursor, _data: c_uint) -> int:
+            if cursor.kind in SEEN or parent.kind == SIZEOF:
+                found.append(Use(cursor, parent.kind))
             return RECURSE
 
         self._lib.visitChildren(part, VISITOR(visit), None)
         return found
 
-    def note(self, cursor: Cursor, by: Cursor, used: Used, chosen: Used) -> None:
+    def note(self, use: Use, by: Cursor, used: Used, chosen: Used) -> None:
         """Note what a use refers to, which stands in the declaration ``by``; the functions that a call in a template
         may choose among ``chosen``.
         """
+        cursor = use.cursor
+        used.objects.update(self.layouts.objects(cursor, use.parent))
+        if cursor.kind not in USES:
+            return
         referenced: Cursor = self._lib.getCursorReferenced(cursor)
+        if (field := self.layouts.field(referenced)) is not None:
+            used.fields[field] = None
         if referenced.kind == kinds.OVERLOADED:
             for each in self._reachable(referenced, by):
                 self._add(each, chosen.members, chosen)
         elif referenced.d0:
             self._add(referenced, used.types if cursor.kind == kinds.TYPE_REF else used.members, used)
+
+    def name(self, declaration: Cursor, used: Used) -> None:
+        """Note a declaration that code names: a function or variable, a data member, or a type of an object."""
+        used.objects.update(self.layouts.named(declaration))
+        if (field := self.layouts.field(declaration)) is not None:
+            used.fields[field] = None
+        self._add(declaration, used.members, used)
 
     def _add(self, referenced: Cursor, named: set[str], used: Used) -> None:
         key = referenced.d0

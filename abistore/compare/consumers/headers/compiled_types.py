@@ -1,0 +1,50 @@
+"""Which types the code of public headers has compiled in: inline bodies, templates, default arguments, macros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from abistore.compare.consumers.headers.texts import HeaderText
+from abistore.model.names import EXPORTS, Name
+from abistore.model.references import embedded
+from abistore.model.snapshot import Variants
+
+
+class CompiledTypes:
+    """The types of which code in headers has objects, or uses members; each with the declaration whose code that is.
+
+    ``source`` are the declarations of headers, ``texts`` what is said of them.
+    """
+
+    def __init__(self, source: Mapping[Name, Variants], texts: Mapping[Name, HeaderText]) -> None:
+        self._source = source
+        self._texts = texts
+
+    def __contains__(self, type: object) -> bool:
+        return type in self._users
+
+    def users(self, type: Name) -> Sequence[Name]:
+        """The public declarations whose code has the layout of ``type``, sorted."""
+        return sorted(self._users.get(type, ()))
+
+    def called_beside(self, type: Name) -> Sequence[Name]:
+        """The functions that code with the layout of ``type`` calls, and whose parameters no given header tells."""
+        calls = {call for user in self.users(type) for call in self._texts[user].calls}
+        names = (Name(kind, call) for call in calls for kind in EXPORTS)
+        return sorted(name for name in names if name not in self._source)
+
+    @cached_property
+    def _users(self) -> Mapping[Name, set[Name]]:
+        found: dict[Name, set[Name]] = {}
+        for name in self._source:
+            text = self._texts[name]
+            pending = [*text.objects, *(Name("record", each.rpartition("::")[0]) for each in text.fields)]
+            seen = set[Name]()
+            while pending:
+                each = pending.pop()
+                if each not in seen:
+                    seen.add(each)
+                    found.setdefault(each, set()).add(name)
+                    pending += (part for shape in self._source.get(each, ()) for part in embedded(shape))
+        return found

@@ -1,0 +1,94 @@
+"""What the text of public macros uses: programs compile it where they write the macro."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor
+from abistore.extract.headers.walk.written.compiled.bodies import InlineBodies
+from abistore.extract.headers.walk.written.compiled.references import Used
+from abistore.extract.headers.walk.written.expansion import Expansions
+from abistore.model.declared import Uses
+
+MEMBER_OF: Final = frozenset({".", "->"})
+SIZE_OF: Final = frozenset({"sizeof", "(", "struct", "class", "union"})
+AROUND: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
+MOST: Final = 1_000
+"""Tokens of a macro, with those of the macros that it names."""
+
+
+class MacroCode:
+    """The functions, members and objects that macros name, as far as the library's own headers declare these.
+
+    A member is known by its name alone: each class that has one so called is looked into.
+    """
+
+    def __init__(self, bodies: InlineBodies, top: Iterable[Cursor], expansions: Expansions) -> None:
+        self._bodies = bodies
+        self._lib = bodies.lib
+        self._top = top
+        self._expansions = expansions
+
+    def of(self, macros: Iterable[str]) -> Mapping[str, Uses]:
+        """What each of these macros uses that uses anything."""
+        tokens = {name: tuple(self._tokens(name)) for name in macros}
+        words = {each for found in tokens.values() for each in found if each.isidentifier()}
+        declared = self._declared(words) if words else {}
+        used = {name: self._used(found, declared) for name, found in tokens.items()}
+        return {name: found for name, each in used.items() if (found := each.noted) is not None}
+
+    def _tokens(self, macro: str) -> Iterator[str]:
+        """The text of a macro and, behind it, of the macros that it names; parameters are left out."""
+        pending, seen, count = [macro], {macro}, 0
+        while pending and count < MOST:
+            definition = self._expansions.definition(pending.pop())
+            for token in definition.body if definition is not None else ():
+                if definition is not None and token in (definition.parameters or ()):
+                    token = "0"
+                elif token not in seen and self._expansions.definition(token) is not None:
+                    pending.append(token)
+                seen.add(token)
+                count += 1
+                yield token
+
+    def _used(self, tokens: tuple[str, ...], declared: Mapping[str, list[Cursor]]) -> Used:
+        used = Used.nothing()
+        for place, token in enumerate(tokens):
+            before = tokens[place - 1] if place else ""
+            for cursor in declared.get(token, ()):
+                is_member = cursor.kind == kinds.FIELD
+                if is_member == (before in MEMBER_OF) and (not _is_type(cursor) or _is_measured(tokens[:place])):
+                    self._bodies.name(cursor, used)
+        return used
+
+    def _declared(self, words: Collection[str]) -> Mapping[str, list[Cursor]]:
+        """What the library's headers declare by these words, outside of classes but for data members."""
+        found: dict[str, list[Cursor]] = {}
+        pending = list(self._top)
+        while pending:
+            cursor = pending.pop()
+            if cursor.kind in AROUND:
+                pending += self._lib.children(cursor) if self._bodies.is_own(cursor) else ()
+            elif cursor.kind in kinds.RECORDS or cursor.kind in (kinds.FUNCTION, kinds.VARIABLE, kinds.FIELD):
+                word = self._lib.spelling(cursor)
+                if (word in words or cursor.kind in kinds.RECORDS) and self._bodies.is_own(cursor):
+                    found.setdefault(word, []).append(cursor)
+                    if cursor.kind in kinds.RECORDS:
+                        pending += self._lib.children(cursor)
+        return found
+
+
+def _is_type(cursor: Cursor) -> bool:
+    return cursor.kind in kinds.RECORDS
+
+
+def _is_measured(before: tuple[str, ...]) -> bool:
+    """Whether ``sizeof`` and no more than brackets and a tag are written before a type."""
+    place = len(before)
+    while place and before[place - 1] in SIZE_OF:
+        place -= 1
+        if before[place] == "sizeof":
+            return True
+    return False
