@@ -358,6 +358,7 @@ MEANINGLESS = {
     r"source \S+\.meaning=(None|Meaning.*)": "one side was read by a version that does not tell it",
     r"source \S+\.meaning\.borrowed=True": "it is the value that programs get",
     r"source \S+\.replacement\.used.+": "it tells whose a macro is, which counts where it goes",
+    r"source \S+\.body\.(objects|fields).+": "the types of which these tell are compared by themselves",
     r"source (?!part)\S+\.bases\+one": "one side was read by a version that does not tell it",
     r"source \S+\.shown.+": "it counts where what is shown changes",
     r"source \S+\.handed.+": "it counts where the value changes",

@@ -10,12 +10,13 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type
 from abistore.extract.headers.walk.shapes.names import Names
 from abistore.model.names import Name
 
-NAMED, MEMBER, UNARY, SUBSCRIPT, BINARY, COMPOUND_ASSIGNMENT, COMPOUND_LITERAL, NEW, SIZEOF = (
-    *(101, 102, 112, 113, 114, 115, 118, 134, 136),
-)
-"""Expressions: ``a``, ``a.b``, ``++a``, ``a[b]``, ``a + b``, ``a += b``, ``(type){...}``, ``new``, ``sizeof``."""
+NAMED, MEMBER, UNARY, SUBSCRIPT, BINARY, COMPOUND_ASSIGNMENT, NEW, SIZEOF = 101, 102, 112, 113, 114, 115, 134, 136
+"""Expressions: ``a``, ``a.b``, ``++a``, ``a[b]``, ``a + b``, ``a += b``, ``new``, ``sizeof``."""
 
-HOLDING: Final = frozenset({kinds.VARIABLE, SUBSCRIPT, BINARY, COMPOUND_LITERAL})
+COMPOUND_LITERAL, INITIALIZER_LIST, FUNCTIONAL_CAST = 118, 119, 128
+"""``(type){...}``, ``{...}``, ``type(...)``."""
+
+HOLDING: Final = frozenset({kinds.VARIABLE, SUBSCRIPT, BINARY, COMPOUND_LITERAL, INITIALIZER_LIST, FUNCTIONAL_CAST})
 """What has an object of its type, copies one, or steps by its size."""
 
 STEPPING: Final = {UNARY: frozenset({1, 2, 3, 4}), BINARY: frozenset({6, 7}), COMPOUND_ASSIGNMENT: frozenset({25, 26})}

@@ -13,7 +13,9 @@ from abistore.extract.headers.walk.written.expansion import Expansions
 from abistore.model.declared import Uses
 
 MEMBER_OF: Final = frozenset({".", "->"})
-SIZE_OF: Final = frozenset({"sizeof", "(", "struct", "class", "union"})
+POINTING: Final = frozenset({"*", "&", "&&", "::"})
+"""What is written behind a type of which a macro has no object by that."""
+
 AROUND: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
 MOST: Final = 1_000
 """Tokens of a macro, with those of the macros that it names."""
@@ -56,10 +58,11 @@ class MacroCode:
     def _used(self, tokens: tuple[str, ...], declared: Mapping[str, list[Cursor]]) -> Used:
         used = Used.nothing()
         for place, token in enumerate(tokens):
-            before = tokens[place - 1] if place else ""
+            before, behind = tokens[place - 1 : place], tokens[place + 1 : place + 2]
             for cursor in declared.get(token, ()):
                 is_member = cursor.kind == kinds.FIELD
-                if is_member == (before in MEMBER_OF) and (not _is_type(cursor) or _is_measured(tokens[:place])):
+                has_object = cursor.kind not in kinds.RECORDS or POINTING.isdisjoint(behind)
+                if is_member != MEMBER_OF.isdisjoint(before) and has_object:
                     self._bodies.name(cursor, used)
         return used
 
@@ -78,17 +81,3 @@ class MacroCode:
                     if cursor.kind in kinds.RECORDS:
                         pending += self._lib.children(cursor)
         return found
-
-
-def _is_type(cursor: Cursor) -> bool:
-    return cursor.kind in kinds.RECORDS
-
-
-def _is_measured(before: tuple[str, ...]) -> bool:
-    """Whether ``sizeof`` and no more than brackets and a tag are written before a type."""
-    place = len(before)
-    while place and before[place - 1] in SIZE_OF:
-        place -= 1
-        if before[place] == "sizeof":
-            return True
-    return False
