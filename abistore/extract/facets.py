@@ -11,9 +11,11 @@ import msgspec
 import abistore
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
+from abistore.model.cpp_names.qualified import last_component
 from abistore.model.labels.sonames import library_name
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, methods_in, told_undescribed, undescribed_classes
-from abistore.model.names import Facet, Name
+from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names import EXPORTS, TYPES, Facet, Name
 from abistore.model.snapshot import (
     CLASS_NOT_DESCRIBED,
     Evidence,
@@ -122,10 +124,28 @@ def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
 
 def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
     """The snapshot with what public headers declare. Where both tell a place, the debug information is kept."""
+    headers = _with_own_names(reading.headers, snapshot, reading.entries) if reading.headers else None
     return msgspec.structs.replace(
         snapshot,
         entries={**snapshot.entries, reading.evidence.facet: reading.entries},
         evidence=(*snapshot.evidence, reading.evidence),
         locations={**reading.locations, **snapshot.locations},
-        provenance=msgspec.structs.replace(snapshot.provenance, headers=reading.headers or msgspec.UNSET),
+        provenance=msgspec.structs.replace(snapshot.provenance, headers=headers or msgspec.UNSET),
     )
+
+
+def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Name, Variants]) -> HeadersRead:
+    """What was read, where branches that were not name no more than the library has and headers do not declare."""
+    if not read.untaken:
+        return read
+    words = {word for each in read.untaken for word in each.names}
+    own = {word for word in words if any(Name(kind, word) in declared for kind in (*EXPORTS, *TYPES))}
+    missing = {each.spelling for each in snapshot.entries.get("symbol", {}) if each.kind in EXPORTS} | {
+        last_component(each.spelling) for each in snapshot.entries.get("layout", {}) if each.kind in TYPES
+    }
+    mangled = "\n".join(each for each in missing if is_mangled(each))
+    kept = {word for word in words - own if word in missing or f"{len(word)}{word}" in mangled}
+    branches = (
+        msgspec.structs.replace(each, names=tuple(filter(kept.__contains__, each.names))) for each in read.untaken
+    )
+    return msgspec.structs.replace(read, untaken=tuple(each for each in branches if each.names))

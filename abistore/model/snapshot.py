@@ -210,12 +210,15 @@ TEMPLATE_BASES: Final = "template-bases"
 INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
+UNTAKEN: Final = "untaken"
+"""Which names of the library stand in branches of headers that were not read."""
+
 LAYOUTS_IN_CODE: Final = "layouts-in-code"
 """Code in headers says of which types it has objects, and which members it uses; macros say what they name."""
 
 LATER_FACTS: Final = (
     *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, PACKING, REFUSALS),
-    *(TEMPLATE_BASES, TYPES_IN_BODIES, USES_OF_TEMPLATES),
+    *(TEMPLATE_BASES, TYPES_IN_BODIES, UNTAKEN, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
@@ -237,6 +240,16 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     def asked(self) -> tuple[str, str]:
         """What is asked; another release may ask the same."""
         return self.text, self.own
+
+
+class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """Text of public headers that was not read: what is asked before it (``#ifdef FOO_EXTENDED``), and names in it.
+
+    These are names of exports and types of the library that headers do not declare where they were read.
+    """
+
+    condition: str
+    names: tuple[str, ...]
 
 
 class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -272,6 +285,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
     ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
     ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
+    ``untaken`` are branches of public headers that were not read, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -287,6 +301,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unmade: tuple[tuple[str, str], ...] = ()
     outlines: tuple[HeaderOutline, ...] = ()
     folders: tuple[HeaderFolder, ...] = ()
+    untaken: tuple[UntakenBranch, ...] = ()
 
 
 TWIN: Final = "another "

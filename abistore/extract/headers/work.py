@@ -31,7 +31,7 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
-from abistore.extract.headers.walk.written.conditions import asked_conditions
+from abistore.extract.headers.walk.written.conditions import asked_conditions, untaken_branches
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.declared import Declared
@@ -252,6 +252,9 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], 
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
         outlines=outlines(parser, parsed, walked),
         folders=listed_folders(given),
+        untaken=untaken_branches(
+            [each.unit for each in parsed.units], parser.public, invocation.arguments(parsed.reading)
+        ),
     )
 
 

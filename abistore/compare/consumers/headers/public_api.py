@@ -52,10 +52,20 @@ class PublicApi(PublicClasses):
             return "public"
         declared = self.declaration(export)
         found = self._declared_standing(export, declared)
+        if found == "undeclared" and self._is_offered_by_macro(export):
+            return "unknown"
         if found != "public" or not self._closed or (declared is not None and self.texts[declared].copied):
             return found
         owner = class_behind(spelling) or scope(entity(demangle(spelling)))
         return "private" if Name("record", owner) in self._closed else found
+
+    def _is_offered_by_macro(self, export: Name) -> bool:
+        """Whether a branch of the headers that was not read may declare ``export``."""
+        if not self.offered_by_macro:
+            return False
+        spelling = export.spelling
+        name = last_component(entity(demangle(spelling))) if is_mangled(spelling) else spelling
+        return name.partition("<")[0] in self.offered_by_macro
 
     @cached_property
     def _closed(self) -> frozenset[Name]:

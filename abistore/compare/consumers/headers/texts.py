@@ -16,7 +16,7 @@ from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 from abistore.model.shapes import Function, Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Variants
-from abistore.model.words.telling import forbids_use
+from abistore.model.words.telling import forbids_use, is_private_node
 from abistore.model.words.wildcards import matcher
 
 
@@ -63,6 +63,7 @@ class HeaderTexts:
         self.in_c = isinstance(read, HeadersRead) and self.complete and read.language == "c"
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
+        self._untaken = read.untaken if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
 
     def take_on(self, before: Self, changed: Collection[Name]) -> bool:
@@ -86,8 +87,8 @@ class HeaderTexts:
         return same
 
     @property
-    def _reading(self) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
-        return self.complete, self.in_c, self._facts, self._unread
+    def _reading(self) -> tuple[object, ...]:
+        return self.complete, self.in_c, self._facts, self._unread, self._untaken
 
     def _tells(self, *facts: str) -> bool:
         """Whether all headers parsed, and were asked for what was not always asked for."""
@@ -153,6 +154,17 @@ class HeaderTexts:
     def is_called(self, symbol: str) -> bool:
         """Whether an inline body uses a symbol, or may."""
         return symbol in self._called or self._is_unread(symbol)
+
+    @cached_property
+    def untaken(self) -> frozenset[str]:
+        """The names in branches of the headers that were not read: programs that define a macro see them."""
+        return frozenset(name for each in self._untaken for name in each.names)
+
+    @cached_property
+    def offered_by_macro(self) -> frozenset[str]:
+        """Those in branches of which headers do not say that they are the library's own: ``#ifdef FOO_INTERNAL``."""
+        branches = (each.names for each in self._untaken if not is_private_node(each.condition))
+        return frozenset(name for names in branches for name in names)
 
     @cached_property
     def used_members(self) -> frozenset[str]:

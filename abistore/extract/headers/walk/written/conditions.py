@@ -12,7 +12,7 @@ import msgspec
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.written.tokens import SourceText, digest, spelled
-from abistore.model.snapshot import AskedCondition
+from abistore.model.snapshot import AskedCondition, UntakenBranch
 
 Own = Callable[[str], str | None]
 """What a file is called that is the library's; ``None`` for any other."""
@@ -59,10 +59,30 @@ class _Directive(NamedTuple):
 
 
 class _Passed(NamedTuple):
-    """The lines of a file at which the preprocessor began to pass over text, and at which it ended."""
+    """The lines of a file at which the preprocessor began to pass over text, each with the line at which it ended."""
 
-    starts: set[int]
-    ends: set[int]
+    ranges: dict[int, int]
+
+    @property
+    def ends(self) -> Collection[int]:
+        """The lines at which it ended."""
+        return self.ranges.values()
+
+
+NOTHING: Final = _Passed({})
+
+
+def untaken_branches(units: Iterable[Any], public: Own, arguments: Sequence[str]) -> tuple[UntakenBranch, ...]:
+    """The words in branches of public headers that were not read, since others than the headers define what they ask.
+
+    ``units`` were parsed with ``arguments``.
+    """
+    found: dict[str, set[str]] = {}
+    given = {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
+    for unit in units:
+        for condition, words in _UnitConditions(unit, public, given).untaken():
+            found.setdefault(condition, set()).update(words)
+    return tuple(UntakenBranch(text, tuple(sorted(found[text]))) for text in sorted(found) if found[text])
 
 
 def asked_conditions(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> tuple[AskedCondition, ...]:
@@ -97,10 +117,35 @@ class _UnitConditions:
         asked = {file: list(_directives(self._text.file(file))) for file in self._files()}
         self._macros = self._defined({word for each in asked.values() for one in each for word in _words(one.text)})
         for file, directives in asked.items():
-            for one, held in _answers(directives, passed.get(file, _Passed(set(), set())), self._is_guard):
+            for one, held in _answers(directives, passed.get(file, NOTHING), self._is_guard):
                 condition = None if one.idle else self._condition(one.text, file, held=held)
                 if condition is not None:
                     yield condition
+
+    def untaken(self) -> Iterator[tuple[str, Collection[str]]]:
+        """What is asked before each text that was passed over, with the words in that."""
+        passed = _passed_over(self._lib, self._unit)
+        files = [file for file in self._files() if file in passed]
+        asked = {file: list(_directives(self._text.file(file))) for file in files}
+        self._macros = self._defined({word for each in asked.values() for one in each for word in _words(one.text)})
+        defaults = {match["name"] for each in asked.values() for one in each if (match := _ABSENT.fullmatch(one.text))}
+        for file, directives in asked.items():
+            chains = dict(_chains(directives))
+            lines = _APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
+            for begin, end in passed[file].ranges.items():
+                texts = chains.get(begin, ())
+                if any(self._is_for_others(text, file, defaults) for text in texts):
+                    text = "\n".join(each for each in lines[begin : end - 1] if not each.lstrip().startswith("#"))
+                    yield texts[-1], set(_WORD.findall(text))
+
+    def _is_for_others(self, text: str, file: int, defaults: Collection[str]) -> bool:
+        """Whether programs can answer a condition: by a macro that headers do not define, or of which they have a
+        default (``#ifndef FOO_API``, and a value for it).
+        """
+        if self._condition(text, file, held=False) is not None:
+            return True
+        own = (name for name in self._reached(text) if name in defaults and not self._is_guard(text))
+        return any(name in self._macros and self._macros[name].value for name in own)
 
     def _files(self) -> list[int]:
         """The headers of the library that were read."""
@@ -180,9 +225,7 @@ def _passed_over(lib: LibClang, unit: Any) -> dict[int, _Passed]:
         for number in range(ranges.contents.count):
             file, begin, _ = lib.place(lib.getRangeStart(ranges.contents.ranges[number]))
             _, end, _ = lib.place(lib.getRangeEnd(ranges.contents.ranges[number]))
-            passed = found.setdefault(file or 0, _Passed(set(), set()))
-            passed.starts.add(begin)
-            passed.ends.add(end)
+            found.setdefault(file or 0, _Passed({})).ranges[begin] = end
     finally:
         lib.disposeSourceRangeList(ranges)
     return found
@@ -203,6 +246,27 @@ def _directives(text: bytes) -> Iterator[_Directive]:
         yield _Directive(line, word, said, idle)
 
 
+def _chains(directives: Iterable[_Directive]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Each directive that begins a branch, by its line, with what was asked up to there: ``#if A``, ``#elif B``."""
+    around: list[tuple[str, ...]] = []
+    for one in directives:
+        if one.word.startswith("if"):
+            around.append((one.text,))
+        elif not around:
+            return
+        elif one.word == "endif":
+            around.pop()
+            continue
+        elif one.word != "else":
+            around[-1] = (*around[-1], one.text)
+        yield one.line, around[-1]
+
+
+def _emptied(match: re.Match[bytes]) -> bytes:
+    """A comment or literal as its line breaks."""
+    return b" " + b"\n" * match[0].count(b"\n")
+
+
 def _blanked(match: re.Match[bytes]) -> bytes:
     """A comment as its line breaks, over which a directive goes on; what is no comment as it is."""
     found = match[0]
@@ -221,7 +285,7 @@ def _answers(
     for one in directives:
         line, word = one.line, one.word
         if word.startswith("if"):
-            held = reading and (line not in passed.starts or is_guard(one.text))
+            held = reading and (line not in passed.ranges or is_guard(one.text))
             if reading:
                 yield one, held
             around.append((reading, held))
