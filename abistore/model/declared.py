@@ -129,6 +129,45 @@ class WrittenBase(Encoded, frozen=True):
     access: Literal["public", "protected", "private"] = "public"
 
 
+Ability: TypeAlias = Literal[
+    "aggregate",
+    "assign",
+    "cast",
+    "copy",
+    "copy_bytes",
+    "default",
+    "default_implicitly",
+    "derive",
+    "derived_assign",
+    "derived_copy",
+    "derived_default",
+    "derived_destroy",
+    "derived_move",
+    "derived_move_assign",
+    "destroy",
+    "instantiate",
+    "literal",
+    "move",
+    "move_assign",
+    "standard_layout",
+]
+"""What programs may do with a class. ``aggregate``: initialise its members by a list; ``cast``: ask what an object is
+(``dynamic_cast``); ``copy_bytes``: copy it as bytes; ``default_implicitly``: write ``{}`` for an object;
+``instantiate``: have objects of this very class; ``literal``: have ``constexpr`` objects. What begins with ``derived_``
+is what a class that derives from it can do where it declares nothing itself."""
+
+
+class Abilities(Encoded, frozen=True):
+    """What a compiler answered when it was asked what programs can do with a class, and how it lies.
+
+    ``lacking`` is what they cannot do, sorted. ``data_size`` is the size without padding at the end in which members of
+    derived classes may lie, in bytes.
+    """
+
+    lacking: tuple[Ability, ...] = ()
+    data_size: int = 0
+
+
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
@@ -140,7 +179,8 @@ class Declared(Shape, frozen=True, tag="D"):
     ``promises`` are attributes by which compilers leave something out of callers: ``pure``, ``returns_nonnull``. All
     are sorted. ``uses`` are those of code that is no inline body. A macro that is no constant has a ``replacement``.
     ``bases`` are those of a class template, in their order. ``shown`` are what a template, or the friends of a class,
-    let users have of namespaces that say that they are internal, by qualified names.
+    let users have of namespaces that say that they are internal, by qualified names. ``abilities`` are those of a class
+    that is complete; ``None`` where the compiler was not asked, or could not answer.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -159,3 +199,4 @@ class Declared(Shape, frozen=True, tag="D"):
     replacement: Replacement | None = None
     bases: tuple[WrittenBase, ...] = ()
     shown: tuple[str, ...] = ()
+    abilities: Abilities | None = None

@@ -263,6 +263,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         replacement=declared.replacement and msgspec.structs.replace(declared.replacement, used=()),
         bases=declared.bases if declared.bases and other.bases else (),
         shown=(),
+        abilities=None if not_recorded(declared.abilities, other.abilities) else declared.abilities,
     )
 
 

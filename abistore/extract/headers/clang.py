@@ -92,6 +92,15 @@ def parsed(
         return None
 
 
+def saved(unit: TranslationUnit, path: str) -> bool:
+    """Whether a unit could be written to ``path``, to be gone on from with ``-include-pch``."""
+    try:
+        unit.save(path)
+    except cindex.TranslationUnitSaveError:
+        return False
+    return True
+
+
 def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
     """What the parser could not read, in the order of the text."""
     texts: dict[str, bytes] = {}

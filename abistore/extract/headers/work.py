@@ -14,13 +14,14 @@ from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
 from abistore.extract.headers.given import GivenHeaders, find_headers
-from abistore.extract.headers.language import readings
+from abistore.extract.headers.language import Reading, readings
 from abistore.extract.headers.made.instances import with_instances
+from abistore.extract.headers.made.probe import with_abilities
 from abistore.extract.headers.made.refused import with_refused
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.outlines import outlines
-from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders, hint_of, with_missing_macros
+from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders, hint_of, with_missing_macros
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.texts.included import widened
 from abistore.extract.headers.texts.listed import listed_folders
@@ -77,9 +78,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         walks = _walked(parser, parsed, runtime=request.runtime)
     walked = _joined(
         [
-            with_instances(
-                parser, parsed.reading, unit, with_refused(parser, parsed.reading, unit, each), runtime=request.runtime
-            )
+            _asked(parser, parsed.reading, unit, each, runtime=request.runtime)
             for unit, each in zip(parsed.units, walks, strict=True)
         ]
     )
@@ -94,6 +93,13 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
         _read(parser, parsed, unread or (), walked),
     )
+
+
+def _asked(parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool) -> Walked:
+    """What a unit declares, with what the compiler tells where it is asked in texts of ours."""
+    walked = with_refused(parser, reading, unit, walked)
+    walked = with_instances(parser, reading, unit, walked, runtime=runtime)
+    return with_abilities(parser, reading, unit, walked, runtime=runtime)
 
 
 def _parsed(

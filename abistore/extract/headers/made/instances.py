@@ -85,7 +85,13 @@ def _joined(first: Walked, made: Walked) -> Walked:
         elif _is_laid_out(shapes) and not _is_laid_out(entries[name]):
             told = [shape for shape in entries[name] if not isinstance(shape, Opaque)]
             entries[name] = sort_variants([*told, *(shape for shape in shapes if not isinstance(shape, Declared))])
-    return replace(first, entries=entries, locations=locations, refused=max(first.refused, made.refused))
+    return replace(
+        first,
+        entries=entries,
+        locations=locations,
+        refused=max(first.refused, made.refused),
+        padded=first.padded | made.padded,
+    )
 
 
 def _is_laid_out(shapes: Variants) -> bool:

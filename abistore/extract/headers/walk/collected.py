@@ -79,6 +79,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         replacement=one.replacement or other.replacement,
         bases=one.bases or other.bases,
         shown=tuple(sorted({*one.shown, *other.shown})),
+        abilities=one.abilities or other.abilities,
     )
 
 

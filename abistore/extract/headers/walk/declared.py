@@ -28,8 +28,6 @@ from abistore.extract.headers.walk.written.numbers.wide_values import TOLD, exac
 from abistore.extract.headers.walk.written.replacing import MacroUses, replacements
 from abistore.extract.headers.walk.written.tokens import SourceText
 from abistore.extract.types.foreign import is_foreign
-from abistore.extract.types.passing import settle_passing
-from abistore.extract.types.tails import settle_tails
 from abistore.model.budget import fitted
 from abistore.model.cycles import without_cycle_collection
 from abistore.model.declared import Declared
@@ -51,7 +49,7 @@ class Walked(msgspec.Struct, frozen=True):
     """What headers declare, and where. ``refused`` counts types that are too large to be spelled out.
 
     ``unlaid`` are instances of templates without a layout, as C++ spells them; ``unmade`` are those that cannot be
-    made, with the reason.
+    made, with the reason. ``padded`` are classes with padding at their end.
     """
 
     entries: Mapping[Name, Variants]
@@ -60,6 +58,7 @@ class Walked(msgspec.Struct, frozen=True):
     inline_namespaces: frozenset[str] = frozenset()
     unlaid: Mapping[Name, str] = {}
     unmade: Mapping[Name, str] = {}
+    padded: frozenset[Name] = frozenset()
 
 
 class Instantiations(NamedTuple):
@@ -100,8 +99,6 @@ def made_instances(unit: Any, names: HeaderNames, marker: str, made: Instantiati
 
 
 def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
-    settle_passing(collected.shapes, ())
-    settle_tails(collected.shapes, lambda name, _: name in walk.records.padded)
     entries, refused = fitted(collected.entries())
     return Walked(
         {name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
@@ -109,6 +106,7 @@ def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
         refused + walk.types.references.budget.refused,
         frozenset(collected.inline_namespaces),
         unlaid_instances(walk.types, collected) if cpp else {},
+        padded=frozenset(walk.records.padded),
     )
 
 

@@ -17,14 +17,14 @@ from abistore.patterns import pattern
 if TYPE_CHECKING:
     from abistore.extract.headers.walk.collected import Collected
 
-_UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[#\n\"{};]| at /")
+UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[#\n\"{};]| at /")
 """What no text can name, or what is no type yet."""
 
 
 def unlaid_instances(types: HeaderTypes, collected: Collected) -> dict[Name, str]:
     """Instances of templates, and classes in them, without a layout; each as C++ spells it."""
     found = {name: _spelled(types, name) for name in _without_layout(types, collected)}
-    return {name: spelled for name, spelled in found.items() if not _UNNAMED.search(spelled)}
+    return {name: spelled for name, spelled in found.items() if not UNNAMED.search(spelled)}
 
 
 def _without_layout(types: HeaderTypes, collected: Collected) -> Iterator[Name]:

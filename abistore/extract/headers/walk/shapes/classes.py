@@ -301,20 +301,6 @@ class ClassFacts:
         structors = any(each.kind in kinds.STRUCTORS for each in self.members)
         return not structors and all(lib.getCXXAccessSpecifier(each) in (0, 1) for each in self.fields)
 
-    @cached_property
-    def is_standard_layout(self) -> bool:
-        """Whether C++ promises that C can lay it out: one access, no virtual functions, fields in one class only."""
-        lib = self.classes.lib
-        bases = [base.facts for base in self.bases]
-        if self.is_dynamic or not all(each is not None and each.is_standard_layout for each in bases):
-            return False
-        if len({lib.getCXXAccessSpecifier(each) for each in self.fields}) > 1:
-            return False
-        if sum(each is not None and not each.is_empty for each in bases) + bool(self.fields) > 1:
-            return False
-        held = [self.classes.of_type(lib.getCursorType(each)) for each in self.fields]
-        return all(each is None or each.is_standard_layout for each in held)
-
     # --- vtables --------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -14,7 +13,6 @@ from abistore.extract.headers.walk.shapes.nested import NestedCursors
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
-from abistore.model.layout.tails import is_open_by_parts
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Base,
@@ -55,38 +53,21 @@ class RecordShapes:
         fields, virtuals, asked = self._fields(facts), self._virtuals(facts), self._asked(facts)
         if facts.is_doubtful or None in bases or virtuals is None or fields is None:
             return None  # an instance of which the template does not tell enough
-        record = Record(
+        if self._cpp and facts.end < BITS * facts.size:
+            self.padded.add(Name("record", self._types.names.of(facts.cursor)))
+        return Record(
             sort=kinds.RECORDS[facts.cursor.kind],
             size=facts.size,
             fields=tuple(fields),
             bases=tuple([each for each in bases if each is not None]),
             virtuals=virtuals,
             alignment=asked,
-            passing=self._passing(facts) if self._cpp else None,
             deleted=self._deleted(facts),
             arguments=self._types.arguments.references(facts.cursor, facts.type),
             has_vptr=facts.has_vptr,
             access=self._nested.access(facts.cursor),
             packed=asked is not None and asked < self._natural(facts),
         )
-        if not self._cpp or is_open_by_parts(record):
-            return record
-        if facts.end < BITS * facts.size:
-            self.padded.add(Name("record", self._types.names.of(facts.cursor)))
-        return replace(record, tail=self._tail(facts))
-
-    def _tail(self, facts: ClassFacts) -> Literal["open", "closed"] | None:
-        """The tail padding of a class as far as its own functions decide: compilers differ on what is defaulted."""
-        lib, doubtful = self._lib, False
-        for each in facts.members:
-            assigns = each.kind == kinds.METHOD and lib.spelling(each) == "operator="
-            if not (assigns or each.kind in kinds.STRUCTORS):
-                continue
-            if lib.CXXMethod_isDeleted(each) or lib.CXXMethod_isDefaulted(each) or assigns:
-                doubtful = True
-            else:
-                return "open"
-        return None if doubtful else "closed"
 
     def foreign(self, cursor: Cursor) -> Foreign:
         """The shape of a type of the standard library or the runtime."""
@@ -265,23 +246,3 @@ class RecordShapes:
         # of a reference libclang tells the alignment of what it refers to
         asked = ((lib.alignment(each) or 1) for each in types if each.kind not in kinds.REFERENCES)
         return max(asked, default=1)
-
-    def _passing(self, facts: ClassFacts) -> Literal["value", "reference"] | None:
-        """How the class goes by value as far as its own members decide."""
-        if facts.is_dynamic:
-            return "reference"
-        lib = self._lib
-        provided = deleted = usable = False
-        for each in facts.members:
-            copies = each.kind == kinds.CONSTRUCTOR and (
-                lib.CXXConstructor_isCopyConstructor(each) or lib.CXXConstructor_isMoveConstructor(each)
-            )
-            if not copies and each.kind != kinds.DESTRUCTOR:
-                continue
-            if lib.CXXMethod_isDeleted(each):
-                deleted = deleted or bool(copies)
-            elif not lib.CXXMethod_isDefaulted(each):
-                provided = True
-            else:
-                usable = usable or bool(copies)
-        return "reference" if provided or (deleted and not usable) else "value"

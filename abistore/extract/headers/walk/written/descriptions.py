@@ -157,8 +157,6 @@ class Descriptions:
                 found.add("final")
             if any(each.kind == kinds.FRIEND for each in facts.members):
                 found.add("befriends")
-            if self._cpp and facts.is_standard_layout:
-                found.add("standard_layout")
         if shape is not None and is_dummy(shape):
             found.add("dummy")
         declared = self._attributed(cursor, found, None)

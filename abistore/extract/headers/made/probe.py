@@ -1,0 +1,174 @@
+"""What programs can do with each class, and how it lies, by the compiler's own answers: one unit asks for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from abistore.extract.headers import clang
+from abistore.extract.headers.language import Reading
+from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
+from abistore.extract.headers.umbrella import BEHIND
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type, libclang
+from abistore.extract.headers.walk.declared import Walked
+from abistore.extract.headers.walk.unlaid import UNNAMED
+from abistore.extract.types.foreign import is_foreign
+from abistore.model.declared import Abilities, Ability, Declared
+from abistore.model.layout.tails import is_open_by_parts
+from abistore.model.names import Name
+from abistore.model.shapes import AnyShape, Record
+from abistore.model.snapshot import Variants
+
+MOST_CLASSES: Final = 20_000
+"""How many classes are asked about, by name: a second for five thousand."""
+
+_ASKED: Final[Mapping[Ability, str]] = {
+    "aggregate": "__is_aggregate(T)",
+    "assign": "__is_assignable(T &, const T &)",
+    "cast": "__is_polymorphic(T)",
+    "copy": "__is_constructible(T, const T &) && __is_convertible_to(const T &, T)",
+    "copy_bytes": "__is_trivially_copyable(T)",
+    "default": "__is_constructible(T)",
+    "default_implicitly": "sizeof(abistore_empty<T>(0)) == 1",
+    "derive": "__is_class(T) && !__is_final(T)",
+    "destroy": "__is_destructible(T)",
+    "instantiate": "!__is_abstract(T)",
+    "literal": "__is_literal(T)",
+    "move": "__is_constructible(T, T)",
+    "move_assign": "__is_assignable(T &, T)",
+    "standard_layout": "__is_standard_layout(T)",
+}
+
+_BY_VALUE: Final = "__is_trivially_relocatable(T)"
+"""What clang answers for a class that goes by value as its members do (Itanium C++ ABI, 3.1.1)."""
+
+_TEMPLATE, _DERIVED = "abistore_asked", "abistore_derived"
+
+_BITS: Final = (*_ASKED.values(), _BY_VALUE)
+
+_TEXT: Final = f"""\
+#if __cplusplus >= 201103L
+template <class T> void abistore_take(const T &);
+template <class T, class = decltype(abistore_take<T>({{}}))> char abistore_empty(int);
+#else
+template <class T> char abistore_empty(int);
+#endif
+template <class T> char (&abistore_empty(...))[2];
+template <class T> struct {_TEMPLATE} {{
+  char answers[1ull {" ".join(f"+ (({each}) ? {1 << bit}ull : 0)" for bit, each in enumerate(_BITS))}];
+  char data_size[1 + __datasizeof(T)];
+}};
+#define ABISTORE_DERIVED(D, ...) struct D : __VA_ARGS__ {{ D() = default; D(const D &) = default; D(D &&) = default; \\
+  D &operator=(const D &) = default; D &operator=(D &&) = default; ~D() = default; }};
+"""
+"""An array tells a number by its length. No name is checked for access where a template is instantiated by hand."""
+
+
+class Answer(NamedTuple):
+    """What the compiler says of a class."""
+
+    abilities: Abilities
+    by_value: bool
+
+
+def with_abilities(
+    parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool
+) -> Walked:
+    """What a unit declares, with what programs can do with each class that is complete and that a text can name.
+
+    A private class within another is asked as any other is. Nothing is known of a class that has no name, that does
+    not complete or that has an error in what the compiler has to look at, nor of a template: its instances are classes.
+    """
+    asked = list(_complete(walked, runtime=runtime))[:MOST_CLASSES] if reading.language == "c++" else []
+    if not asked:
+        return walked
+    first = _TEXT.count("\n") + 1
+    lines = (
+        f"template struct {_TEMPLATE}< ::{each} >;\nABISTORE_DERIVED({_DERIVED}{first + 2 * index}, ::{each})\n"
+        for index, each in enumerate(name.spelling for name in asked)
+    )
+    behind = parser.behind(reading, unit, _TEXT + "".join(lines))
+    answers = _Answers(behind, BEHIND).found()
+    known = {name: found for index, name in enumerate(asked) if (found := answers.get(first + 2 * index)) is not None}
+    return replace(
+        walked, entries={name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
+    )
+
+
+def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:
+    """The classes with a layout that a text can name."""
+    for name, shapes in walked.entries.items():
+        nameable = name.kind == "record" and not UNNAMED.search(name.spelling)
+        if nameable and not is_foreign(name.spelling, runtime) and any(isinstance(each, Record) for each in shapes):
+            yield name
+
+
+def _told(name: Name, shapes: Variants, known: Mapping[Name, Answer], walked: Walked) -> Variants:
+    if name.kind != "record":
+        return shapes
+    answer = known.get(name)
+    return tuple([_answered(each, answer, padded=name in walked.padded) for each in shapes])
+
+
+def _answered(shape: AnyShape, answer: Answer | None, *, padded: bool) -> AnyShape:
+    match shape:
+        case Declared() if answer is not None:
+            return replace(shape, abilities=answer.abilities)
+        case Record() if answer is not None:
+            shape = replace(shape, passing="value" if answer.by_value else "reference")
+            if not padded or is_open_by_parts(shape):
+                return shape
+            return replace(shape, tail="closed" if answer.abilities.data_size == shape.size else "open")
+        case _:
+            return shape
+
+
+class _Answers:
+    """Reads what the compiler made of the text."""
+
+    def __init__(self, unit: clang.TranslationUnit, file: str) -> None:
+        self._lib: LibClang = libclang()
+        self._top = self._lib.top(unit)
+        self._errors = clang.lines_with_errors(unit, file)
+
+    def found(self) -> dict[int, Answer]:
+        """The answers by the line of the question; the line behind it is that of the class that derives."""
+        lib = self._lib
+        asked, derived = dict[int, Type](), dict[int, Cursor]()
+        for each in self._top:
+            if each.kind == kinds.STRUCT:
+                _, line, _ = lib.place(lib.getCursorLocation(each))
+                if line in self._errors:
+                    continue
+                if lib.spelling(each) == _TEMPLATE:
+                    asked[line] = lib.getCursorType(each)
+                elif lib.isCursorDefinition(each):
+                    derived[line - 1] = each
+        return {line: self._answer(type, derived.get(line)) for line, type in asked.items()}
+
+    def _answer(self, asked: Type, derived: Cursor | None) -> Answer:
+        answers, data_size = (self._length(field) for field in self._lib.fields(asked))
+        lacking = {ability for bit, ability in enumerate(_ASKED) if not answers >> bit & 1}
+        lacking |= set(_OF_DERIVED) if derived is None else set(self._deleted(derived))
+        return Answer(Abilities(tuple(sorted(lacking)), data_size), bool(answers >> len(_ASKED) & 1))
+
+    def _length(self, field: Cursor) -> int:
+        return (self._lib.bound(self._lib.getCursorType(field)) or 1) - 1
+
+    def _deleted(self, derived: Cursor) -> Iterator[Ability]:
+        """What the compiler does not make for a class that derives and leaves all to it."""
+        members = [each for each in self._lib.children(derived) if each.kind in _SPECIAL]
+        for ability, member in zip(_OF_DERIVED, members, strict=True):
+            if self._lib.CXXMethod_isDeleted(member):
+                yield ability
+
+
+_SPECIAL: Final = frozenset({*kinds.STRUCTORS, kinds.METHOD})
+
+_OF_DERIVED: Final[Sequence[Ability]] = (
+    *("derived_default", "derived_copy", "derived_move", "derived_assign", "derived_move_assign", "derived_destroy"),
+)
+"""In the order of the members that the text writes."""
