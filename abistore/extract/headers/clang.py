@@ -79,11 +79,11 @@ def parsed(
     skipped, which takes half as long. A ``prefix`` is to be saved, and to be gone on from with ``-include-pch``: what
     is in there is no part of the unit that goes on.
     """
-    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
+    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING | _FOR_SERIALIZATION
     if not bodies:
         options |= cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
     if prefix:
-        options |= cindex.TranslationUnit.PARSE_INCOMPLETE | _FOR_SERIALIZATION
+        options |= cindex.TranslationUnit.PARSE_INCOMPLETE
     try:
         return cindex.Index.create(excludeDecls=True).parse(
             file, list(arguments), [(file, text), *empty.items()], options

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -19,13 +18,12 @@ from abistore.extract.headers.language import Reading
 from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.texts.unchanged import ReadTexts
-from abistore.extract.headers.umbrella import BEHIND, UMBRELLA, Invocation, umbrella
+from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 from abistore.extract.headers.walk.clang.fragments import fragments
 from abistore.extract.headers.walk.written.undefined import defined_macros, used_as_attributes
 
 _MISSING = "file not found"
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
-_WITH_ERRORS = ("-Xclang", "-fallow-pch-with-compiler-errors")
 _LEADS_OUT = re.compile(r"^'/|\.\.")
 
 
@@ -262,20 +260,6 @@ class HeaderParser:
     def with_text(self, reading: Reading, unit: HeaderUnit, text: str, *, bodies: bool = False) -> HeaderUnit:
         """The headers of a unit again, with ``text`` behind them; without ``bodies`` those of functions are skipped."""
         return self._unit(reading, unit.headers, expected=unit.expected, bodies=bodies, after=unit.after, more=text)
-
-    def behind(self, reading: Reading, unit: HeaderUnit, text: str) -> clang.TranslationUnit:
-        """``text`` as it is read behind the headers of a unit, which are not parsed again where that can be."""
-        replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
-        whole = umbrella(unit.headers, expected=unit.expected)
-        with tempfile.TemporaryDirectory() as folder:
-            path = f"{folder}/unit.ast"
-            if clang.saved(unit.unit, path):
-                arguments = [*self.invocation.arguments(reading), "-include-pch", path, *_WITH_ERRORS]
-                files = {**replaced, UMBRELLA[reading.language]: whole}
-                found = clang.parsed(BEHIND, text, arguments, files, bodies=False)
-                if found is not None and not any(each.fatal and not each.file for each in clang.errors(found)):
-                    return found
-        return clang.parsed(BEHIND, f'{whole}# 1 "{BEHIND}"\n{text}', self.invocation.arguments(reading), replaced)
 
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -21,9 +20,6 @@ from abistore.extract.headers.toolchain import HeaderToolchain
 
 UMBRELLA = {"c": "/abistore/headers.c", "c++": "/abistore/headers.cpp"}
 """What the text is called. It is on no disk."""
-
-BEHIND: Final = "/abistore/behind.cpp"
-"""What a text is called that is read behind a unit."""
 
 _EXPECTED = ("stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "sys/types.h")
 """Headers of the system that old C headers use and leave to their consumers to include (``FILE``, ``size_t``)."""

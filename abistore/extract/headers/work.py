@@ -15,6 +15,7 @@ from abistore.extract.headers.compile_commands import CommonFlags, read_compile_
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.language import Reading, readings
+from abistore.extract.headers.made.behind import behind
 from abistore.extract.headers.made.instances import with_instances
 from abistore.extract.headers.made.probe import with_abilities
 from abistore.extract.headers.made.refused import with_refused
@@ -98,8 +99,11 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
 def _asked(parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool) -> Walked:
     """What a unit declares, with what the compiler tells where it is asked in texts of ours."""
     walked = with_refused(parser, reading, unit, walked)
-    walked = with_instances(parser, reading, unit, walked, runtime=runtime)
-    return with_abilities(parser, reading, unit, walked, runtime=runtime)
+    if reading.language != "c++":
+        return walked
+    with behind(parser, reading, unit) as unit_behind:
+        walked = with_instances(unit_behind, walked, runtime=runtime)
+        return with_abilities(unit_behind, walked, runtime=runtime)
 
 
 def _parsed(

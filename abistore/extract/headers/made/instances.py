@@ -8,9 +8,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from abistore.extract.headers import clang
-from abistore.extract.headers.language import Reading
-from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
-from abistore.extract.headers.umbrella import UMBRELLA, umbrella
+from abistore.extract.headers.made.behind import FILE, BehindUnit
+from abistore.extract.headers.parsing import HeaderParser
+from abistore.extract.headers.umbrella import UMBRELLA
 from abistore.extract.headers.walk.clang.cursors import PLACED
 from abistore.extract.headers.walk.declared import Instantiations, Walked, made_instances
 from abistore.model.declared import Declared
@@ -30,9 +30,7 @@ _TEMPLATE: Final = f"template <class T> struct {_MARKER} {{ enum {{ size = sizeo
 """Needs its argument whole. No name is checked for access where a template is instantiated by hand."""
 
 
-def with_instances(
-    parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool
-) -> Walked:
+def with_instances(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walked:
     """What a unit declares, with the layouts of instances that nothing in it uses whole.
 
     One that cannot be made is left out alone; ``unmade`` says why.
@@ -44,7 +42,7 @@ def with_instances(
         if not _needs(more, asked.keys() - unmade.keys(), walked) or len(asked) >= MOST_INSTANCES:
             break
         asked = dict([*asked.items(), *more.items()][:MOST_INSTANCES])
-        made, unmade = _made(parser, (reading, unit), asked, walked, runtime=runtime)
+        made, unmade = _made(behind, asked, walked, runtime=runtime)
         walked = _joined(walked, made)
     return replace(walked, unmade=unmade)
 
@@ -56,21 +54,20 @@ def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> b
 
 
 def _made(
-    parser: HeaderParser, unit: tuple[Reading, HeaderUnit], asked: Mapping[Name, str], known: Walked, *, runtime: bool
+    behind: BehindUnit, asked: Mapping[Name, str], known: Walked, *, runtime: bool
 ) -> tuple[Walked, dict[Name, str]]:
     """What the instances are, and why some cannot be made."""
-    reading, whole = unit
-    first = umbrella(whole.headers, expected=whole.expected).count("\n") + 2
     uses = "".join(f"template struct {_MARKER}< ::{spelled} >;\n" for spelled in asked.values())
-    again = parser.with_text(reading, whole, _TEMPLATE + uses)
-    errors = clang.lines_with_errors(again.unit, UMBRELLA[reading.language])
-    why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, first) if line in errors}
-    return made_instances(again.unit, parser, _MARKER, Instantiations(errors, known.entries), runtime=runtime), why
+    text, parser = behind.read(_TEMPLATE + uses), behind.parser
+    errors = text.lines_with_errors()
+    why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, 2) if line in errors}
+    left_out = {line + text.before for line in errors}
+    return made_instances(text.unit, parser, _MARKER, Instantiations(left_out, known.entries), runtime=runtime), why
 
 
 def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:
     """An error as it may be told: of a file that is no header, no text."""
-    quoted = error.file in UMBRELLA.values() or parser.may_quote(error.file)
+    quoted = error.file in (FILE, *UMBRELLA.values()) or parser.may_quote(error.file)
     return PLACED.sub(r"(anonymous \1)", error.message) if quoted else "cannot be made"
 
 

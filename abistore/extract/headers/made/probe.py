@@ -7,10 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from abistore.extract.headers import clang
-from abistore.extract.headers.language import Reading
-from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
-from abistore.extract.headers.umbrella import BEHIND
+from abistore.extract.headers.made.behind import BehindUnit, TextBehind
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type, libclang
 from abistore.extract.headers.walk.declared import Walked
@@ -74,15 +71,13 @@ class Answer(NamedTuple):
     by_value: bool
 
 
-def with_abilities(
-    parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool
-) -> Walked:
+def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walked:
     """What a unit declares, with what programs can do with each class that is complete and that a text can name.
 
     A private class within another is asked as any other is. Nothing is known of a class that has no name, that does
     not complete or that has an error in what the compiler has to look at, nor of a template: its instances are classes.
     """
-    asked = list(_complete(walked, runtime=runtime))[:MOST_CLASSES] if reading.language == "c++" else []
+    asked = list(_complete(walked, runtime=runtime))[:MOST_CLASSES]
     if not asked:
         return walked
     first = _TEXT.count("\n") + 1
@@ -90,8 +85,7 @@ def with_abilities(
         f"template struct {_TEMPLATE}< ::{each} >;\nABISTORE_DERIVED({_DERIVED}{first + 2 * index}, ::{each})\n"
         for index, each in enumerate(name.spelling for name in asked)
     )
-    behind = parser.behind(reading, unit, _TEXT + "".join(lines))
-    answers = _Answers(behind, BEHIND).found()
+    answers = _Answers(behind.read(_TEXT + "".join(lines))).found()
     known = {name: found for index, name in enumerate(asked) if (found := answers.get(first + 2 * index)) is not None}
     return replace(
         walked, entries={name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
@@ -129,18 +123,18 @@ def _answered(shape: AnyShape, answer: Answer | None, *, padded: bool) -> AnySha
 class _Answers:
     """Reads what the compiler made of the text."""
 
-    def __init__(self, unit: clang.TranslationUnit, file: str) -> None:
+    def __init__(self, text: TextBehind) -> None:
         self._lib: LibClang = libclang()
-        self._top = self._lib.top(unit)
-        self._errors = clang.lines_with_errors(unit, file)
+        self._text = text
+        self._errors = text.lines_with_errors()
 
     def found(self) -> dict[int, Answer]:
         """The answers by the line of the question; the line behind it is that of the class that derives."""
         lib = self._lib
         asked, derived = dict[int, Type](), dict[int, Cursor]()
-        for each in self._top:
+        for each in lib.top(self._text.unit):
             if each.kind == kinds.STRUCT:
-                _, line, _ = lib.place(lib.getCursorLocation(each))
+                line = lib.place(lib.getCursorLocation(each))[1] - self._text.before
                 if line in self._errors:
                     continue
                 if lib.spelling(each) == _TEMPLATE:

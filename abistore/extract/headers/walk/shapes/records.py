@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from abistore.extract.headers.walk.shapes.nested import NestedCursors
 from abistore.extract.headers.walk.shapes.types import HeaderTypes
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.normal import normal_name
+from abistore.model.layout.tails import is_open_by_parts
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Base,
@@ -104,9 +106,15 @@ class RecordShapes:
         )
 
     def unnamed(self, cursor: Cursor) -> Record | Enum | None:
-        """The shape of a record or enum that is spelled out where it is used: the member there tells its access."""
+        """The shape of a record or enum that is spelled out where it is used: the member there tells its access.
+
+        Without a name it has no special members of its own.
+        """
         shape = self.enum(cursor) if cursor.kind == kinds.ENUM else self.of(cursor)
-        return shape if shape is None else replace(shape, access="public")
+        if not isinstance(shape, Record) or not self._cpp:
+            return shape if shape is None else replace(shape, access="public")
+        tail: Literal["closed"] | None = None if is_open_by_parts(shape) else "closed"
+        return replace(shape, access="public", passing="reference" if shape.virtuals else "value", tail=tail)
 
     # --- members --------------------------------------------------------------------------------------------------
 
