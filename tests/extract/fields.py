@@ -8,22 +8,24 @@ from pathlib import Path
 from typing import TypeAlias
 
 from abistore.extract.elf.container import PT_LOAD
+from abistore.extract.elf.symbols import PT_TLS
 from tests.extract.unfindable import Tables
 from tests.running import versioned
 
 SOURCE = """
 int table[4] = {4, 3, 2, 1};
-_Thread_local int local = 7;
-int norm(int a) { return a + local - 7; }
+_Thread_local int own = 7;
+int norm(int a) { return a + own - 7; }
 int puts(const char *text);
 int say(int a) { return a > 100 ? puts("x") : a; }
 """
-SCRIPT = "V1 { global: norm; table; say; local: *; };"
+SCRIPT = "V1 { global: norm; table; say; own; local: *; };"
 PROGRAM = """
 #include <stdio.h>
 extern int table[4];
+extern _Thread_local int own;
 int norm(int), say(int);
-int main(void) { printf("%d %d %d", norm(3), table[0], say(5)); }
+int main(void) { printf("%d %d %d %d", norm(3), table[0], say(5), own); }
 """
 """It has a copy of ``table``."""
 
@@ -83,15 +85,21 @@ def instead_of(tag: int) -> Field:
     return find
 
 
-def segment(number: int, offset: int) -> Field:
+def segment(number: int, offset: int, layout: str = "Q") -> Field:
     """A field of one of the loaded segments."""
 
     def find(tables: Tables) -> tuple[int, str]:
         loaded = [index for index, each in enumerate(tables.elf.segments) if each.type == PT_LOAD]
         (table,) = struct.unpack("<Q", tables.elf.read_at(0x20, 8))
-        return table + 56 * loaded[number] + offset, "Q"
+        return table + 56 * loaded[number] + offset, layout
 
     return find
+
+
+def thread_segment(tables: Tables) -> tuple[int, str]:
+    """The type of the segment of thread-local variables."""
+    (table,) = struct.unpack("<Q", tables.elf.read_at(0x20, 8))
+    return table + 56 * next(at for at, each in enumerate(tables.elf.segments) if each.type == PT_TLS), "I"
 
 
 def record(section: str, offset: int = 0) -> Field:

@@ -22,6 +22,7 @@ from tests.extract.fields import (
     of_symbol,
     record,
     segment,
+    thread_segment,
     version_of,
     with_field,
 )
@@ -43,6 +44,7 @@ REFUSED: dict[str, tuple[Field, int]] = {
     "DT_VERSYM": (instead_of(DT_VERSYM), DT_DEBUG),
     "vd_version": (record(".gnu.version_d"), 2),
     "vn_version": (record(".gnu.version_r"), 2),
+    "vd_version of the second record": (record(".gnu.version_d", 28), 2),
 }
 """The file is not loaded at all."""
 
@@ -56,6 +58,12 @@ BROKEN: dict[str, tuple[Field, int]] = {
     "absolute function": (of_symbol("norm", 6, "H"), 0xFFF1),
     "absolute variable": (of_symbol("table", 6, "H"), 0xFFF1),
     "function beyond the file": (of_symbol("norm", 8, "Q"), 0x900000),
+    "function in data": (of_symbol("norm", 8, "Q"), 0x4000),
+    "function in a segment that is not executable": (segment(1, 4, "I"), 4),
+    "data in a segment that cannot be read": (segment(3, 4, "I"), 0),
+    "symbol of a type of processors": (of_symbol("norm", 4, "B"), 0x1D),
+    "thread-local variable beyond its segment": (of_symbol("own", 8, "Q"), 0x1000),
+    "thread-local variable without a segment": (thread_segment, 0),
     "data without a size": (of_symbol("table", 16, "Q"), 0),
     "no hash table": (instead_of(DT_GNU_HASH), DT_DEBUG),
 }
@@ -89,7 +97,7 @@ def test_a_program_does_what_the_table_says(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "program"
     folder.mkdir()
     program = linked(PROGRAM, library(), folder, *NO_PIE)
-    assert (run(program, with_field(*ALL[name], tmp_path)) == (0, "3 4 5")) is (name in HARMLESS)
+    assert (run(program, with_field(*ALL[name], tmp_path)) == (0, "3 4 5 7")) is (name in HARMLESS)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -27,6 +27,9 @@ from abistore.extract.elf.machines import EM_ARM, EM_MIPS
 CURRENT: Final = 1
 """EV_CURRENT, and the only version of the records of symbol versions."""
 
+MOST_RECORDS: Final = 0x7FFF
+"""An index of a version has 15 bits."""
+
 SYSV, GNU = 0, 3
 MOST_ABI: Final = {SYSV: 0, GNU: 3}
 """The highest EI_ABIVERSION for each OS ABI of Linux."""
@@ -50,12 +53,22 @@ def refusals(dynamic: DynamicSection) -> Iterator[str]:
 def _versions(dynamic: DynamicSection) -> Iterator[str]:
     if DT_VERSYM not in dynamic.values and (DT_VERDEF in dynamic.values or DT_VERNEED in dynamic.values):
         yield "DT_VERSYM is missing beside a table of versions"
-    for tag, count, name in ((DT_VERDEF, DT_VERDEFNUM, "Verdef"), (DT_VERNEED, DT_VERNEEDNUM, "Verneed")):
-        address = dynamic.get(tag)
-        if address is not None and dynamic.get(count):
-            (version,) = struct.unpack(f"{dynamic.elf.order}H", dynamic.elf.at_address(address, 2))
-            if version != CURRENT:
-                yield f"{name} of version {version}"
+    for tag, count, name, step in ((DT_VERDEF, DT_VERDEFNUM, "Verdef", 16), (DT_VERNEED, DT_VERNEEDNUM, "Verneed", 12)):
+        address, number = dynamic.get(tag), dynamic.get(count)
+        if address is not None and number:
+            others = {each for each in _record_versions(dynamic, address, number, step) if each != CURRENT}
+            yield from (f"{name} of version {each}" for each in others)
+
+
+def _record_versions(dynamic: DynamicSection, address: int, number: int, step: int) -> Iterator[int]:
+    """The version of each record; ``step`` is where a record says how far the next one is."""
+    record = struct.Struct(f"{dynamic.elf.order}H{step - 2}xI")
+    for _ in range(min(number, MOST_RECORDS)):
+        version, further = record.unpack(dynamic.elf.at_address(address, record.size))
+        yield version
+        if not further:
+            return
+        address += further
 
 
 def _header(elf: ElfFile) -> Iterator[str]:

@@ -26,16 +26,17 @@ from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, el
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
-PF_X = 1
+PF_X, PF_W, PF_R, PT_TLS = 1, 2, 4, 7
 
-NOTYPE, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 2, 6, 10, 13
-BINDING_TYPES: Final = frozenset({NOTYPE, 1, FUNCTION, 5, TLS, IFUNC, ARM_THUMB})
-"""Linkers bind to symbols of these types: not to those of sections and files."""
+NOTYPE, OBJECT, FUNCTION, TLS, IFUNC, ARM_THUMB = 0, 1, 2, 6, 10, 13
+MOST_TYPES = 16
 
 Kind = Literal["function", "variable"]
 FoundExport: TypeAlias = "tuple[DynamicSymbol, Name, Symbol]"
 
-_TYPES: dict[int, SymbolType] = {1: "object", FUNCTION: "function", 5: "common", TLS: "tls", IFUNC: "ifunc"}
+_TYPES: dict[int, SymbolType] = {OBJECT: "object", FUNCTION: "function", 5: "common", TLS: "tls", IFUNC: "ifunc"}
+"""The types that linkers bind to, beside none: not those of sections and files."""
+
 _BINDINGS: dict[int, Binding] = {1: "global", 2: "weak", 10: "unique"}
 _VISIBILITIES: dict[int, Visibility] = {0: "default", 3: "protected"}
 
@@ -153,12 +154,12 @@ def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: Symbo
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
     entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
     known: dict[tuple[object, ...], Symbol] = {}
-    memory = _memory(dynamic.elf)
+    memory = _Memory(dynamic.elf)
     for row in rows:
         binding, visibility = _BINDINGS.get(row.binding), _VISIBILITIES.get(row.visibility)
-        if row.section == SHN_UNDEF or binding is None or visibility is None or _is_passed_over(row):
+        if row.section == SHN_UNDEF or binding is None or visibility is None:
             continue
-        if not memory.start <= row.value <= memory.stop and row.section != SHN_ABS and row.type != TLS:
+        if _is_passed_over(row, types) or (row.value not in memory.largest[row.type] and not memory.holds(row)):
             continue
         if row.section == SHN_ABS and row.name in version_names:
             continue
@@ -183,13 +184,13 @@ def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: Symbo
         yield row, Name(kind, row.name), symbol
 
 
-def _is_passed_over(row: DynamicSymbol) -> bool:
+def _is_passed_over(row: DynamicSymbol, types: Container[int]) -> bool:
     """Whether the dynamic linker looks on in the next library: no place in memory, or a type that does not bind.
 
     Compilers of Rust keep what they tell each other in a section that is not loaded, under an exported name.
     """
     nowhere = not row.value and row.section != SHN_ABS and row.type != TLS
-    return nowhere or row.type not in BINDING_TYPES
+    return nowhere or (row.type != NOTYPE and row.type not in types)
 
 
 def _stored(symbol: Symbol, read_only: bool | None) -> Symbol:
@@ -204,13 +205,36 @@ def _marked(symbol: Symbol, empty: bool, absolute: bool) -> Symbol:
     return replace(symbol, elf=replace(symbol.elf or ElfSymbol(), empty=empty, absolute=absolute))
 
 
-def _memory(elf: ElfFile) -> range:
-    """The addresses from the first loaded segment to the last one."""
-    loaded = [each for each in elf.segments if each.type == PT_LOAD]
-    return range(
-        min((each.address for each in loaded), default=0),
-        max((each.address + each.memory_size for each in loaded), default=0),
-    )
+class _Memory:
+    """What the loader maps: a program that goes to a symbol elsewhere, or calls what is no code, does not go on.
+
+    ``largest`` has the range in which nearly all symbols of a type are: what is in it needs no further question.
+    """
+
+    def __init__(self, elf: ElfFile) -> None:
+        loaded = [each for each in elf.segments if each.type == PT_LOAD]
+        code = PF_R if elf.machine == EM_PPC64 else PF_X  # whose functions may be descriptors, which are data
+        self._code, self._data = (
+            [range(each.address, each.address + each.memory_size) for each in loaded if each.flags & flag]
+            for flag in (code, PF_R | PF_W)
+        )
+        of_type = {OBJECT: self._data, **dict.fromkeys((FUNCTION, IFUNC, ARM_THUMB), self._code)}
+        self.largest = [max(of_type.get(each, ()), key=len, default=range(0)) for each in range(MOST_TYPES)]
+        self._first = min((each.address for each in loaded), default=0)
+        self._last = max((each.address + each.memory_size for each in loaded), default=0)
+        self._of_thread = next((each.memory_size for each in elf.segments if each.type == PT_TLS), -1)
+
+    def holds(self, row: DynamicSymbol) -> bool:
+        """Whether there is memory of the kind that a symbol is of. A label may be the end of it."""
+        if row.section == SHN_ABS:
+            return True
+        if row.type == TLS:
+            return row.value <= self._of_thread
+        if row.type in (FUNCTION, IFUNC, ARM_THUMB):
+            return any(row.value in each for each in self._code)
+        if row.type == OBJECT and row.size:
+            return any(row.value in each for each in self._data)
+        return self._first <= row.value <= self._last
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
