@@ -202,7 +202,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "macro": ("a macro with parameters, or one that stands for no value", ("", "body", "own", "parameters")),
     "method": ("a member function", ("access",)),
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
-    "needed": ("a library that this one depends on", ("library", "symbol", "version")),
+    "needed": ("a library that this one depends on", ("filter", "library", "symbol", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
     "param": ("a parameter", ("array", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("inner_qualifier", "type", "value")),

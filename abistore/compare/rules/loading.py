@@ -15,6 +15,7 @@ from abistore.model.tables import Library, Symbol
 from abistore.model.words.elf_symbols import is_read_only
 
 INTERPRETER = "PT_INTERP "
+FILTERS = ("DT_FILTER ", "DT_AUXILIARY ")
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
@@ -102,6 +103,19 @@ def file_refusal_removed(library: Changed[Library]) -> Iterator[Note]:
     """
     if gone := set(library.old.on_elf.refusals) - set(library.new.on_elf.refusals):
         yield Note("the dynamic linker no longer refuses the file", ", ".join(sorted(gone)))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="added")
+def needed_filter_added(feature: Added[Feature]) -> Iterator[Note]:
+    """Another library's definitions come before those of this one (DT_FILTER, DT_AUXILIARY).
+
+    The dynamic linker looks in the other library first. Programs call what that one has, which was not compared, and
+    do not start where a filter's library is not installed.
+
+    Fix: link without ``-F`` and ``-f``, or compare the other library with the old release, and approve this.
+    """
+    if feature.new.name.startswith(FILTERS):
+        yield Note("the definitions of another library come first", None, feature.new.name)
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
