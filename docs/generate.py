@@ -201,6 +201,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "macho": ("what only Mach-O files tell", ("clients", "directive", "protection", "reexport", "system")),
     "macro": ("a macro with parameters, or one that stands for no value", ("", "body", "own", "parameters")),
     "method": ("a member function", ("access",)),
+    "mode": ("what headers show programs of one mode, as those built with NDEBUG", ("", "declaration", "source")),
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
     "needed": ("a library that this one depends on", ("filter", "library", "symbol", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),

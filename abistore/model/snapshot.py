@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from abistore.model.declared import Declared
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.names import SELF, Facet, Kind, Name
 from abistore.model.shapes import AnyShape, Opaque
 from abistore.model.tables import Library
 from abistore.urls import masked
@@ -198,6 +198,9 @@ INITIALIZERS: Final = "initializers"
 MACROS: Final = "macros"
 """Macros with parameters, and those that stand for no value."""
 
+MODES: Final = "modes"
+"""What headers show programs that are built in another mode is read where their conditions ask for it."""
+
 PACKING: Final = "packing"
 """Records say that they are packed where their members lie as if they were not."""
 
@@ -217,8 +220,8 @@ LAYOUTS_IN_CODE: Final = "layouts-in-code"
 """Code in headers says of which types it has objects, and which members it uses; macros say what they name."""
 
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, PACKING, REFUSALS),
-    *(TEMPLATE_BASES, TYPES_IN_BODIES, UNTAKEN, USES_OF_TEMPLATES),
+    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, MODES, PACKING),
+    *(REFUSALS, TEMPLATE_BASES, TYPES_IN_BODIES, UNTAKEN, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 
@@ -227,7 +230,8 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A condition of public headers that asks for macros which these do not define: ``#if WIDE > 1``.
 
     ``held`` tells how it was answered in ``files``. ``own`` is a digest of the library's macros that it asks for, too;
-    ``outside`` are macros that neither the library nor the system defines: ``WIDE=2``.
+    ``outside`` are macros that neither the library nor the system defines: ``WIDE=2``. ``unread`` is a digest of
+    the declarations that were passed over where the condition asks which compiler reads it.
     """
 
     text: str
@@ -235,6 +239,7 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     files: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     own: str = ""
     outside: tuple[str, ...] = ()
+    unread: str = ""
 
     @property
     def asked(self) -> tuple[str, str]:
@@ -250,6 +255,30 @@ class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     condition: str
     names: tuple[str, ...]
+
+
+class ModeEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one name is in a mode, by its kind and spelling; without ``shapes`` it is not declared there."""
+
+    kind: Kind
+    spelling: str
+    shapes: Variants = ()
+
+    @property
+    def name(self) -> Name:
+        """The name."""
+        return Name(self.kind, self.spelling)
+
+
+class HeadersMode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What headers show programs that are built in one mode (``NDEBUG``), where that differs from the reading of all.
+
+    ``entries`` are those that differ, sorted. ``failure`` is the first error where the headers do not parse.
+    """
+
+    name: str
+    entries: tuple[ModeEntry, ...] = ()
+    failure: str = ""
 
 
 class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -286,6 +315,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
     ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
     ``untaken`` are branches of public headers that were not read, sorted.
+    ``modes`` are those in which programs see something else, as far as conditions ask for them, sorted by their names.
     """
 
     files: tuple[str, ...] = ()
@@ -302,6 +332,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     outlines: tuple[HeaderOutline, ...] = ()
     folders: tuple[HeaderFolder, ...] = ()
     untaken: tuple[UntakenBranch, ...] = ()
+    modes: tuple[HeadersMode, ...] = ()
 
 
 TWIN: Final = "another "

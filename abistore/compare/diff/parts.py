@@ -334,6 +334,17 @@ class InlineNamespace(msgspec.Struct, frozen=True):
     scope: str
 
 
+class InMode(msgspec.Struct, frozen=True):
+    """What programs of one ``mode`` meet of a declaration: its worst finding, with the ``value`` of one side."""
+
+    mode: str
+    impact: Impact
+    said: str
+    value: str | None
+    part: str = ""
+    affected: tuple[Name, ...] = ()
+
+
 class PublicHeader(msgspec.Struct, frozen=True):
     """A header that consumers include, by its name in the folder of headers."""
 

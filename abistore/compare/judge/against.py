@@ -15,6 +15,7 @@ from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.groups import FindingGroups
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
+from abistore.compare.judge.modes import judge_modes
 from abistore.compare.judge.whole import aligned_context, compared
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers, Watched
@@ -165,7 +166,7 @@ class JudgedAgainst:
         return context, AppliedRuling(context, self._meant)
 
     def _concluded(self, context: Context, facets: Collection[Facet]) -> Comparison:
-        library = judge_library(context, self._deltas.own).findings
+        library = (*judge_library(context, self._deltas.own).findings, *judge_modes(context).findings)
         ruling = AppliedRuling(context, self._meant)
         folded = fold(ruling.judge(library), RULES, context)
         ruling.used.update(*(group.used for group in self._groups))

@@ -10,6 +10,7 @@ from abistore.compare.judge.concluding import card, concluded, refuse_strangers
 from abistore.compare.judge.consequences import fold
 from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.judged import DeclarationJudge, joined, judge_library, library_deltas
+from abistore.compare.judge.modes import judge_modes
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.rule import RULES
 from abistore.compare.scopes.found import aligned
@@ -33,7 +34,7 @@ def compared(context: Context, by: Ruling | None) -> Comparison:
     deltas, declared = library_deltas(context), DeclarationJudge(context)
     names = {*deltas.exports, *(name for facet in declared.facets for name in context.differing[facet])}
     judged = {name: declared.judge(name, deltas.exports.get(name, ())) for name in sorted(names)}
-    found = joined([judge_library(context, deltas.own), *judged.values()])
+    found = joined([judge_library(context, deltas.own), judge_modes(context), *judged.values()])
     marked = ((name, each.marks) for name, each in judged.items())
     folded = fold(ruling.judge(found), RULES, context)
     return concluded(context, ruling, folded, worst_of(found), not_checked(context, declared.facets, marked))

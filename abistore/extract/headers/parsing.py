@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -104,6 +105,7 @@ class HeaderParser:
         self.public = lru_cache(None)(self._name)
         self._standard: Callable[[Reading], Precompiled | None] = lru_cache(None)(self._precompiled)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
+        self.readings: Sequence[Reading] = ()
 
     def _without_links(self, path: str) -> str:
         """A path as the system resolves it; each folder is looked at once."""
@@ -135,6 +137,7 @@ class HeaderParser:
 
         Raises :class:`HeaderError` where nothing parses.
         """
+        self.readings = readings
         best, before = self._parsed(readings[0]), None
         for reading in readings[1:]:
             bad = best.bad
@@ -261,6 +264,16 @@ class HeaderParser:
         """The headers of a unit again, with ``text`` behind them; without ``bodies`` those of functions are skipped."""
         return self._unit(reading, unit.headers, expected=unit.expected, bodies=bodies, after=unit.after, more=text)
 
+    def declared(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
+        """The headers of a unit in another reading; bodies of functions are passed over."""
+        return self._unit(reading, unit.headers, expected=unit.expected, bodies=False)
+
+    def alone(
+        self, reading: Reading, headers: Sequence[GivenHeader], without: Mapping[str, Iterable[str]]
+    ) -> HeaderUnit:
+        """Headers without these macros of others; bodies of functions are passed over."""
+        return self._unit(reading, headers, expected=True, bodies=False, without=without)
+
     def _lacking_files(self, reading: Reading, whole: HeaderUnit) -> dict[str, Sequence[HeaderFault]]:
         """The headers that include files which are not found, each with its errors, from one unit of them all.
 
@@ -281,8 +294,10 @@ class HeaderParser:
         bodies: bool = True,
         after: Path | None = None,
         more: str = "",
+        without: Mapping[str, Iterable[str]] = MappingProxyType({}),
     ) -> HeaderUnit:
-        text, arguments = umbrella(headers, expected=expected) + more, self.invocation.arguments(reading)
+        text = umbrella(headers, expected=expected, without=without) + more
+        arguments = self.invocation.arguments(reading)
         if after is not None:
             arguments += ["-include-pch", str(after)]
         replaced = {**self.invocation.toolchain.replaced, **self.invocation.edited}
@@ -295,7 +310,9 @@ class HeaderParser:
             )
         if self.invocation.toolchain.built_ins.declaring and _errs_in(unit, self.invocation.toolchain.replaced):
             self.invocation = self.invocation.with_types_alone()
-            return self._unit(reading, headers, expected=expected, bodies=bodies, after=after, more=more)
+            return self._unit(
+                reading, headers, expected=expected, bodies=bodies, after=after, more=more, without=without
+            )
         self._check_arguments(unit)
         files = list(clang.included_files(unit))
         self._check_confined(unit, files)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -29,10 +30,22 @@ _FOLDER = re.compile("-isystem|-iquote|-idirafter|-I")
 _MOST_PARENTS = 8
 
 
-def umbrella(headers: Iterable[GivenHeader], *, expected: bool = False) -> str:
-    """The text that includes ``headers`` in this order, after what some of them expect if that is wanted."""
+def umbrella(
+    headers: Iterable[GivenHeader],
+    *,
+    expected: bool = False,
+    without: Mapping[str, Iterable[str]] = MappingProxyType({}),
+) -> str:
+    """The text that includes ``headers`` in this order, after what some of them expect if that is wanted.
+
+    Each is included ``without`` the macros that are given for its name.
+    """
     lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in _EXPECTED] if expected else []
-    lines += [f"#include {_quoted(header.path)}" for header in headers]
+    for each in headers:
+        lines += [
+            *(f"#undef {macro}" for macro in sorted(without.get(each.name, ()))),
+            f"#include {_quoted(each.path)}",
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -55,7 +68,7 @@ class Invocation(msgspec.Struct, frozen=True):
     """How the umbrella is compiled, but for its language and standard.
 
     ``edited`` are files that are read from memory instead of from the disk. ``standard`` is what the
-    headers include of the C++ library.
+    headers include of the C++ library. ``mode`` are the arguments for programs that are built in another mode.
     """
 
     toolchain: HeaderToolchain
@@ -64,6 +77,7 @@ class Invocation(msgspec.Struct, frozen=True):
     folders: SearchedFolders
     edited: Mapping[str, str] = {}
     standard: StandardIncludes = StandardIncludes()
+    mode: tuple[str, ...] = ()
 
     @property
     def system_folders(self) -> tuple[Path, ...]:
@@ -83,6 +97,7 @@ class Invocation(msgspec.Struct, frozen=True):
             *self.flags.folders,
             *(f"-idirafter{folder}" for folder in self.folders.last),
             *self.options.clang_args,
+            *self.mode,
         ]
 
     def own_arguments(self, reading: Reading) -> list[str]:

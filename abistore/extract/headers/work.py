@@ -20,6 +20,7 @@ from abistore.extract.headers.made.instances import with_instances
 from abistore.extract.headers.made.probe import with_abilities
 from abistore.extract.headers.made.refused import with_refused
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
+from abistore.extract.headers.modes import HeaderModes
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.outlines import outlines
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders, hint_of, with_missing_macros
@@ -33,7 +34,7 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
-from abistore.extract.headers.walk.written.conditions import asked_conditions, untaken_branches
+from abistore.extract.headers.walk.written.conditions import asked, untaken_branches
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.declared import Declared
@@ -92,7 +93,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
         weakened(with_inline(evidence, walked.inline_namespaces), walked.refused),
-        _read(parser, parsed, unread or (), walked),
+        _read(parser, parsed, unread or (), walked, runtime=request.runtime),
     )
 
 
@@ -231,9 +232,16 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) 
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 
-def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], walked: Walked) -> HeadersRead:
+def _read(
+    parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], walked: Walked, *, runtime: bool
+) -> HeadersRead:
     given, invocation = parser.given, parser.invocation
     options = invocation.options
+    asks = asked(
+        [each.unit for each in parsed.units],
+        lambda path: parser.public(path) or parser.beside(path, system=True),
+        invocation.arguments(parsed.reading),
+    )
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
     read = (
         (parser.texts.beginning_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
@@ -253,11 +261,7 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], 
         reader=f"libclang {clang.version()}",
         unasked=tuple(_spelled("--define", unasked(macros, read))),
         facts=LATER_FACTS,
-        conditions=asked_conditions(
-            [each.unit for each in parsed.units],
-            lambda path: parser.public(path) or parser.beside(path, system=True),
-            invocation.arguments(parsed.reading),
-        ),
+        conditions=asks.conditions,
         unread=tuple(sorted(unread)),
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
         outlines=outlines(parser, parsed, walked),
@@ -265,6 +269,7 @@ def _read(parser: HeaderParser, parsed: ParsedHeaders, unread: Collection[str], 
         untaken=untaken_branches(
             [each.unit for each in parsed.units], parser.public, invocation.arguments(parsed.reading)
         ),
+        modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import INCLUDES, MACROS, TEMPLATE_BASES, HeadersRead
+from abistore.model.snapshot import INCLUDES, MACROS, MODES, TEMPLATE_BASES, HeadersRead
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
@@ -23,9 +23,21 @@ def unread(context: Context) -> Iterator[NotChecked]:
     for fact, words in PASSED_OVER.items():
         passing = [_passes_over(side, fact) for side in (context.old, context.new)]
         if passing[0] != passing[1]:
-            what = f"its headers were read by a version that passed over {words}"
-            hint = "store the release anew, with its headers, to have these compared"
-            yield NotChecked("source", "old" if passing[0] else "new", NOT_RECORDED, what, hint)
+            yield _unrecorded(passing[0], f"its headers were read by a version that passed over {words}")
+    passing = [_passes_over(side, MODES) for side in (context.old, context.new)]
+    if passing[0] != passing[1] and (modes := _modes((context.old, context.new)[passing[0]])):
+        what = f"its headers were read in one mode only, and the other side shows programs something else in {modes}"
+        yield _unrecorded(passing[0], what)
+
+
+def _unrecorded(is_old: bool, what: str) -> NotChecked:
+    hint = "store the release anew, with its headers, to have these compared"
+    return NotChecked("source", "old" if is_old else "new", NOT_RECORDED, what, hint)
+
+
+def _modes(side: SideFacts) -> str:
+    read = side.snapshot.provenance.headers
+    return ", ".join(each.name for each in read.modes) if isinstance(read, HeadersRead) else ""
 
 
 def tell(context: Context, fact: str) -> bool:

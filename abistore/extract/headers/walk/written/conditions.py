@@ -11,6 +11,7 @@ import msgspec
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
+from abistore.extract.headers.walk.clang.inclusions import directives
 from abistore.extract.headers.walk.written.tokens import SourceText, digest, spelled
 from abistore.model.snapshot import AskedCondition, UntakenBranch
 
@@ -32,8 +33,16 @@ _JOINED: Final = re.compile(rb"\\\r?\n")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _NO_MACROS: Final = frozenset({"defined", "true", "false", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
 _LANGUAGE: Final = re.compile(r"#(?:if|elif)(?:n?def | ?!? ?defined ?\(? ?)__cplusplus\)?")
-_LINKAGE: Final = re.compile(rb'[\s\\]*(?:extern\s*"C"\s*\{|\})?[\s\\]*')
+_LINKAGE: Final = re.compile(
+    rb'(?:[\s\\]*(?:extern\s*"C"\s*\{|\}'
+    rb'|\#[ \t]*define[ \t]+\w+(?:[ \t]+(?:extern(?:[ \t]*"C")?)?[ \t]*[{}]?)?[ \t]*(?=\n)))*[\s\\]*'
+)
 """What makes no other declaration for one language than for the other."""
+
+_DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
+_DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+_COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER)\w*")
+"""Macros by which headers ask which compiler reads them, or which version of it."""
 
 _ABSENT: Final = re.compile(r"#if(?:ndef | ?! ?defined ?\(? ?)(?P<name>\w+)\)?")
 """The beginning of a guard, and of a default: what is not defined yet is defined then."""
@@ -47,15 +56,37 @@ class _Macro(NamedTuple):
     own: bool
     outside: bool
     value: str
+    file: int = 0
 
 
 class _Directive(NamedTuple):
-    """A directive, its line, and whether it has no part, or one that every language reads alike."""
+    """A directive, its line, the text up to the next one, and whether all languages read all of its branches alike."""
 
     line: int
     word: str
     text: str
-    idle: bool
+    part: bytes
+    idle: bool = False
+
+
+class _Answer(NamedTuple):
+    """A condition that was asked, whether it held, and the text that was passed over for it, or for one before it."""
+
+    directive: _Directive
+    held: bool
+    passed: list[bytes]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the headers of a library asked for.
+
+    ``conditions`` ask for macros that they do not define themselves, which are the ``macros``. ``borrowed`` are, by
+    header, the macros that it asks for and that other headers of the library define which it does not include.
+    """
+
+    conditions: tuple[AskedCondition, ...]
+    macros: frozenset[str]
+    borrowed: Mapping[str, frozenset[str]]
 
 
 class _Passed(NamedTuple):
@@ -78,24 +109,33 @@ def untaken_branches(units: Iterable[Any], public: Own, arguments: Sequence[str]
     ``units`` were parsed with ``arguments``.
     """
     found: dict[str, set[str]] = {}
-    given = {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
     for unit in units:
-        for condition, words in _UnitConditions(unit, public, given).untaken():
+        for condition, words in _UnitConditions(unit, public, _given(arguments)).untaken():
             found.setdefault(condition, set()).update(words)
     return tuple(UntakenBranch(text, tuple(sorted(found[text]))) for text in sorted(found) if found[text])
 
 
-def asked_conditions(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> tuple[AskedCondition, ...]:
-    """The conditions of a library's headers that ask for macros which these headers do not define themselves.
+def asked(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> Asked:
+    """What a library's headers ask for in their conditions.
 
     ``units`` were parsed with ``arguments``. A condition that the preprocessor never came to is none.
     """
     found: dict[AskedCondition, set[str]] = {}
-    given = {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
+    macros, borrowed = set[str](), dict[str, set[str]]()
     for unit in units:
-        for each in _UnitConditions(unit, own, given).found():
+        conditions = _UnitConditions(unit, own, _given(arguments))
+        for each, others in conditions.found():
             found.setdefault(msgspec.structs.replace(each, files=()), set()).update(each.files)
-    return tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
+            macros |= others
+        for file, words in conditions.borrowed():
+            borrowed.setdefault(file, set()).update(words)
+    told = tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
+    return Asked(told, frozenset(macros), {file: frozenset(words) for file, words in borrowed.items()})
+
+
+def _given(arguments: Sequence[str]) -> dict[str, str]:
+    """The macros that arguments define."""
+    return {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
 
 
 class _UnitConditions:
@@ -109,41 +149,60 @@ class _UnitConditions:
         self._own = own
         self._given = given
         self._names: dict[int, str | None] = {}
+        self._raw = unit
         self._macros: Mapping[str, _Macro] = {}
+        self._passed = _passed_over(self._lib, self._unit)
+        self._directives = {file: list(_directives(self._text.file(file))) for file in self._files()}
+        named = {word for each in self._directives.values() for one in each for word in _words(one.text)}
+        self._macros = self._defined(named)
+        self._answers = [
+            (file, answer)
+            for file, each in self._directives.items()
+            for answer in _answers(each, self._passed.get(file, NOTHING), self._is_guard)
+            if not answer.directive.idle
+        ]
 
-    def found(self) -> Iterator[AskedCondition]:
-        """Each condition with the header that it stands in."""
-        passed = _passed_over(self._lib, self._unit)
-        asked = {file: list(_directives(self._text.file(file))) for file in self._files()}
-        self._macros = self._defined({word for each in asked.values() for one in each for word in _words(one.text)})
-        for file, directives in asked.items():
-            for one, held in _answers(directives, passed.get(file, NOTHING), self._is_guard):
-                condition = None if one.idle else self._condition(one.text, file, held=held)
-                if condition is not None:
-                    yield condition
+    def found(self) -> Iterator[tuple[AskedCondition, set[str]]]:
+        """Each condition with the header that it stands in, and the macros that it asks others for."""
+        for file, answer in self._answers:
+            if others := self._asked_of_others(answer.directive.text):
+                yield self._condition(answer, file, others), others
+
+    def borrowed(self) -> Iterator[tuple[str, set[str]]]:
+        """The headers that ask for what others define which they do not include, with these macros."""
+        includes: dict[int, set[int]] = {}
+        for by, _, file in directives(self._raw):
+            includes.setdefault(by, set()).add(file)
+        closures = {file: _closure(file, includes) for file in {file for file, _ in self._answers}}
+        for file, answer in self._answers:
+            if self._is_default(answer.directive):
+                continue
+            reached = self._reached(answer.directive.text)
+            own = {name for name in reached if name in self._macros and self._macros[name].own}
+            if words := {name for name in own if self._macros[name].file not in closures[file]}:
+                yield self._name(file) or "", words
 
     def untaken(self) -> Iterator[tuple[str, Collection[str]]]:
         """What is asked before each text that was passed over, with the words in that."""
-        passed = _passed_over(self._lib, self._unit)
-        files = [file for file in self._files() if file in passed]
-        asked = {file: list(_directives(self._text.file(file))) for file in files}
-        self._macros = self._defined({word for each in asked.values() for one in each for word in _words(one.text)})
-        defaults = {match["name"] for each in asked.values() for one in each if (match := _ABSENT.fullmatch(one.text))}
-        for file, directives in asked.items():
-            chains = dict(_chains(directives))
+        read = [one.text for each in self._directives.values() for one in each]
+        defaults = {match["name"] for text in read if (match := _ABSENT.fullmatch(text))}
+        for file, asked in self._directives.items():
+            chains = dict(_chains(asked))
             lines = _APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
-            for begin, end in passed[file].ranges.items():
+            for begin, end in self._passed.get(file, NOTHING).ranges.items():
                 texts = chains.get(begin, ())
-                if any(self._is_for_others(text, file, defaults) for text in texts):
+                if any(self._asked_of_others(text) or self._has_default(text, defaults) for text in texts):
                     text = "\n".join(each for each in lines[begin : end - 1] if not each.lstrip().startswith("#"))
                     yield texts[-1], set(_WORD.findall(text))
 
-    def _is_for_others(self, text: str, file: int, defaults: Collection[str]) -> bool:
-        """Whether programs can answer a condition: by a macro that headers do not define, or of which they have a
-        default (``#ifndef FOO_API``, and a value for it).
-        """
-        if self._condition(text, file, held=False) is not None:
-            return True
+    def _asked_of_others(self, text: str) -> set[str]:
+        """The macros of a condition that the library's headers do not define; none in a guard."""
+        if self._is_guard(text):
+            return set()
+        return {name for name in self._reached(text) if name not in self._macros or not self._macros[name].own}
+
+    def _has_default(self, text: str, defaults: Collection[str]) -> bool:
+        """Whether programs may define a macro of a condition first: ``#ifndef FOO_API``, and a value for it."""
         own = (name for name in self._reached(text) if name in defaults and not self._is_guard(text))
         return any(name in self._macros and self._macros[name].value for name in own)
 
@@ -177,28 +236,32 @@ class _UnitConditions:
             return _Macro(False, name in self._given, self._given.get(name, ""))
         own = self._name(file) is not None
         value = spelled(self._text.of(cursor)[len(name.encode()) :])
-        return _Macro(own, not own and not self._lib.Location_isInSystemHeader(location), value)
+        return _Macro(own, not own and not self._lib.Location_isInSystemHeader(location), value, file)
 
     def _is_guard(self, text: str) -> bool:
         absent = _ABSENT.fullmatch(text)
         macro = self._macros.get(absent["name"]) if absent else None
         return macro is not None and macro.own
 
-    def _condition(self, text: str, file: int, *, held: bool) -> AskedCondition | None:
-        """The condition; ``None`` where the library's headers decide it alone."""
-        reached = self._reached(text)
-        own = sorted(name for name in reached if name in self._macros and self._macros[name].own)
-        others = sorted(reached.difference(own))
-        if not others or self._is_guard(text):
-            return None
+    def _is_default(self, directive: _Directive) -> bool:
+        """Whether it defines a macro as the other header does, which came first."""
+        absent, defined = _ABSENT.fullmatch(directive.text), _DEFINED.fullmatch(directive.part)
+        if absent is None or defined is None or defined["name"].decode() != absent["name"]:
+            return False
+        macro = self._macros.get(absent["name"])
+        return macro is not None and macro.value == spelled(defined["value"])
+
+    def _condition(self, answer: _Answer, file: int, others: set[str]) -> AskedCondition:
+        own = sorted(self._reached(answer.directive.text) - others)
         decided = "\n".join(f"{name} {self._macros[name].value}" for name in own)
-        outside = [name for name in others if name in self._macros and self._macros[name].outside]
+        outside = [name for name in sorted(others) if name in self._macros and self._macros[name].outside]
         return AskedCondition(
-            text,
-            held,
+            answer.directive.text,
+            answer.held,
             (self._name(file) or "",),
             own=digest(decided.encode(errors="replace")) if own else "",
             outside=tuple(f"{name}={self._macros[name].value}" for name in outside),
+            unread=_declaring(answer.passed) if any(map(_COMPILER.fullmatch, others)) else "",
         )
 
     def _reached(self, text: str) -> set[str]:
@@ -236,14 +299,31 @@ def _directives(text: bytes) -> Iterator[_Directive]:
     plain = _APART.sub(_blanked, text)
     line, place = 1, 0
     found = list(_DIRECTIVE.finditer(plain))
+    read: list[_Directive] = []
     for match, after in zip_longest(found, found[1:]):
         line += plain.count(b"\n", place, match.start("word"))
         place = match.start("word")
         word = match["word"].decode()
         said = f"#{word} {spelled(_JOINED.sub(b' ', match['asked']))}".rstrip()
-        part = plain[match.end() : after.start() if after else len(plain)]
-        idle = _LANGUAGE.fullmatch(said) is not None and _LINKAGE.fullmatch(part) is not None
-        yield _Directive(line, word, said, idle)
+        read.append(_Directive(line, word, said, plain[match.end() : after.start() if after else len(plain)]))
+    idle = _idle(read)
+    return (one._replace(idle=number in idle) for number, one in enumerate(read))
+
+
+def _idle(directives: Sequence[_Directive]) -> set[int]:
+    """Those that ask for the language alone, in no branch of which anything stands but linkage."""
+    found, chains = set[int](), list[list[int]]()
+    for number, one in enumerate(directives):
+        if one.word.startswith("if"):
+            chains.append([number])
+        elif chains and one.word != "endif":
+            chains[-1].append(number)
+        elif chains:
+            chain = [directives[each] for each in chains.pop()]
+            parts = all(_LINKAGE.fullmatch(each.part) for each in chain)
+            if parts and all(_LANGUAGE.fullmatch(each.text) or each.word == "else" for each in chain):
+                found.update(range(number - len(chain), number))
+    return found
 
 
 def _chains(directives: Iterable[_Directive]) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -273,30 +353,48 @@ def _blanked(match: re.Match[bytes]) -> bytes:
     return found if found[:1] != b"/" else b" " + b"\\\n" * found.count(b"\n")
 
 
-def _answers(
-    directives: Iterable[_Directive], passed: _Passed, is_guard: Callable[[str], bool]
-) -> Iterator[tuple[_Directive, bool]]:
-    """Each condition that was asked, and whether it held.
+def _declaring(passed: Sequence[bytes]) -> str:
+    """A digest of text that was passed over, where it declares something; else empty."""
+    text = b" ".join(_DIRECTIVES.sub(b" ", each) for each in passed)
+    return digest(spelled(text).encode(errors="replace")) if b";" in text else ""
+
+
+def _closure(file: int, includes: Mapping[int, set[int]]) -> set[int]:
+    """A file, and all that it includes."""
+    found, pending = {file}, [file]
+    while pending:
+        fresh = includes.get(pending.pop(), set()) - found
+        found |= fresh
+        pending += fresh
+    return found
+
+
+def _answers(directives: Iterable[_Directive], passed: _Passed, is_guard: Callable[[str], bool]) -> Iterator[_Answer]:
+    """Each condition that was asked, whether it held, and what was passed over for it.
 
     A guard held when the file was read for the first time, and is no reason to pass over the file.
     """
-    around: list[tuple[bool, bool]] = []  # of each: whether it stands in text that is read, and whether a part of it is
+    around: list[tuple[bool, bool, list[bytes]]] = []  # whether it is read, whether a part is, what is passed over
+    found: list[_Answer] = []
     reading = True
     for one in directives:
         line, word = one.line, one.word
         if word.startswith("if"):
             held = reading and (line not in passed.ranges or is_guard(one.text))
+            around.append((reading, held, [] if reading or not around else around[-1][2]))
             if reading:
-                yield one, held
-            around.append((reading, held))
+                found.append(_Answer(one, held, around[-1][2]))
             reading = held
         elif not around:
-            return  # no text of a header that parses
+            break  # no text of a header that parses
         elif word == "endif":
-            reading, _ = around.pop()
+            reading = around.pop()[0]
         else:
-            outer, taken = around[-1]
+            outer, taken, over = around[-1]
             reading = outer and not taken and (word == "else" or line in passed.ends)
             if outer and not taken and word != "else":
-                yield one, reading
-            around[-1] = outer, taken or reading
+                found.append(_Answer(one, reading, over))
+            around[-1] = outer, taken or reading, over
+        if not reading and around:
+            around[-1][2].append(one.part)
+    return iter(found)

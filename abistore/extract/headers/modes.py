@@ -1,0 +1,211 @@
+"""What headers show programs that are built in another mode than the one in which all of them are read.
+
+A mode is read only where a condition of the headers asks for it: ``NDEBUG``, the other language, optimisation. So is a
+header by itself, where it asks for a macro that other headers define and that it does not include.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from abistore.extract.headers import clang
+from abistore.extract.headers.given import GivenHeader
+from abistore.extract.headers.language import STANDARDS, Reading
+from abistore.extract.headers.options import Language
+from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders
+from abistore.extract.headers.walk.declared import Walked, declarations
+from abistore.extract.headers.walk.written.conditions import Asked
+from abistore.model.cpp_names.declarators import spell
+from abistore.model.declared import Declared
+from abistore.model.names import Name, by_name
+from abistore.model.shapes import AnyShape, Enum, Function, Record
+from abistore.model.snapshot import HeadersMode, Location, ModeEntry, Variants
+
+ALONE: Final = "header alone"
+OTHER: Final[Mapping[Language, tuple[Language, str]]] = {"c": ("c++", "C++"), "c++": ("c", "C")}
+"""The other language, and what its mode is called."""
+
+MOST_ALONE: Final = 4
+"""How many headers are read one by one, where they do not parse in one text."""
+
+
+class _Switch(NamedTuple):
+    """A mode that macros tell; the first of them is defined where ordinary programs ask for it by ``arguments``."""
+
+    name: str
+    macros: frozenset[str]
+    arguments: tuple[str, ...]
+
+
+SWITCHES: Final = (
+    _Switch("NDEBUG", frozenset({"NDEBUG"}), ("-DNDEBUG",)),
+    _Switch("DEBUG", frozenset({"DEBUG", "_DEBUG"}), ("-DDEBUG", "-D_DEBUG")),
+    _Switch("-O2", frozenset({"__OPTIMIZE__", "__NO_INLINE__"}), ("-O2",)),
+    _Switch("_FORTIFY_SOURCE", frozenset({"_FORTIFY_SOURCE", "__USE_FORTIFY_LEVEL"}), ("-D_FORTIFY_SOURCE=2", "-O2")),
+    _Switch("_GNU_SOURCE", frozenset({"_GNU_SOURCE", "__USE_GNU"}), ("-D_GNU_SOURCE",)),
+    _Switch("_FILE_OFFSET_BITS", frozenset({"_FILE_OFFSET_BITS", "__USE_FILE_OFFSET64"}), ("-D_FILE_OFFSET_BITS=64",)),
+    _Switch("-pthread", frozenset({"_REENTRANT"}), ("-pthread", "-D_REENTRANT")),
+    _Switch("-fno-exceptions", frozenset({"__EXCEPTIONS", "__cpp_exceptions"}), ("-fno-exceptions",)),
+    _Switch("-fno-rtti", frozenset({"__GXX_RTTI", "__cpp_rtti"}), ("-fno-rtti",)),
+    _Switch("-funsigned-char", frozenset({"__CHAR_UNSIGNED__"}), ("-funsigned-char",)),
+)
+"""What ordinary programs differ in."""
+
+
+class _Seen(NamedTuple):
+    """What headers show in one mode, where, and the first error in their own text that the reading of all has not."""
+
+    entries: Mapping[Name, Variants]
+    locations: Mapping[Name, Location]
+    failure: str
+
+
+class HeaderModes:
+    """Reads headers again, mode by mode, and compares what they declare with the reading of all."""
+
+    def __init__(self, parser: HeaderParser, parsed: ParsedHeaders, walked: Walked, *, runtime: bool) -> None:
+        self._parser = parser
+        self._parsed = parsed
+        self._walked = walked
+        self._runtime = runtime
+
+    def read(self, asked: Asked) -> tuple[HeadersMode, ...]:
+        """The modes in which programs see something else, by their names."""
+        found = [*self._switched(asked.macros), *self._other_language(asked.macros), *self._alone(asked.borrowed)]
+        return tuple(sorted((each for each in found if each.entries or each.failure), key=lambda each: each.name))
+
+    def _switched(self, macros: frozenset[str]) -> Iterator[HeadersMode]:
+        arguments = self._parser.invocation.arguments(self._parsed.reading)
+        for switch in SWITCHES:
+            if macros.isdisjoint(switch.macros):
+                continue
+            defined = [each for each in switch.macros if _is_defined(each, arguments)]
+            extra = [f"-U{each}" for each in sorted(defined)] if defined else switch.arguments
+            name = f"without {switch.name}" if defined else switch.name
+            seen = self._seen(self._parsed.reading, tuple(extra))
+            yield HeadersMode(name, tuple(self._differing(seen)), seen.failure)
+
+    def _other_language(self, macros: frozenset[str]) -> Iterator[HeadersMode]:
+        """What programs of the other language see. Headers that only C++ reads have no other one."""
+        own = self._parsed.reading.language
+        readable = own == "c" or any(each.language == "c" for each in self._parser.readings)
+        if "__cplusplus" in macros and readable:
+            language, name = OTHER[own]
+            seen = self._seen(Reading(language, STANDARDS[language][0]), ())
+            yield HeadersMode(name, tuple(self._differing(seen, same_language=False)), seen.failure)
+
+    def _alone(self, borrowed: Mapping[str, frozenset[str]]) -> Iterator[HeadersMode]:
+        """What programs see that include a header without those others whose macros it asks for."""
+        headers = [each for each in self._parser.given.headers if each.name in borrowed]
+        if not headers:
+            return
+        reading, parser = self._parsed.reading, self._parser
+        units = [parser.alone(reading, headers, borrowed)]
+        if units[0].faulty and len(headers) > 1:
+            units = [parser.alone(reading, [each], borrowed) for each in headers[:MOST_ALONE]]
+        refused = [_refusal(unit, headers, parser) for unit in units]
+        seen = self._walk([unit for unit in units if not unit.faulty], reading, "")
+        names = {each.name for unit in units if not unit.faulty for each in unit.headers}
+        failure = next(filter(None, refused), "")
+        yield HeadersMode(ALONE, tuple(self._differing(seen, files=names)), failure)
+
+    def _seen(self, reading: Reading, extra: tuple[str, ...]) -> _Seen:
+        invocation = replace(self._parser.invocation, mode=extra)
+        parser = HeaderParser(self._parser.given, invocation, self._parser.texts)
+        units = [parser.declared(reading, each) for each in self._parsed.units]
+        known = {fault.said for each in self._parsed.units for fault in each.faults}
+        errors = [fault.said for unit in units for fault in unit.faults if fault.own and fault.said not in known]
+        return self._walk([] if errors else units, reading, errors[0] if errors else "")
+
+    def _walk(self, units: Iterable[HeaderUnit], reading: Reading, failure: str) -> _Seen:
+        entries: dict[Name, Variants] = {}
+        locations: dict[Name, Location] = {}
+        for unit in units:
+            walked = declarations(unit.unit, self._parser, cpp=reading.language == "c++", runtime=self._runtime)
+            entries = {**walked.entries, **entries}
+            locations = {**walked.locations, **locations}
+        return _Seen(entries, locations, failure)
+
+    def _differing(
+        self, seen: _Seen, *, same_language: bool = True, files: frozenset[str] | set[str] | None = None
+    ) -> Iterator[ModeEntry]:
+        """The declarations that a mode shows otherwise than the reading of all; none that was not read.
+
+        Those of ``files`` alone are missed. In another language functions may have other linker names.
+        """
+        if not seen.entries:
+            return
+        main = self._walked.entries
+        for name in sorted({*main, *seen.entries}, key=lambda name: by_name((name, ()))):
+            own, other = main.get(name, ()), seen.entries.get(name, ())
+            place = self._walked.locations.get(name)
+            if own and not other:
+                there = place is not None and (files is None or place.file in files)
+                if there and _is_linked(own) and (same_language or not _is_mangled_in(name, seen.entries)):
+                    yield ModeEntry(name.kind, name.spelling)
+            elif not own:
+                if same_language and _is_linked(other):
+                    yield ModeEntry(name.kind, name.spelling, other)
+            elif (shown := _shown(own, other, same_language=same_language)) != own:
+                yield ModeEntry(name.kind, name.spelling, shown)
+
+
+def _is_defined(macro: str, arguments: Sequence[str]) -> bool:
+    return any(each == f"-D{macro}" or each.startswith(f"-D{macro}=") for each in arguments)
+
+
+def _is_linked(shapes: Variants) -> bool:
+    """Whether a public declaration is more than text: no macro, constant or template."""
+    return any(isinstance(each, Declared) for each in shapes) and not all(isinstance(each, Declared) for each in shapes)
+
+
+def _is_mangled_in(name: Name, entries: Mapping[Name, Variants]) -> bool:
+    part = f"_Z{len(name.spelling)}{name.spelling}"
+    return any(each.spelling.startswith(part) for each in entries)
+
+
+def _shown(own: Variants, other: Variants, *, same_language: bool) -> Variants:
+    """The shapes that a mode shows, with what the text of all says."""
+    told = [each for each in own if isinstance(each, Declared)]
+    before = [each for each in own if not isinstance(each, Declared)]
+    after: list[AnyShape] = [each for each in other if not isinstance(each, Declared)]
+    if before == after or not before or not after:
+        return own
+    if not same_language and len(after) == len(before):
+        after = [_as_written(*pair) for pair in zip(before, after, strict=True)]
+    return own if after == before else (*told, *after)
+
+
+def _as_written(own: AnyShape, other: AnyShape) -> AnyShape:
+    """A shape of one language with what the headers write differently for the other one: members, values, parameters.
+
+    What the languages make different by themselves stays: an empty struct, and ``wchar_t``, a typedef in C alone.
+    """
+    match own, other:
+        case Record(), Record() if own.fields and other.fields and _laid(own) != _laid(other):
+            return replace(own, size=other.size, alignment=other.alignment, packed=other.packed, fields=other.fields)
+        case Enum(), Enum():
+            return replace(own, enumerators=other.enumerators)
+        case Function(), Function() if own.prototyped and _called(own) != _called(other):
+            return replace(own, result=other.result, parameters=other.parameters, variadic=other.variadic)
+    return own
+
+
+def _laid(record: Record) -> tuple[object, ...]:
+    fields = tuple((each.name, each.offset, each.bit_size, spell(each.type)) for each in record.fields)
+    return record.size, record.alignment, record.packed, fields
+
+
+def _called(function: Function) -> tuple[object, ...]:
+    return spell(function.result), tuple(map(spell, function.parameters)), function.variadic
+
+
+def _refusal(unit: HeaderUnit, headers: Sequence[GivenHeader], parser: HeaderParser) -> str:
+    """What a header says with ``#error`` that is included without the others."""
+    for error in clang.errors(unit.unit):
+        if error.text.lstrip().replace(" ", "").startswith("#error") and (name := parser.public(error.file)):
+            return f"{name}:{error.line}: {error.message}"
+    return ""
