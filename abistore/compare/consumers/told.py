@@ -19,9 +19,11 @@ from abistore.compare.consumers.headers.public_api import PublicApi
 from abistore.compare.reuse.carrying import Summaries, take_on
 from abistore.compare.types.mentions import NONE, Names, TypeUse, TypeUses
 from abistore.compare.types.type_side import TypeSide
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, last_component, scope
 from abistore.model.declared import Declared
-from abistore.model.mangling.symbols import CLASS_DATA
+from abistore.model.mangling.symbols import CLASS_DATA, is_mangled
 from abistore.model.names import Name, is_number
 from abistore.model.reach.graph import DECLARING, Mentions
 from abistore.model.references import references
@@ -111,6 +113,8 @@ class ToldConsumers(Consumers):
         found = Ownership(self._own, other).of(export, gone=gone)
         if found == "foreign" and self._api.declaration(export) is not None:
             return "inline"
+        if gone and found == "inline" and self._api.is_left_to_library(export):
+            return "instantiation"
         return found
 
     # types
@@ -182,8 +186,17 @@ class ToldConsumers(Consumers):
         """Whether the signatures in the headers leave ``type`` to the library, or no header defines it."""
         if self._api.definition(type) not in ("unmentioned", "hidden"):
             found = self._allocation.library_allocates(type) and (type in self._used or not self.offers(type))
+            found = found and not ("<" in type.spelling and type in self._constructed)
             return found and (self._api.complete or self._guessed.library_allocates(type))
         return self._api.complete or self._guessed.library_allocates(type)
+
+    @cached_property
+    def _constructed(self) -> Names:
+        """The instances of templates of which the library exports constructors: programs make objects with these."""
+        names = (name.spelling for name in self._own.exports.names.values() if name.kind == "function")
+        subjects = (entity(demangle(each)) for each in names if is_mangled(each) and "I" in each and "C1" in each)
+        owners = ((scope(each), last_component(each)) for each in subjects)
+        return frozenset(Name("record", owner) for owner, last in owners if last_component(owner) == last)
 
     def gets_arrays(self, type: Name) -> bool:
         """Whether functions that headers declare tell a number along with the ``type`` that they hand out."""
@@ -198,7 +211,8 @@ class ToldConsumers(Consumers):
 
     def hold(self, type: Name) -> bool:
         """Whether a public declaration uses ``type`` by value."""
-        return type in self._allocation.by_value or (not self._api.complete and self._guessed.hold(type))
+        held = type in self._allocation.by_value or ("<" in type.spelling and type in self._constructed)
+        return held or (not self._api.complete and self._guessed.hold(type))
 
     def hold_beyond_standard(self, type: Name) -> bool:
         """Whether a public declaration that is the library's own uses ``type`` by value."""

@@ -1,7 +1,8 @@
 """Which declarations the exports reach, and which exports reach a declaration.
 
 Mentions lead from one to the next, see :mod:`abistore.model.references`. An instance of a template that is only
-mentioned, or only declared, leads by pointer to what its name spells.
+mentioned, or only declared, leads by pointer to what its name spells; and beside headers an export that nothing
+describes to the instance of which it is a member.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.emitted import class_behind
+from abistore.model.cpp_names.qualified import entity, last_component, scope
+from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names import EXPORTS, SELF, Facet, Name
 from abistore.model.references import Reference, references, spelled_types
 from abistore.model.snapshot import Snapshot, Variants
 
@@ -64,6 +69,9 @@ class Reach:
             _join(self._mentioned(name), found.setdefault(name, {}))
         for name, variants in self._declared.get("source", {}).items():
             _join([references(shape, name) for shape in variants], found.setdefault(name, {}))
+        for name in self._declared.get("symbol", {}) if "source" in self._declared else ():
+            if name not in found and (edges := _of_instance(name)):
+                found[name] = edges
         self._declared = {}
         _follow_spelled(found, found)
         return found
@@ -117,6 +125,10 @@ class Reach:
                 self._forward[name] = after
                 if facet == "layout":
                     self._mentions[name] = mentions
+        if name not in self._forward and "source" in snapshot.entries and snapshot.variants("symbol", name):
+            after = _of_instance(name)
+            if after:
+                self._forward[name] = after
         if self._backward is None or before == after:
             return
         for used in before.keys() | after.keys():
@@ -254,6 +266,23 @@ def _join(mentions: Mentions, edges: Edges) -> None:
     for each in mentions:
         for mentioned, by_value in each:
             edges[mentioned] = by_value or edges.get(mentioned, False)
+
+
+def _of_instance(export: Name) -> Edges:
+    """What an export spells that nothing describes: the instance of a template that it is a member of, and arguments.
+
+    Headers declare templates, and of instances that they leave to the library no members.
+    """
+    if export.kind not in EXPORTS or not is_mangled(export.spelling) or "I" not in export.spelling:
+        return {}
+    if class_behind(export.spelling):
+        return {}
+    subject = entity(demangle(export.spelling))
+    owner = Name("record", scope(subject))
+    edges = dict.fromkeys(spelled_types(Name("record", subject)) if subject.endswith(">") else (), False)
+    if "<" in owner.spelling:
+        edges[owner] = last_component(subject) == last_component(owner.spelling)
+    return edges
 
 
 def _follow_spelled(edges: dict[Name, Edges], names: Iterable[Name]) -> bool:

@@ -13,7 +13,7 @@ from abistore.compare.consumers.headers.incomplete import is_uncallable
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
-from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope
+from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope, without_arguments
 from abistore.model.mangling.symbols import (
     LOCAL,
     LOCAL_CLASS_DATA,
@@ -21,6 +21,7 @@ from abistore.model.mangling.symbols import (
     OF_CLASS,
     is_mangled,
     made_for,
+    may_be_template,
     primary,
 )
 from abistore.model.names import Name
@@ -128,6 +129,15 @@ class PublicApi(PublicClasses):
         if plain is None or not self.declares(Name("record", instance)):
             return False
         return f"{plain[0]}::{last_component(subject)}" in self._templates
+
+    def is_left_to_library(self, export: Name) -> bool:
+        """Whether ``export`` is an instance of a function template of which headers show no body, or leave instances.
+
+        No program makes it: it is linked to, as ``extern template int total<int>(int *, int *);`` says.
+        """
+        if not self._left_templates or not self.complete or not may_be_template(export.spelling):
+            return False
+        return without_arguments(entity(demangle(export.spelling))).replace("<...>", "") in self._left_templates
 
     @property
     def _absent(self) -> Standing:

@@ -150,16 +150,21 @@ class PublicTypes(HeaderTexts):
 
     def _left_to_library(self) -> Iterator[tuple[Name, AnyShape]]:
         """The exports that are instances of templates which headers only declare: programs are linked to these."""
-        templates = {
-            self.texts[name].template
-            for name, shapes in self._source.items()
-            if name.kind == "function" and any(map(_is_only_declared, shapes))
-        }
+        templates = self._left_templates
         for name, shapes in self._layout.items() if templates else ():
             if name.kind == "function" and name in self._symbols:
                 for shape in shapes:
                     if isinstance(shape, Function) and "<" in shape.display and _template(shape.display) in templates:
                         yield name, shape
+
+    @cached_property
+    def _left_templates(self) -> frozenset[str]:
+        """The templates of functions that headers only declare, or name in ``extern template``."""
+        return frozenset(
+            self.texts[name].template
+            for name, shapes in self._source.items()
+            if name.kind == "function" and any(map(_is_only_declared, shapes))
+        )
 
     @cached_property
     def _defined(self) -> frozenset[str]:
