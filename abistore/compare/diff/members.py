@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
+from abistore.model.names import Name
 from abistore.model.shapes import Base, Enum, Field, Function, Named, Opaque, Record, TypeRef, VirtualMethod
 
 P = TypeVar("P")
@@ -36,7 +37,7 @@ def children(delta: Changed[Any], context: Context) -> Iterator[Delta[Any]]:
             yield from _enumerators(delta)
         case Declared(), Declared():
             yield from _by_position(delta, *_listed(delta.old.parameters, delta.new.parameters))
-            yield from _written(delta)
+            yield from _written(delta, context)
 
 
 def _signature(delta: Changed[Function]) -> Iterator[Delta[Any]]:
@@ -59,11 +60,22 @@ def _listed(old: Sequence[Argument], new: Sequence[Argument]) -> tuple[Sequence[
     return old or [Argument()] * len(new), new or [Argument()] * len(old)
 
 
-def _written(delta: Changed[Declared]) -> Iterator[Delta[WrittenMember]]:
-    """What members are written as, by their names."""
+def _written(delta: Changed[Declared], context: Context) -> Iterator[Delta[WrittenMember]]:
+    """What members are written as, by the names that they had."""
     old, new = ({member: WrittenMember(text) for member, text in side.expressions} for side in (delta.old, delta.new))
+    if old.keys() != new.keys() and delta.subject.name.kind == "record":
+        for before, after in renamed_fields(delta.subject.name, context).items():
+            if after in new and after not in old:
+                new[before] = new.pop(after)
+    yield from _by_member(delta, old, new)
+
+
+def _by_member(
+    delta: Changed[Declared], old: Mapping[str, WrittenMember], new: Mapping[str, WrittenMember]
+) -> Iterator[Delta[WrittenMember]]:
     for member in sorted(old.keys() | new.keys()):
-        subject, before, after = _part(delta, member), old.get(member), new.get(member)
+        subject = _part(delta, member)
+        before, after = old.get(member), new.get(member)
         if before is not None and after is None:
             yield Removed(subject, before, delta)
         elif before is None and after is not None:
@@ -76,19 +88,13 @@ def _written(delta: Changed[Declared]) -> Iterator[Delta[WrittenMember]]:
 
 
 def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
-    """Fields pair by name. Those that are left pair by place, as one field renamed, the most alike types first.
+    """What differs of the fields; those without a partner may be the same storage, declared as other fields.
 
-    An anonymous struct or union that got a name pairs before that, as a whole. What is left in the end may be the same
-    storage, declared as other fields.
+    An anonymous struct or union that got a name pairs as a whole, before all others.
     """
     named = list(named_as_whole(delta.old, delta.new, context))
     whole = {each for pair in named for group in pair for each in group.fields}
-    old, new = (
-        _by_key([each for each in flat_fields(side) if plain(each) not in whole], _name)
-        for side in (delta.old, delta.new)
-    )
-    for alike in (_is_stored_alike, _is_represented_alike, _is_alternative):
-        _pair_rest(old, new, _place, partial(alike, context=context))
+    old, new = _paired_fields(delta.subject.name, (delta.old, delta.new), whole, context)
     for key, before in old.items():
         if key in new and plain(before) != plain(new[key]):
             yield from _change(delta, before, new[key])
@@ -100,6 +106,40 @@ def _fields(delta: Changed[Record], context: Context) -> Iterator[Delta[Any]]:
     regrouped_fields = {each for pair in groups for group in pair for each in group.fields}
     yield from (Removed(_part(delta, _name(each)), each, delta) for each in gone if each not in regrouped_fields)
     yield from (Added(_part(delta, _name(each)), each, delta) for each in come if each not in regrouped_fields)
+
+
+def _paired_fields(
+    name: Name, records: tuple[Record, Record], whole: Collection[Field], context: Context
+) -> tuple[dict[object, Field | InnerField], dict[object, Field | InnerField]]:
+    """The fields of both sides but those in ``whole``, with equal keys for those that are one.
+
+    Fields pair by name. Those that are left pair as code in headers tells, or else by place, as one field renamed, the
+    most alike types first.
+    """
+    old, new = (_by_key([each for each in flat_fields(side) if plain(each) not in whole], _name) for side in records)
+    gone = {_name(field): key for key, field in old.items() if key not in new}
+    come = {_name(field): key for key, field in new.items() if key not in old}
+    if gone and come and context.old.variants("source", name):
+        from abistore.compare.diff.headers.fields_in_code import told_renames  # not needed without headers
+
+        told = told_renames(name, gone, come, context)
+        for before, after in told.items():
+            new[gone[before]] = new.pop(come[after])
+        if len(gone) == len(come) == len(told) + 1:  # the last one is what is left
+            _pair_rest(old, new, lambda _: "left", partial(_is_stored_alike, context=context))
+    for alike in (_is_stored_alike, _is_represented_alike, _is_alternative):
+        _pair_rest(old, new, _place, partial(alike, context=context))
+    return old, new
+
+
+def renamed_fields(name: Name, context: Context) -> Mapping[str, str]:
+    """The new names of the fields of a record that have others now."""
+    before, after = context.old.shape(name), context.new.shape(name)
+    if not (isinstance(before, Record) and isinstance(after, Record)):
+        return {}
+    old, new = _paired_fields(name, (before, after), (), context)
+    pairs = ((_name(field), _name(new[key])) for key, field in old.items() if key in new)
+    return {one: other for one, other in pairs if one != other}
 
 
 def _name(field: Field | InnerField) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.declared_traits import gained, lost, told_beside
+from abistore.compare.classify.exchanged_members import members_exchanged
+from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.declared import Declared, InlineBody
@@ -40,7 +42,7 @@ def _works_with_the_library(body: InlineBody) -> bool:
         "template_body_changed",
     ),
 )
-def inline_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
+def inline_body_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The body of an inline function or a template that works with the library's inside changed.
 
     Built programs go on running the old body, which was compiled into them: it uses private members, or calls functions
@@ -50,7 +52,8 @@ def inline_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
     Fix: let the new library accept what the old body does; put the body into the library, where all programs get it.
     """
     bodies = _bodies(declared)
-    if bodies is not None and any(map(_works_with_the_library, bodies)):
+    works = bodies is not None and any(map(_works_with_the_library, bodies))
+    if bodies is not None and works and not members_exchanged(declared, context):
         before, after = map(_uses, bodies)
         if before == after:
             yield Note(f"the inline body differs, which {before}")
@@ -58,8 +61,22 @@ def inline_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
             yield Note("the inline body differs", before, after)
 
 
+@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
+def inline_body_offset_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """The body of an inline function uses other data members than before, and none of those that it used.
+
+    ``int count() const { return count_; }`` became ``{ return n_; }``, and the two members lie at different places.
+    Built programs have the old place compiled in. They read there what the new library no longer keeps up, and write
+    where it does not look.
+
+    Fix: keep the old member up to date as well; or bump the SONAME.
+    """
+    if _bodies(declared) is not None and (moved := members_exchanged(declared, context)):
+        yield Note("the inline body uses other members", ", ".join(moved[0]), ", ".join(moved[1]))
+
+
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def func_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
+def func_body_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The body of an inline function or a template changed, which uses nothing of the library's inside.
 
     Built programs go on running the old body: no fix in the new one reaches them until they are compiled again.
@@ -67,7 +84,9 @@ def func_body_changed(declared: Changed[Declared]) -> Iterator[Note]:
     Fix: nothing; where the old body was wrong, tell consumers to compile again.
     """
     bodies = _bodies(declared)
-    if bodies is not None and not any(map(_works_with_the_library, bodies)):
+    if bodies is None or any(map(_works_with_the_library, bodies)):
+        return
+    if not members_exchanged(declared, context):
         yield Note("the inline body differs")
 
 
