@@ -34,7 +34,7 @@ others. ``defined``: who includes a header that declares the function compiles i
 template; not told of what is ``inline`` in C++. ``defined_within``: so it is with all functions of the classes in a
 class template. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class only, and
 found through its arguments. ``refused``: compilers stop at whatever uses it, as an attribute, a macro or a pragma
-says. ``using``: brings in what is declared elsewhere."""
+says. ``using``: brings in what is declared elsewhere. Former versions told ``standard_layout`` here."""
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""
@@ -146,15 +146,17 @@ Ability: TypeAlias = Literal[
     "derived_move_assign",
     "destroy",
     "instantiate",
+    "list_members",
     "literal",
     "move",
     "move_assign",
     "standard_layout",
 ]
-"""What programs may do with a class. ``aggregate``: initialise its members by a list; ``cast``: ask what an object is
-(``dynamic_cast``); ``copy_bytes``: copy it as bytes; ``default_implicitly``: write ``{}`` for an object;
-``instantiate``: have objects of this very class; ``literal``: have ``constexpr`` objects. What begins with ``derived_``
-is what a class that derives from it can do where it declares nothing itself."""
+"""What programs may do with a class. ``aggregate``: initialise its members by a list; ``list_members``: by one that
+begins with a member, and not with a base; ``cast``: ask what an object is (``dynamic_cast``); ``copy_bytes``: copy it
+as bytes; ``default_implicitly``: write ``{}`` for an object; ``instantiate``: have objects of this very class;
+``literal``: have ``constexpr`` objects. What begins with ``derived_`` is what a class that derives from it can do where
+it declares nothing itself."""
 
 
 class Abilities(Encoded, frozen=True):

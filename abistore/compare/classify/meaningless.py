@@ -240,7 +240,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     What a macro stands for in the end, and what it is handed to, is told of its value, and what a constant ends of its
     enumeration; what templates use, of what they use. Where headers use a macro themselves tells whose it is when it
     goes. A former version did not tell the bases of templates. What they
-    show of internal namespaces counts where that changes.
+    show of internal namespaces counts where that changes. What programs can do with a class is told as they lose it.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """
@@ -263,7 +263,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         replacement=declared.replacement and msgspec.structs.replace(declared.replacement, used=()),
         bases=declared.bases if declared.bases and other.bases else (),
         shown=(),
-        abilities=None if not_recorded(declared.abilities, other.abilities) else declared.abilities,
+        abilities=None,
     )
 
 

@@ -34,6 +34,14 @@ CONSTANTS = frozenset(
     }
 )
 
+ABILITIES = frozenset(
+    {
+        *("type_ability_added", "type_aggregate_removed", "type_assignment_removed", "type_copy_removed"),
+        *("type_default_removed", "type_destruction_removed", "type_move_removed", "type_triviality_removed"),
+    }
+)
+"""What programs can do with a class, which what changed in it may say as well."""
+
 FOLLOWING = (*VTABLES, TYPEINFO, VTT, *THUNKS)
 """Prefixes of what follows from the definition of a class."""
 
@@ -143,6 +151,8 @@ class _Parents:
         if not self._effect[index]:
             if finding.kind in CONSTANTS:
                 return self._named_constant(index)
+            if finding.kind in ABILITIES:
+                return self._ability_cause(index)
             return self._user(index) if self._comes_or_goes(index) else self._part_without(index)
         cause = self._cause(index)
         return self._strongest_effect(index) if cause is None else cause
@@ -199,6 +209,26 @@ class _Parents:
         theirs = [other for part in parts for other in self._of.get(part, ()) if self._findings[other].kind == DELETION]
         own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind != DELETION]
         for causes in (theirs, [other for other in own if not self._effect[other]]):
+            weighty = [other for other in causes if self._weighs(other, finding)]
+            if weighty:
+                return min(weighty, key=self._rank.__getitem__)
+        return None
+
+    def _ability_cause(self, index: int) -> int | None:
+        """What took an ability from a class or gave it: the same of a part, else a change in it."""
+        finding, old, new = self._findings[index], self._context.old, self._context.new
+        parts = {
+            each for side in (old, new) for shape in side.snapshot.described(finding.name) for each in embedded(shape)
+        }
+        functions = [
+            each
+            for side in (old, new)
+            for each in (*side.tables.constructors(finding.name), *side.tables.handling(finding.name))
+        ]
+        alike = [o for name in sorted(parts) for o in self._of.get(name, ()) if self._findings[o].kind == finding.kind]
+        members = [other for name in functions for other in self._of.get(name, ())]
+        own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind not in ABILITIES]
+        for causes in (alike, members, [other for other in own if not self._effect[other]]):
             weighty = [other for other in causes if self._weighs(other, finding)]
             if weighty:
                 return min(weighty, key=self._rank.__getitem__)

@@ -160,7 +160,7 @@ def _is_implied(name: Name, context: Context) -> bool:
     """Whether compilers make a special member that nobody writes any more."""
     if name.kind != "function":
         return False
-    from abistore.compare.classify.making.defaulted import is_made_by_compilers  # few functions go
+    from abistore.compare.classify.abilities import is_made_by_compilers  # few functions go
 
     made: bool = context.once(is_made_by_compilers, name)
     return made

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.abilities import lost as lost_ability
 from abistore.compare.classify.constants.living_on import moved
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.export_batches import abridged
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, WrittenMember
-from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.declared import Declared
@@ -78,9 +78,7 @@ def standard_layout_lost(declared: Changed[Declared], context: Context) -> Itera
 
     Fix: keep one access for all data members and no virtual functions.
     """
-    if read_as_another_language(context):
-        return  # only C++ has a word for it
-    if lost(declared, "standard_layout") and not gained(declared, "template"):
+    if lost_ability(declared, context, "standard_layout"):
         yield Note("the layout is not standard", "standard layout", None)
 
 

@@ -245,8 +245,8 @@ def test_traits_of_classes(folder: Path) -> None:
     )
     traits = {name: read.declared("record", name).traits for name in read.names("record")}
     assert traits == {
-        **{"Plain": ("standard_layout",), "Last": ("final",), "Abstract": ("abstract",)},
-        **{"state": ("dummy", "standard_layout"), "Old": ("deprecated",), "Handle": (), "Real": ("standard_layout",)},
+        **{"Plain": (), "Last": ("final",), "Abstract": ("abstract",)},
+        **{"state": ("dummy",), "Old": ("deprecated",), "Handle": (), "Real": ()},
     }
     assert set(read.found.entries[Name("record", "Handle")]) == {Declared(), Opaque("struct")}
 

@@ -33,6 +33,7 @@ _ASKED: Final[Mapping[Ability, str]] = {
     "derive": "__is_class(T) && !__is_final(T)",
     "destroy": "__is_destructible(T)",
     "instantiate": "!__is_abstract(T)",
+    "list_members": "__is_aggregate(T)",
     "literal": "__is_literal(T)",
     "move": "__is_constructible(T, T)",
     "move_assign": "__is_assignable(T &, T)",
@@ -103,14 +104,20 @@ def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:
 def _told(name: Name, shapes: Variants, known: Mapping[Name, Answer], walked: Walked) -> Variants:
     if name.kind != "record":
         return shapes
-    answer = known.get(name)
-    return tuple([_answered(each, answer, padded=name in walked.padded) for each in shapes])
+    answer, padded = known.get(name), name in walked.padded
+    derives = any(each.bases for each in shapes if isinstance(each, Record))
+    return tuple([_answered(each, answer, padded=padded, derives=derives) for each in shapes])
 
 
-def _answered(shape: AnyShape, answer: Answer | None, *, padded: bool) -> AnyShape:
+def _of_members(abilities: Abilities) -> Abilities:
+    """The abilities of a class with a base class, which a list of values begins with."""
+    return replace(abilities, lacking=tuple(sorted({*abilities.lacking, "list_members"})))
+
+
+def _answered(shape: AnyShape, answer: Answer | None, *, padded: bool, derives: bool) -> AnyShape:
     match shape:
         case Declared() if answer is not None:
-            return replace(shape, abilities=answer.abilities)
+            return replace(shape, abilities=_of_members(answer.abilities) if derives else answer.abilities)
         case Record() if answer is not None:
             shape = replace(shape, passing="value" if answer.by_value else "reference")
             if not padded or is_open_by_parts(shape):

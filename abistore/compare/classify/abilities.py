@@ -1,0 +1,115 @@
+"""What programs can do with a class on one side of a comparison, and not on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from abistore.compare.context import Context
+from abistore.compare.diff.headers.constructed import takes
+from abistore.compare.side import SideFacts
+from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Abilities, Ability, Declared
+from abistore.model.deltas import Changed
+from abistore.model.names import Name
+from abistore.model.shapes import Function, Record
+
+OF_OBJECTS: Final[frozenset[Ability]] = frozenset({"copy", "default", "default_implicitly", "move"})
+"""What nobody can do with an abstract class, which has no objects of its own."""
+
+
+OTHERWISE_TOLD: Final[frozenset[Ability]] = frozenset(
+    {"cast", "copy_bytes", "derive", "instantiate", "list_members", "literal", "standard_layout"}
+)
+"""What other changes of a class tell that give it to programs."""
+
+
+def _is_derived(ability: Ability) -> bool:
+    return ability.startswith("derived_")
+
+
+def lost(declared: Changed[Declared], context: Context, *abilities: Ability) -> list[Ability]:
+    """Those of ``abilities`` that the old side has and the new one lacks, where the compilers of both were asked.
+
+    A class that became abstract lost its objects: what these could do is no further loss. Programs have nothing to lose
+    of a class that the one around it keeps from them.
+    """
+    found = _lost(declared.old.abilities, declared.new.abilities, abilities)
+    if not found or _is_kept_from_programs(declared.subject.name, context.old):
+        return []
+    return [each for each in found if each not in OF_OBJECTS] if _became_abstract(declared) else found
+
+
+def _is_kept_from_programs(name: Name, side: SideFacts) -> bool:
+    return any(each.access != "public" for each in side.variants("source", name) if isinstance(each, Record))
+
+
+def gained(declared: Changed[Declared]) -> list[Ability]:
+    """What programs can do with objects on the new side alone.
+
+    Not what they can since the class is no longer abstract or ``final``, which is told by itself.
+    """
+    old = declared.old.abilities
+    lacked = old.lacking if old is not None else ()
+    told = {*OF_OBJECTS} if "instantiate" in lacked else set[Ability]()
+    wanted = (
+        each for each in lacked if each not in OTHERWISE_TOLD | told and not ("derive" in lacked and _is_derived(each))
+    )
+    return _lost(declared.new.abilities, old, wanted)
+
+
+def _lost(old: Abilities | None, new: Abilities | None, abilities: Iterable[Ability]) -> list[Ability]:
+    if old is None or new is None:
+        return []
+    return [each for each in abilities if each in new.lacking and each not in old.lacking]
+
+
+def _became_abstract(declared: Changed[Declared]) -> bool:
+    return bool(_lost(declared.old.abilities, declared.new.abilities, ("instantiate",)))
+
+
+def is_made_by_compilers(name: Name, context: Context) -> bool:
+    """Whether ``name`` was a special member that programs could use, and what they did with it compiles as before."""
+    function = next((each for each in context.old.variants("source", name) if isinstance(each, Function)), None)
+    if function is None or function.method is None or function.method.access != "public" or function.is_virtual:
+        return False
+    abilities = _used_by(function, function.method.owner)
+    old, new = (_abilities(function.method.owner, side) for side in (context.old, context.new))
+    return bool(abilities) and None not in (old, new) and not any(_lost(old, new, abilities))
+
+
+def _used_by(function: Function, owner: Name) -> tuple[Ability, ...]:
+    """What programs do with a special member; nothing with any other function."""
+    word = last_component(function.display)
+    if word.startswith("~"):
+        return ("destroy", "derived_destroy")
+    constructs = word == last_component(owner.spelling.partition("<")[0])
+    if constructs and not function.parameters:
+        return ("default", "default_implicitly", "derived_default")
+    if not takes(function, owner):
+        return ()
+    if constructs:
+        return ("move", "derived_move") if takes(function, owner, ("&&",)) else ("copy", "derived_copy")
+    moves = takes(function, owner, ("&&",))
+    assigns = word == "operator="
+    return (
+        ("move_assign", "derived_move_assign") if assigns and moves else ("assign", "derived_assign") if assigns else ()
+    )
+
+
+def _abilities(name: Name, side: SideFacts) -> Abilities | None:
+    return next((each.abilities for each in side.variants("source", name) if isinstance(each, Declared)), None)
+
+
+def accepts_members(name: Name, context: Context) -> bool:
+    """Whether a constructor of the new side takes a value for each member of the old one, in their order."""
+    old = next((each for each in context.old.variants("source", name) if isinstance(each, Record)), None)
+    wanted = tuple(each.type for each in old.fields) if old is not None and not old.bases else ()
+    return bool(wanted) and any(each.parameters == wanted for each in _usable(name, context.new))
+
+
+def _usable(name: Name, side: SideFacts) -> Iterator[Function]:
+    for shapes in side.tables.constructors(name).values():
+        for each in shapes:
+            if each.method is not None and each.method.access == "public" and not each.method.deleted:
+                yield each

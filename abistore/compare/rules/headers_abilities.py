@@ -1,0 +1,171 @@
+"""What programs can do with classes, as the compiler tells that reads their headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from abistore.compare.classify.abilities import accepts_members, gained, lost
+from abistore.compare.context import Context
+from abistore.compare.rule import Note, rule
+from abistore.model.declared import Ability, Declared
+from abistore.model.deltas import Changed
+from abistore.model.findings import Impact
+
+WORDS: Final[Mapping[Ability, str]] = {
+    "aggregate": "a list of values for its members: T t{...};",
+    "assign": "assignment: t = u;",
+    "cast": "dynamic_cast<T *>",
+    "copy": "copies: T t = u;",
+    "copy_bytes": "copies as bytes: std::is_trivially_copyable<T>",
+    "default": "objects without arguments: T t;",
+    "default_implicitly": "objects without arguments: T t = {};",
+    "derive": "derived classes",
+    "derived_assign": "assignment of derived classes",
+    "derived_copy": "copies of derived classes",
+    "derived_default": "derived classes that give it no arguments",
+    "derived_destroy": "the destructor of derived classes",
+    "derived_move": "moves of derived classes",
+    "derived_move_assign": "move assignment of derived classes",
+    "destroy": "the destructor",
+    "instantiate": "objects of the class itself",
+    "list_members": "a list that begins with its first member: T t{...};",
+    "literal": "constants: constexpr T t{...};",
+    "move": "moves: T t = std::move(u);",
+    "move_assign": "move assignment: t = std::move(u);",
+    "standard_layout": "a standard layout",
+}
+
+
+def _told(abilities: list[Ability]) -> str:
+    """The first of several: what derived classes can do follows from what the class itself can."""
+    return WORDS[abilities[0]]
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_default_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer make an object of a class without arguments.
+
+    A constructor with arguments was declared, and compilers make none without; or a member or a base must be given a
+    value. Built programs have the old constructor compiled in, or call it. Sources with ``T t;``, ``T t[2];`` or a
+    member of that type stop compiling, and derived classes that give it no arguments.
+
+    Fix: declare ``T() = default;`` beside the new constructor, or give the member a value.
+    """
+    if found := lost(declared, context, "default", "default_implicitly", "derived_default"):
+        yield Note("no object is made without arguments", _told(found), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_aggregate_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer give the members of a class their values by a list.
+
+    The class got a constructor, a member that is not public, a virtual function or a base, and is no aggregate any
+    more; or the list begins with its base now. Built programs do not use the list. Sources with ``T t{1, 2};`` stop
+    compiling.
+
+    Fix: add a function that makes such an object, or a constructor that takes all members in their order.
+    """
+    found = lost(declared, context, "aggregate", "list_members")
+    if found and not accepts_members(declared.subject.name, context) and _has_members(declared, context):
+        yield Note("no list gives its members their values", _told(found), None)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def type_aggregate_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A list of values for the members of a class calls a constructor now.
+
+    It takes all members in their order. Sources with such a list compile as before; those with a shorter one, or with
+    the names of members (``{.x = 1}``), stop compiling.
+
+    Fix: give the parameters of the constructor defaults.
+    """
+    if lost(declared, context, "aggregate") and accepts_members(declared.subject.name, context):
+        yield Note("a list of values calls a constructor", WORDS["aggregate"], None)
+
+
+def _has_members(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a list may hold anything: ``T t{}`` needs no aggregate."""
+    shapes = context.old.variants("source", declared.subject.name)
+    return any(getattr(each, "fields", ()) or getattr(each, "bases", ()) for each in shapes)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_copy_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer copy an object of a class.
+
+    Its copy constructor is deleted or no longer accessible, or compilers make none: a move was declared, or a member or
+    base cannot be copied. Built programs have the old one compiled in, or call it. Sources with ``T t = u;``, or that
+    pass or return such objects by value, stop compiling.
+
+    Fix: declare ``T(const T &) = default;`` beside the move.
+    """
+    if found := lost(declared, context, "copy", "derived_copy"):
+        yield Note("objects are not copied", _told(found), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_move_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer move an object of a class that they could not copy, or move it no more than copy it.
+
+    Built programs have the old constructor compiled in, or call it. Sources with ``T t = std::move(u);``, that return
+    such objects or keep them in a ``std::vector``, stop compiling.
+
+    Fix: declare ``T(T &&)`` as it was.
+    """
+    found = lost(declared, context, "move", "derived_move")
+    if found and not lost(declared, context, "copy", "derived_copy"):
+        yield Note("objects are not moved", _told(found), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_assignment_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer assign to an object of a class.
+
+    Its assignment is deleted or no longer accessible, or compilers make none: a member is a reference or ``const``, a
+    move was declared, or a member or base cannot be assigned. Built programs have the old one compiled in, or call it.
+    Sources with ``t = u;`` stop compiling.
+
+    Fix: declare ``T &operator=(const T &)``, or keep the member one that can be assigned.
+    """
+    if found := lost(declared, context, "assign", "move_assign", "derived_assign", "derived_move_assign"):
+        yield Note("objects are not assigned", _told(found), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_destruction_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer destroy an object of a class.
+
+    Its destructor is deleted or no longer accessible, or a member or base has none that is. Built programs have the old
+    one compiled in, or call it. Sources that declare an object, or use ``delete``, stop compiling.
+
+    Fix: keep the destructor accessible, and add a function that frees objects of the library's.
+    """
+    if found := lost(declared, context, "destroy", "derived_destroy"):
+        yield Note("objects are not destroyed", _told(found), None)
+
+
+@rule(Impact.RISK, evidence="source", element="types", action="changed")
+def type_triviality_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer copy objects of a class as bytes, or have constants of it.
+
+    The class got a special member that is not trivial, or has no ``constexpr`` constructor any more. Sources that have
+    a ``std::atomic`` of it, copy it with ``memcpy`` where they assert that they may, or declare a ``constexpr`` object
+    stop compiling. How the class is passed by value is a finding of its own.
+
+    Fix: keep copies, moves and the destructor defaulted in the class, and a constructor ``constexpr``.
+    """
+    if found := lost(declared, context, "copy_bytes", "literal"):
+        yield Note("the class is less trivial", _told(found), None)
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def type_ability_added(declared: Changed[Declared]) -> Iterator[Note]:
+    """Programs can do with a class what they could not.
+
+    They can make, copy, move, assign or destroy its objects, or derive from it, where compilers refused before.
+
+    Fix: nothing; from now on it is part of the interface.
+    """
+    if found := gained(declared):
+        yield Note("compilers accept it", None, _told(found))
