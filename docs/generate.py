@@ -159,6 +159,7 @@ VERBS = {
     "widened": "allows more than before",
     "narrowed": "allows or shows less than before",
     "respelled": "is spelled differently, with the same bits",
+    "converted": "is another type with the same bits, and values convert as sources need it",
     "reinterpreted": "has the same bits with another meaning",
 }
 
@@ -192,7 +193,18 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "evidence": ("what a build shows of its ABI", ("", "agreement", "call_options", "options")),
     "field": (
         "a data member of a class",
-        ("access", "grouping", "private", "reserved", "trailing", "type", "uninitialized", "unset", "use"),
+        (
+            "access",
+            "conversion",
+            "grouping",
+            "private",
+            "reserved",
+            "trailing",
+            "type",
+            "uninitialized",
+            "unset",
+            "use",
+        ),
     ),
     "file": ("the library's file", ("kind", "refusal")),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
@@ -205,8 +217,8 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
     "needed": ("a library that this one depends on", ("filter", "library", "symbol", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
-    "param": ("a parameter", ("array", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
-    "return": ("what a function returns", ("inner_qualifier", "type", "value")),
+    "param": ("a parameter", ("array", "conversion", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
+    "return": ("what a function returns", ("conversion", "inner_qualifier", "type", "value")),
     "soname": ("the SONAME", ("",)),
     "special_member": (
         "a constructor, destructor or assignment that compilers can write",
@@ -237,6 +249,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "aggregate",
                 "assignment",
                 "copy",
+                "conversion",
                 "default",
                 "definition",
                 "dependency",
@@ -251,10 +264,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
             *("name", "passing", "private", "symbols", "tail_padding", "triviality", "unreached", "use"),
         ),
     ),
-    "typedef": ("an alias of a type", ("", "base", "unused")),
+    "typedef": ("an alias of a type", ("", "base", "conversion", "unused")),
     "union": ("a union", ("field", "storage")),
     "using": ("a using-declaration", ("declaration",)),
-    "var": ("a variable", ("binding", "initializer", "protection", "scope", "storage", "type")),
+    "var": ("a variable", ("binding", "conversion", "initializer", "protection", "scope", "storage", "type")),
     "virtual_method": (
         "a virtual member function",
         (

@@ -316,6 +316,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
     ``untaken`` are branches of public headers that were not read, sorted.
     ``modes`` are those in which programs see something else, as far as conditions ask for them, sorted by their names.
+    ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
     """
 
     files: tuple[str, ...] = ()
@@ -333,6 +334,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     folders: tuple[HeaderFolder, ...] = ()
     untaken: tuple[UntakenBranch, ...] = ()
     modes: tuple[HeadersMode, ...] = ()
+    serves: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from abistore.compare.classify.field_places import FieldStorage, extent
+from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.types.fields import InnerField, as_member, flat_fields, plain, told_by_parts
 from abistore.compare.types.reserved_fields import is_reserved
@@ -17,12 +18,16 @@ from abistore.model.shapes import Array, Field, TypeRef
 class FieldType(Enum):
     """What differs between a field's two types; qualifiers of the field itself have rules of their own.
 
-    ``RESPELLED``: another name for the same bits (``long`` and ``long long``). ``FLEXIBLE``: a last array with another
-    bound (``T x[]`` for ``T x[1]``). ``REINTERPRETED``: the same bits with another meaning (``int`` and ``unsigned``).
+    ``RESPELLED``: another name of the same type. ``CONVERTED``: another type of the same bits, which sources use as
+    they did (``long`` and ``long long``). ``UNCONVERTED``: one that they cannot use so (``char *`` and ``void *``).
+    ``FLEXIBLE``: a last array with another bound (``T x[]`` for ``T x[1]``). ``REINTERPRETED``: the same bits with
+    another meaning (``int`` and ``unsigned``).
     """
 
     NONE = auto()
     RESPELLED = auto()
+    CONVERTED = auto()
+    UNCONVERTED = auto()
     FLEXIBLE = auto()
     REINTERPRETED = auto()
     DIFFERENT = auto()
@@ -36,8 +41,16 @@ def field_type(field: Changed[Field | InnerField], context: Context) -> FieldTyp
 def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
     old, new = plain(field.old), plain(field.new)
     whole = is_whole_member(field, context)
-    if is_reserved(old) or told_by_parts(old, new) or (old.type == new.type and not whole):
+    if told_by_parts(old, new) or (old.type == new.type and not whole) or (is_reserved(old) and old.name != new.name):
         return FieldType.NONE
+    found = _typed(field, context, whole=whole)
+    if is_reserved(old):
+        return found if found is FieldType.UNCONVERTED and not is_reserved(new) else FieldType.NONE
+    return found
+
+
+def _typed(field: Changed[Field | InnerField], context: Context, *, whole: bool) -> FieldType:
+    old, new = plain(field.old), plain(field.new)
     before, own_before = unqualified(old.type, context.old.types)
     after, own_after = unqualified(new.type, context.new.types)
     if whole:
@@ -45,16 +58,28 @@ def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldTy
     same = context.stored(before, after)
     if "atomic" in own_before ^ own_after:
         same = max(same, Sameness.REINTERPRETED)
-    if same <= Sameness.REPRESENTATION:
+    if same <= Sameness.SPELLING:
         only_qualified = not whole and (before == after or same is Sameness.IDENTICAL)
         return FieldType.NONE if only_qualified and _qualified_otherwise(field, context) else FieldType.RESPELLED
+    if same <= Sameness.REPRESENTATION:
+        return FieldType.CONVERTED if _is_usable(field, before, after, context) else FieldType.UNCONVERTED
     if _is_flexible(field, before, after, context):
         return FieldType.FLEXIBLE
-    if same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None:
-        return FieldType.REINTERPRETED
-    if context.equivalence.is_alternative(before, after):
-        return FieldType.REINTERPRETED
-    return FieldType.REINTERPRETED if same is Sameness.REINTERPRETED else FieldType.DIFFERENT
+    bits = same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None
+    if bits or same is Sameness.REINTERPRETED or context.equivalence.is_alternative(before, after):
+        return FieldType.REINTERPRETED if _is_usable(field, before, after, context) else FieldType.UNCONVERTED
+    return FieldType.DIFFERENT
+
+
+def _is_usable(field: Changed[Field | InnerField], old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether sources write and read the field as they did; they cannot name one that was private."""
+    from abistore.compare.types.conversion import is_exchangeable, serves  # few fields change
+
+    before, after = plain(field.old), plain(field.new)
+    if before.access == "private" or only_named_otherwise(before.type, after.type, context):
+        return True
+    constant = "const" in qualifiers(field, context)[0]
+    return (serves if constant else is_exchangeable)(field.subject.name, old, new, context)
 
 
 def is_whole_member(field: Changed[Field | InnerField], context: Context) -> bool:

@@ -16,7 +16,8 @@ VA_LIST = frozenset({"va_list", "__va_list", "__builtin_va_list", "__gnuc_va_lis
 class TypeDifference(Enum):
     """What differs between two types at one place of a signature.
 
-    ``SPELLING``: another name for the same bits. ``REINTERPRETED``: the same bits with another meaning.
+    ``SPELLING``: another name of the same type. ``REPRESENTATION``: another type of the same bits.
+    ``REINTERPRETED``: the same bits with another meaning.
     ``POINTER_LEVEL``: ``int`` became ``int *``, or the reverse. ``TEMPLATE_ARGUMENT``: ``list<A>`` became ``list<B>``.
     ``VOID_TO_VALUE``: a result that callers of the old function do not look at. ``OTHER``: callers and the function
     disagree.
@@ -24,6 +25,7 @@ class TypeDifference(Enum):
 
     NONE = auto()
     SPELLING = auto()
+    REPRESENTATION = auto()
     RESTRICT = auto()
     POINTEE_QUALIFIERS = auto()
     VA_LIST_GAINED = auto()
@@ -59,7 +61,9 @@ def _difference(old: TypeRef, new: TypeRef, context: Context) -> TypeDifference:
     ):
         return _qualifiers(old, new)
     if same < Sameness.REINTERPRETED:
-        return TypeDifference.OTHER if _is_other_object(old, new, context) else TypeDifference.SPELLING
+        if _is_other_object(old, new, context):
+            return TypeDifference.OTHER
+        return TypeDifference.SPELLING if same <= Sameness.SPELLING else TypeDifference.REPRESENTATION
     return TypeDifference.REINTERPRETED if same is Sameness.REINTERPRETED else _different(old, new, context)
 
 

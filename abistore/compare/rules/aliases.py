@@ -11,12 +11,13 @@ from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
+from abistore.compare.types.conversion import is_exchangeable
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Pointer
+from abistore.model.shapes import Alias, Pointer, TypeRef
 from abistore.patterns import pattern
 
 VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
@@ -25,10 +26,17 @@ VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", r
 
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
     """How the targets compare: as values, or as pointers where programs meet them behind pointers only."""
+    return context.stored(*_met(alias, context))
+
+
+def _met(alias: Changed[Alias], context: Context) -> tuple[TypeRef, TypeRef]:
     old, new = alias.old.target, alias.new.target
-    if context.old.consumers.hold(alias.subject.name):
-        return context.stored(old, new)
-    return context.stored(Pointer(old), Pointer(new))
+    return (old, new) if context.old.consumers.hold(alias.subject.name) else (Pointer(old), Pointer(new))
+
+
+def _is_usable(alias: Changed[Alias], context: Context) -> bool:
+    """Whether sources go on exchanging values with the type that the typedef stood for."""
+    return is_exchangeable(alias.subject.name, *_met(alias, context), context)
 
 
 def _targets(alias: Changed[Alias]) -> tuple[str, str]:
@@ -114,24 +122,49 @@ def typedef_base_reinterpreted(alias: Changed[Alias], context: Context) -> Itera
 
     Fix: keep the type, or never use a value that the old type does not have.
     """
-    if _sameness(alias, context) is Sameness.REINTERPRETED:
+    if _sameness(alias, context) is Sameness.REINTERPRETED and _is_usable(alias, context):
         yield Note("the typedef is interpreted differently", *_targets(alias))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for the same representation under another type name.
+    """A typedef stands for the same type under another name.
+
+    Headers that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
+
+    Fix: nothing.
+    """
+    renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
+    if _sameness(alias, context) <= Sameness.SPELLING and not renamed and not read_as_another_language(context):
+        yield Note("the typedef is spelled differently", *_targets(alias))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def typedef_base_converted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A typedef stands for another type of the same representation, and values convert both ways.
 
     Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes. Headers
     that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
 
     Fix: nothing.
     """
-    renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
-    if read_as_another_language(context):
-        return
-    if _sameness(alias, context) < Sameness.REINTERPRETED and not renamed:
-        yield Note("the typedef is spelled differently", *_targets(alias))
+    other = Sameness.SPELLING < _sameness(alias, context) < Sameness.REINTERPRETED
+    if other and _is_usable(alias, context) and not read_as_another_language(context):
+        yield Note("the typedef stands for another type of the same bits", *_targets(alias))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def typedef_conversion_removed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A typedef stands for another type of the same bits, and values do not convert both ways.
+
+    Built programs hold and pass the same bits. Sources that exchange values with the old type do not compile: ``typedef
+    void *handle`` became ``typedef struct item *handle``, and C++ converts no ``void *`` to it.
+
+    Fix: keep the type, or add a typedef with a new name.
+    """
+    other = Sameness.SPELLING < _sameness(alias, context) < Sameness.DIFFERENT
+    if other and not _is_usable(alias, context) and not read_as_another_language(context):
+        yield Note("the typedef does not convert as before", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("public_typedef_removed",))

@@ -158,7 +158,11 @@ def used_reserved_field(
     if isinstance(field, Added):
         if place_of(field, context) is FieldPlace.RESERVED and not is_reserved(plain(field.new)):
             yield Note("reserved storage is used", None, f"{spelled(field.new)} at {_place(field.new)}")
-    elif is_reserved(plain(field.old)) and not is_reserved(plain(field.new)):
+    elif (
+        is_reserved(plain(field.old))
+        and not is_reserved(plain(field.new))
+        and field_type(field, context) is not FieldType.UNCONVERTED
+    ):
         yield Note("reserved storage is used", spelled(field.old), spelled(field.new))
 
 
@@ -286,10 +290,9 @@ def field_type_reinterpreted(field: Changed[Field | InnerField], context: Contex
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def field_type_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """The type of a field has another name and the same representation.
+    """The type of a field is the same under another name.
 
-    Programs read and write the same bits. C++ sources may need a cast. Example: ``unsigned red : 8`` became
-    ``unsigned char red`` in its place.
+    Example: ``unsigned int`` became ``uint32_t``.
 
     Fix: nothing.
     """
@@ -297,6 +300,36 @@ def field_type_respelled(field: Changed[Field | InnerField], context: Context) -
     renamed = old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context)
     if field_type(field, context) is FieldType.RESPELLED and not renamed:
         yield Note("the field's type is spelled differently", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def field_type_converted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """The type of a field changed to one of the same representation, and values convert both ways.
+
+    Programs read and write the same bits. What sources assign converts to the new type, and what they read to the old
+    one. Example: ``long`` became ``long long`` of the same size, or ``unsigned red : 8`` became ``unsigned char red``
+    in its place. Nobody outside of the class names a private field.
+
+    Fix: nothing.
+    """
+    old, new = plain(field.old), plain(field.new)
+    renamed = old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context)
+    if field_type(field, context) is FieldType.CONVERTED and not renamed:
+        yield Note("the field is of another type of the same bits", spelled(field.old), spelled(field.new))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def field_conversion_removed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+    """The type of a field changed to one of the same bits that sources cannot use like the old one.
+
+    Built programs read and write the same bits. What sources assign to the field does not convert to its new type, or
+    what they read from it not to the old one: ``struct item *next`` became ``void *next``, and ``list.next->size`` does
+    not compile. In C++, ``void *`` converts to no other pointer, and an integer to no enumeration.
+
+    Fix: keep the type, or add a field of the new one.
+    """
+    if field_type(field, context) is FieldType.UNCONVERTED:
+        yield Note("sources cannot use the field as before", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.experimental import graduated, is_experimental
-from abistore.compare.classify.parameter_types import TypeDifference, difference
-from abistore.compare.classify.signatures.pointee_qualifiers import only_lost, points_to_const
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
+from abistore.compare.types.conversion import accepts, serves
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
@@ -19,7 +18,7 @@ from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Function, TypeRef, Variable
+from abistore.model.shapes import AnyShape, Function, Variable
 
 TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "macro", "using")
 """Traits of declarations whose coming and going has a kind of its own."""
@@ -206,49 +205,37 @@ def declaration_inline_changed(declared: Changed[UnexportedDeclaration], context
     Fix: add a function or constant with a new name.
     """
     name, old, new = declared.subject.name, declared.old.shape, declared.new.shape
-    if not _only_respelled(old, new, context) and not _takes_const(old, new, context):
+    if not _only_respelled(old, new, context) and not _converts(name, old, new, context):
         yield Note("the declaration differs", declaration(name, old), declaration(name, new))
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def declaration_inline_widened(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
-    """An inline function takes pointers to what is ``const`` now, or returns one to what no longer is.
+    """An inline function takes other types, to which all old arguments convert, or its result converts to the old type.
 
-    The library does not export it: built programs have their own copy. In sources all arguments convert as before, and
-    so does the result; only a pointer to the function itself is of another type.
+    The library does not export it: built programs have their own copy. Only a pointer to the function itself is of
+    another type. Example: it takes a pointer to what is ``const`` now.
 
     Fix: nothing.
     """
     name, old, new = declared.subject.name, declared.old.shape, declared.new.shape
-    if _takes_const(old, new, context) and not _only_respelled(old, new, context):
+    if _converts(name, old, new, context) and not _only_respelled(old, new, context):
         yield Note("what callers pass and keep converts as before", declaration(name, old), declaration(name, new))
 
 
-def _takes_const(old: AnyShape, new: AnyShape, context: Context) -> bool:
-    """Whether all that callers pass converts to the parameters of a function, and its result to what it was.
-
-    What a pointer points to became ``const`` in parameters, or no longer is in the result, and nothing deeper did.
-    """
+def _converts(name: Name, old: AnyShape, new: AnyShape, context: Context) -> bool:
+    """Whether all that callers pass converts to the parameters of a function, and its result to what it was."""
     if not (isinstance(old, Function) and isinstance(new, Function)):
         return False
     alike = (old.variadic, old.calling_convention) == (new.variadic, new.calling_convention)
     return (
         alike
         and len(old.parameters) == len(new.parameters)
-        and _returns_alike(old.result, new.result, context)
-        and all(_converts(*pair, context) for pair in zip(old.parameters, new.parameters, strict=True))
+        and serves(name, old.result, new.result, context, certain=True)
+        and all(
+            accepts(name, *pair, context, certain=True) for pair in zip(old.parameters, new.parameters, strict=True)
+        )
     )
-
-
-def _returns_alike(old: TypeRef, new: TypeRef, context: Context) -> bool:
-    if context.stored(old, new) <= Sameness.SPELLING:
-        return True
-    qualified = difference(old, new, context) is TypeDifference.POINTEE_QUALIFIERS
-    return qualified and only_lost(old, new, context) == 1
-
-
-def _converts(old: TypeRef, new: TypeRef, context: Context) -> bool:
-    return context.stored(old, new) <= Sameness.SPELLING or points_to_const(old, new, context)
 
 
 def _only_respelled(old: AnyShape, new: AnyShape, context: Context) -> bool:

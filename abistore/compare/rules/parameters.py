@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
-from abistore.compare.classify.signatures.pointee_qualifiers import const_gained
+from abistore.compare.classify.signatures.pointee_qualifiers import loses_qualifiers
 from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.conversion import accepts
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -22,6 +23,10 @@ def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifferenc
 
 def _is_spelled(parameter: Changed[Parameter], context: Context) -> bool:
     return spells_parameter(parameter.subject.name, parameter.old.type, parameter.new.type, context)
+
+
+def _accepts(parameter: Changed[Parameter], context: Context) -> bool:
+    return accepts(parameter.subject.name, parameter.old.type, parameter.new.type, context)
 
 
 def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
@@ -64,47 +69,85 @@ def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) ->
 
     Fix: keep the type, or accept the old values too.
     """
-    if _is(parameter, context, TypeDifference.REINTERPRETED):
+    if _is(parameter, context, TypeDifference.REINTERPRETED) and _accepts(parameter, context):
         yield Note("the parameter is interpreted differently", *_types(parameter))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """The type of a parameter has another name and the same representation.
+    """The type of a parameter is the same under another name.
 
-    Built callers pass the same bits in the same place. C++ sources may need a cast.
+    Example: ``unsigned int`` became ``uint32_t``.
 
     Fix: nothing.
     """
-    if _is(parameter, context, TypeDifference.SPELLING) and not _is_renamed(parameter, context):
+    same = _is(parameter, context, TypeDifference.SPELLING)
+    told = _is(parameter, context, TypeDifference.REPRESENTATION) and _is_spelled(parameter, context)
+    if (same or told) and not _is_renamed(parameter, context):
         yield Note("the parameter's type is spelled differently", *_types(parameter))
 
 
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def param_type_converted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """The type of a parameter changed to one of the same representation, to which all arguments convert.
+
+    Built callers pass the same bits in the same place, and what sources pass converts. Example: ``struct item *``
+    became ``void *``.
+
+    Fix: nothing.
+    """
+    if _is_other_type(parameter, context) and _accepts(parameter, context) and not _is_renamed(parameter, context):
+        yield Note("the parameter is of another type of the same bits", *_types(parameter))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def param_conversion_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """The type of a parameter changed to one of the same bits, to which not all old arguments convert.
+
+    Built callers pass the same bits in the same place. Sources that pass what the old type took do not compile:
+    ``void *`` became ``struct item *``, which C++ converts no ``void *`` to; an integer became an enumeration, or a
+    callback takes other parameters.
+
+    Fix: keep the type, or add a function with a new name.
+    """
+    other = _is(parameter, context, TypeDifference.REINTERPRETED) or _is_other_type(parameter, context)
+    if other and not _accepts(parameter, context):
+        yield Note("old arguments do not convert to the parameter", *_types(parameter))
+
+
+def _is_other_type(parameter: Changed[Parameter], context: Context) -> bool:
+    return _is(parameter, context, TypeDifference.REPRESENTATION) and not _is_spelled(parameter, context)
+
+
 @rule(
-    Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("param_pointee_qualifier_changed",)
+    Impact.API_BREAK,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("param_pointee_qualifier_changed",),
 )
 def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter points to a less qualified type, e.g. ``char *`` for ``const char *``.
 
-    The function may now write to memory that built callers hold constant. C++ sources that pass pointers to ``const``
-    stop compiling.
+    The function may now write to memory that built callers hold constant. Sources that pass a pointer to ``const`` do
+    not compile in C++, and in C with a warning at best.
 
     Fix: keep ``const`` where the function does not write.
     """
-    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and not _const_gained(parameter, context):
-        yield Note("what the parameter points to is qualified differently", *_types(parameter))
+    if _is_qualified(parameter, context) and loses_qualifiers(parameter.old.type, parameter.new.type, context):
+        yield Note("what the parameter points to is less qualified", *_types(parameter))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """A parameter points to a type that is ``const`` now.
+    """A parameter points to a type that is ``const`` or ``volatile`` now.
 
     The function promises more than before. Built callers, and nearly all sources, work as before.
 
     Fix: nothing.
     """
-    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const_gained(parameter, context) == 1:
-        yield Note("what the parameter points to is const", *_types(parameter))
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _accepts(parameter, context):
+        yield Note("what the parameter points to is qualified", *_types(parameter))
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
@@ -116,12 +159,13 @@ def param_inner_qualifier_added(parameter: Changed[Parameter], context: Context)
 
     Fix: keep the type, or add a function with a new name.
     """
-    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _const_gained(parameter, context) > 1:
+    if _is_qualified(parameter, context) and not loses_qualifiers(parameter.old.type, parameter.new.type, context):
         yield Note("what the parameter points to points to const", *_types(parameter))
 
 
-def _const_gained(parameter: Changed[Parameter], context: Context) -> int:
-    return const_gained(parameter.old.type, parameter.new.type, context)
+def _is_qualified(parameter: Changed[Parameter], context: Context) -> bool:
+    """Whether qualifiers differ so that not all old arguments convert."""
+    return _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and not _accepts(parameter, context)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))

@@ -8,11 +8,12 @@ from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.derived_results import points_to_derived
 from abistore.compare.classify.signatures.enumerated_results import holds_enumerators
-from abistore.compare.classify.signatures.pointee_qualifiers import only_lost
+from abistore.compare.classify.signatures.pointee_qualifiers import gains_qualifiers
 from abistore.compare.classify.signatures.spelled_types import spells_result
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.conversion import serves
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -25,6 +26,10 @@ def _result(result: Changed[Result], context: Context) -> TypeDifference:
 
 def _is_spelled(result: Changed[Result], context: Context) -> bool:
     return spells_result(result.subject.name, result.old.type, result.new.type, context)
+
+
+def _serves(result: Changed[Result], context: Context) -> bool:
+    return serves(result.subject.name, result.old.type, result.new.type, context)
 
 
 def _types(result: Changed[Result]) -> tuple[str, str]:
@@ -121,7 +126,7 @@ def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iter
 
     Fix: keep the type, or never return a value that the old type does not have.
     """
-    if _result(result, context) is TypeDifference.REINTERPRETED:
+    if _result(result, context) is TypeDifference.REINTERPRETED and _serves(result, context):
         yield Note("the result is interpreted differently", *_types(result))
 
 
@@ -133,16 +138,52 @@ def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iter
     aliases=("unspecified_return_now_named",),
 )
 def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """The return type of a function has another name and the same representation.
+    """The return type of a function is the same under another name.
 
-    Built callers read the same bits from the same place. C++ sources may need a cast.
+    Example: ``unsigned int`` became ``uint32_t``.
 
     Fix: nothing.
     """
-    if only_named_otherwise(result.old.type, result.new.type, context):
+    if _is_renamed(result, context):
         return
-    if _result(result, context) in (TypeDifference.SPELLING, TypeDifference.RESTRICT, *VA_LISTS):
+    told = _result(result, context) is TypeDifference.REPRESENTATION and _is_spelled(result, context)
+    if told or _result(result, context) in (TypeDifference.SPELLING, TypeDifference.RESTRICT, *VA_LISTS):
         yield Note("the result's type is spelled differently", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def return_type_converted(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """The return type of a function changed to one of the same representation, which converts to the old one.
+
+    Built callers read the same bits from the same place, and sources use the result as they did. Example: ``void *``
+    became ``struct item *``.
+
+    Fix: nothing.
+    """
+    if _is_other_type(result, context) and _serves(result, context) and not _is_renamed(result, context):
+        yield Note("the result is of another type of the same bits", *_types(result))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def return_conversion_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """The return type of a function changed to one of the same bits that sources cannot use like the old one.
+
+    Built callers read the same bits from the same place. Sources do not compile that keep the result as what it was, or
+    use what it points to: ``struct item *`` became ``void *``, and ``first()->size`` is an error.
+
+    Fix: keep the type, or add a function with a new name.
+    """
+    other = _result(result, context) is TypeDifference.REINTERPRETED or _is_other_type(result, context)
+    if other and not _serves(result, context):
+        yield Note("sources cannot use the result as before", *_types(result))
+
+
+def _is_other_type(result: Changed[Result], context: Context) -> bool:
+    return _result(result, context) is TypeDifference.REPRESENTATION and not _is_spelled(result, context)
+
+
+def _is_renamed(result: Changed[Result], context: Context) -> bool:
+    return only_named_otherwise(result.old.type, result.new.type, context)
 
 
 VA_LISTS = (TypeDifference.VA_LIST_GAINED, TypeDifference.VA_LIST_LOST)
@@ -164,7 +205,7 @@ def func_return_pointee_qualifier_added(result: Changed[Result], context: Contex
 
     Fix: keep the old type, or add a function with a new name.
     """
-    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _only_lost(result, context):
+    if _is_qualified(result, context) and gains_qualifiers(result.old.type, result.new.type, context):
         yield Note("what the result points to is qualified differently", *_types(result))
 
 
@@ -176,7 +217,7 @@ def func_return_pointee_qualifier_removed(result: Changed[Result], context: Cont
 
     Fix: nothing.
     """
-    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) == 1:
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _serves(result, context):
         yield Note("what the result points to is less qualified", *_types(result))
 
 
@@ -189,12 +230,13 @@ def return_inner_qualifier_removed(result: Changed[Result], context: Context) ->
 
     Fix: keep the old type, or add a function with a new name.
     """
-    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _only_lost(result, context) > 1:
+    if _is_qualified(result, context) and not gains_qualifiers(result.old.type, result.new.type, context):
         yield Note("what the result points to points to a less qualified type", *_types(result))
 
 
-def _only_lost(result: Changed[Result], context: Context) -> int:
-    return only_lost(result.old.type, result.new.type, context)
+def _is_qualified(result: Changed[Result], context: Context) -> bool:
+    """Whether qualifiers differ so that the result does not convert to what sources keep it as."""
+    return _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _serves(result, context)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")

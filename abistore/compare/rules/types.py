@@ -12,6 +12,7 @@ from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, TagName, Unexplained
 from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.conversion import replaces
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.spelling import declaration
@@ -238,14 +239,33 @@ def type_definition_respelled(definition: Changed[DefinitionKind], context: Cont
     """A name stands for a type of another sort with the same representation.
 
     A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
-    enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C++
-    sources may need a cast, and C takes no ``const`` object for a ``case``.
+    enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C
+    takes no ``const`` object for a ``case``.
 
     Fix: nothing.
     """
     found = _redefinition(definition, context)
-    if found is not None and found <= Sameness.REPRESENTATION:
+    if found is not None and found <= Sameness.REPRESENTATION and _replaces(definition, context):
         yield Note("the name is declared differently", *_definitions(definition.old, definition.new))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+def type_conversion_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """A name stands for a type of another sort with the same bits, which sources cannot use like the old one.
+
+    Built programs pass and store the same bits. What sources assign does not convert, or they name members that the
+    type does not have: an integer became an enumeration, which C++ converts no integer to; ``struct { float red, green,
+    blue; }`` became a ``std::array<float, 3>``.
+
+    Fix: give the new type a new name.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found <= Sameness.REPRESENTATION and not _replaces(definition, context):
+        yield Note("sources cannot use the type as before", *_definitions(definition.old, definition.new))
+
+
+def _replaces(definition: Changed[DefinitionKind], context: Context) -> bool:
+    return replaces(definition.old.name, definition.new.name, context)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")

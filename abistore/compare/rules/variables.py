@@ -9,6 +9,7 @@ from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
+from abistore.compare.types.conversion import is_exchangeable, serves
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
@@ -57,23 +58,61 @@ def var_type_reinterpreted(variable: Changed[Variable], context: Context) -> Ite
 
     Fix: keep the type, or never store a value that the old type does not have.
     """
-    if _sameness(variable, context) is Sameness.REINTERPRETED:
+    if _sameness(variable, context) is Sameness.REINTERPRETED and _is_usable(variable, context):
         yield Note("the variable is interpreted differently", *_types(variable))
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
 def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """The type of an exported variable has another name and the same representation.
+    """The type of an exported variable is the same under another name.
 
-    Consumers read and write the same bits.
+    Example: ``unsigned int`` became ``uint32_t``.
 
     Fix: nothing.
     """
     constants = _constants(variable, context)
-    sameness = _sameness(variable, context)
     renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
-    if not renamed and constants[0] == constants[1] and sameness < Sameness.REINTERPRETED:
+    if not renamed and constants[0] == constants[1] and _sameness(variable, context) <= Sameness.SPELLING:
         yield Note("the variable's type is spelled differently", *_types(variable))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
+def var_type_converted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """The type of an exported variable changed to one of the same representation, and values convert both ways.
+
+    Consumers read and write the same bits. What sources assign converts to the new type, and what they read to the old
+    one. Example: ``long`` became ``long long`` of the same size.
+
+    Fix: nothing.
+    """
+    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+    other = not renamed and Sameness.SPELLING < _sameness(variable, context) < Sameness.REINTERPRETED
+    if other and _is_usable(variable, context):
+        yield Note("the variable is of another type of the same bits", *_types(variable))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
+def var_conversion_removed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """The type of an exported variable changed to one of the same bits that sources cannot use like the old one.
+
+    Built programs read and write the same bits. What sources assign to the variable does not convert to its new type,
+    or what they read from it not to the old one: ``struct item *first`` became ``void *first``.
+
+    Fix: keep the type, or export a variable of the new one under a new name.
+    """
+    other = Sameness.SPELLING < _sameness(variable, context) < Sameness.DIFFERENT
+    if other and not _is_usable(variable, context):
+        yield Note("sources cannot use the variable as before", *_types(variable))
+
+
+def _is_usable(variable: Changed[Variable], context: Context) -> bool:
+    """Whether sources write and read the variable as they did; a constant is only read."""
+    old, own = unqualified(variable.old.type, context.old.types)
+    new, _ = unqualified(variable.new.type, context.new.types)
+    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+    if variable.old.access == "private" or renamed:
+        return True
+    return (serves if "const" in own else is_exchangeable)(variable.subject.name, old, new, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")

@@ -318,22 +318,38 @@ def virtual_method_signature_changed(method: Changed[VirtualMethod], context: Co
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
 def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
-    """The types of a virtual function have other names and the same representations.
+    """The types of a virtual function are the same under other names.
 
-    Calls through the slot work as before. Sources that override the function may stop doing so when they are compiled
-    again.
+    Calls through the slot and functions that override it work as before.
 
-    Fix: nothing; the compiler tells programs that write ``override``.
+    Fix: nothing.
     """
     old, new = method.old, method.new
     types = zip((old.result, *old.parameters), (new.result, *new.parameters), strict=False)
     differs = old.symbol != new.symbol or not all(only_named_otherwise(*pair, context) for pair in types)
     same = _sameness(old, new, context)
-    if differs and _speaks_for_itself(method, context) and same < Sameness.REINTERPRETED:
-        texts = spelled(old), spelled(new)
-        if texts[0] == texts[1]:
-            texts = old.symbol, new.symbol
-        yield Note("the function's types are spelled differently", *texts)
+    if differs and _speaks_for_itself(method, context) and same <= Sameness.SPELLING:
+        yield Note("the function's types are spelled differently", *_texts(method))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def virtual_method_override_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+    """The types of a virtual function changed to others of the same bits, so that it is overridden differently.
+
+    Calls through the slot work as before. A function overrides only one of the same types: that of a source that is
+    compiled again does not override it any more, or does not compile where it says ``override``.
+
+    Fix: keep the types, and add a function with another name behind the others.
+    """
+    same = _sameness(method.old, method.new, context)
+    other = Sameness.SPELLING < same < Sameness.REINTERPRETED
+    if other and _speaks_for_itself(method, context):
+        yield Note("sources override another function", *_texts(method))
+
+
+def _texts(method: Changed[VirtualMethod]) -> tuple[str, str]:
+    old, new = spelled(method.old), spelled(method.new)
+    return (old, new) if old != new else (method.old.symbol, method.new.symbol)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")

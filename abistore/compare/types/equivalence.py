@@ -187,7 +187,8 @@ class Equivalence:
             case Record(), Record():
                 return self._records(old, new, old_shape, new_shape)
             case Enum(), Enum():
-                return enums(old_shape, new_shape)
+                found = enums(old_shape, new_shape)
+                return found if self._renamed(old, new) else max(found, Sameness.REPRESENTATION)
             case Enum(), Primitive():
                 return enum_and_integer(old_shape, new_shape)
             case Primitive(), Enum():

@@ -270,7 +270,14 @@ def _read(
             [each.unit for each in parsed.units], parser.public, invocation.arguments(parsed.reading)
         ),
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
+        serves=_served(parser, parsed) if parsed.reading.language == "c" else (),
     )
+
+
+def _served(parser: HeaderParser, parsed: ParsedHeaders) -> tuple[str, ...]:
+    """The languages of the programs that headers of C are written for: C++ too where one of them tells it apart."""
+    texts = map(parser.texts.beginning_if_readable, _own_files(parser.given, parsed, parser.invocation))
+    return ("c", "c++") if any("__cplusplus" in text for text in texts) else ("c",)
 
 
 def _own_files(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> list[Path]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from abistore.compare.classify.signatures.pointee_qualifiers import points_to_const
 from abistore.compare.classify.signatures.template_arguments import PACK, added_packs, emptied, takes_template_arguments
 from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
+from abistore.compare.types.conversion import accepts, serves
 from abistore.compare.types.sameness import Sameness
 from abistore.model.declared import Argument, Declared, Trait
 from abistore.model.names import Name
@@ -29,9 +29,9 @@ class Callee(NamedTuple):
 def superseding(name: Name, context: Context) -> Name | None:
     """The one function of the new headers, in the same scope and of the same name, that takes all calls of ``name``.
 
-    Its further parameters have defaults or are an empty pack, it asks for no more of template arguments, each argument
-    converts as it did, and the result is the same. What is virtual has overriding functions, which do not fit; and a
-    template deduces other arguments than a function takes, so that neither stands for the other. With two such
+    Further parameters have defaults or are an empty pack, it asks for no more of template arguments, each argument
+    converts, and so does the result to the former one. What is virtual has overriding functions, which do not fit; and
+    a template deduces other arguments than a function takes, so that neither stands for the other. With two such
     functions, calls are ambiguous.
     """
     old = _declared(context.old, name)
@@ -39,8 +39,10 @@ def superseding(name: Name, context: Context) -> Name | None:
         return None  # sources know the type by its old name
     called = Name("function", old.overload.function.display)
     others = (_declared(context.new, each.name) for each in context.new.overload_sets.get(called, ()))
-    found = [each.overload.name for each in others if each is not None and _takes_calls(old, each, context)]
-    return found[0] if len(found) == 1 else None
+    found = [each for each in others if each is not None and _takes_calls(old, each, context)]
+    exact = [each for each in found if _takes_as_they_are(old, each, context)]
+    best = exact or found
+    return best[0].overload.name if len(best) == 1 else None
 
 
 def _declared(side: SideFacts, name: Name) -> Callee | None:
@@ -63,8 +65,15 @@ def _takes_calls(old: Callee, new: Callee, context: Context) -> bool:
         and _called_alike(before.method, after.method)
         and _accepts_arguments(old, new, context)
         and takes_template_arguments(old.text, new.text, context)
-        and _same(before.result, after.result, added_packs(old.text, new.text), context)
+        and _returns_alike(old, new, context)
     )
+
+
+def _returns_alike(old: Callee, new: Callee, context: Context) -> bool:
+    before, after = old.overload.function.result, new.overload.function.result
+    if _same(before, after, added_packs(old.text, new.text), context):
+        return True
+    return not _is_deduced(before, after) and serves(old.overload.name, before, after, context, certain=True)
 
 
 def _called_alike(old: Method | None, new: Method | None) -> bool:
@@ -92,7 +101,24 @@ def _accepts_arguments(old: Callee, new: Callee, context: Context) -> bool:
     given = [each.default is not None for each in _arguments(old)]
     stay = all(default is not None for default, had in zip(defaults, given, strict=False) if had)
     pairs = zip(before, after, strict=False)
-    return left_out and stay and all(_converts(*pair, packs, context) for pair in pairs)
+    name = old.overload.name
+    return left_out and stay and all(_same(*pair, packs, context) or _converts(name, *pair, context) for pair in pairs)
+
+
+def _takes_as_they_are(old: Callee, new: Callee, context: Context) -> bool:
+    """Whether no argument is of another type than before, so that overloads that convert one are worse."""
+    packs = added_packs(old.text, new.text)
+    pairs = zip(old.overload.function.parameters, new.overload.function.parameters, strict=False)
+    return all(_same(*pair, packs, context) or _binds(*pair, context) for pair in pairs)
+
+
+def _binds(old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether a value became a reference to a constant, or what a pointer leads to became one."""
+    if not isinstance(new, Pointer) or not isinstance(new.target, Qualified):
+        return False
+    if new.sort == "&" and not (isinstance(old, Pointer) and old.sort != "*"):
+        return context.stored(old, new.target.target) <= Sameness.SPELLING
+    return isinstance(old, Pointer) and context.stored(old, new) <= Sameness.QUALIFIERS
 
 
 def _arguments(callee: Callee) -> tuple[Argument, ...]:
@@ -106,17 +132,19 @@ def _is_pack(type: TypeRef) -> bool:
     return isinstance(type, Special) and type.spelling.endswith(PACK)
 
 
-def _converts(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Context) -> bool:
-    """Whether every argument for one parameter is one for the other."""
-    if _same(old, new, packs, context):
-        return True
-    if isinstance(old, Special) or isinstance(new, Special):
-        return False  # a template would deduce something else
+def _converts(name: Name, old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether every argument for one parameter converts to the other; a template would deduce something else."""
+    if _is_deduced(old, new):
+        return False
     if isinstance(new, Pointer) and new.sort == "&" and isinstance(new.target, Qualified):
         value = not isinstance(old, Pointer) or old.sort == "*"
         if value and new.target.qualifiers == ("const",):
-            return context.stored(old, new.target.target) <= Sameness.SPELLING
-    return points_to_const(old, new, context)
+            return accepts(name, old, new.target.target, context, certain=True)
+    return accepts(name, old, new, context, certain=True)
+
+
+def _is_deduced(old: TypeRef, new: TypeRef) -> bool:
+    return isinstance(old, Special) or isinstance(new, Special)
 
 
 def _same(old: TypeRef, new: TypeRef, packs: tuple[int, ...], context: Context) -> bool:
