@@ -161,13 +161,20 @@ def allowance(report: Report) -> str:
 
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
     """Each piece of advice with its text: what was found, and how to fix it, in the words of the platform."""
-    word = name_word(report.new.soname or report.old.soname or "")
+    word = _name_word(report)
     fixes = {card.kind: card.fix.replace("SONAME", word) for card in report.kinds}
     for each in report.advice:
         both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
         found = f"{each.description} ({both})" if both else each.description
         fix = fixes.get(each.kind, "").removesuffix(".")
         yield each, f"{found}: {fix}" if fix else found
+
+
+def _name_word(report: Report) -> str:
+    """What the platform calls the SONAME of a library; that of ELF where the libraries of a release differ in it."""
+    names = [report.new.soname or report.old.soname, *(each.new_soname or each.old_soname for each in report.libraries)]
+    words = {name_word(each) for each in names if each}
+    return words.pop() if len(words) == 1 else "SONAME"
 
 
 def by_suppression(findings: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -25,9 +25,12 @@ from abistore.service.snapshots import (
     captured,
     captured_all,
     captured_beside,
+    is_dump,
     is_json,
     is_package,
+    on_platform,
     one_of,
+    only,
     open_input,
 )
 
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 CompareSide: TypeAlias = Literal["old", "new", "both"]
 """A side of a comparison; ``both`` for what is no comparison."""
 
+Libraries: TypeAlias = tuple[Snapshot, ...]
+
 DIGEST_PREFIX = pattern(r"[0-9a-fA-F]{6,32}")
 
 
@@ -46,6 +51,20 @@ class Operand(msgspec.Struct, frozen=True):
 
     snapshot: Snapshot
     release: Release | None = None
+
+
+class OperandPair(NamedTuple):
+    """Both sides, each of which is one library."""
+
+    old: Operand
+    new: Operand
+
+
+class ReleasePair(NamedTuple):
+    """Both sides of which one is several libraries: packages, folders, and files with one for each architecture."""
+
+    old: ReadRelease
+    new: ReadRelease
 
 
 class Selection(Given, frozen=True):
@@ -104,7 +123,6 @@ class Operands:
         self._selection = selection
         self._store: Store | None = None
         self._used_headers = False
-        self._opened: dict[CompareSide, InputFile] = {}
 
     @property
     def store(self) -> Store:
@@ -124,7 +142,7 @@ class Operands:
             return Operand(self.store.load(release), release)
         return Operand(self._captured(text))
 
-    def pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
+    def pair(self, old: str | Path, new: str | Path) -> OperandPair | ReleasePair:
         """Both sides. If a stored side is ambiguous, the target of a file on the other side chooses the line."""
         self._check_pair(old, new)
         found = self._pair(old, new)
@@ -136,54 +154,34 @@ class Operands:
             )
         return found
 
-    def _pair(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
+    def _pair(self, old: str | Path, new: str | Path) -> OperandPair | ReleasePair:
         if is_reference(old) and is_reference(new):
             releases = self.release(old), self.release(new)
             before, after = self.store.load_many(releases)
-            return Operand(before, releases[0]), Operand(after, releases[1])
+            return OperandPair(Operand(before, releases[0]), Operand(after, releases[1]))
         if is_reference(old):
             second = Operand(self._captured_meanwhile(new, "new", beside=old))
-            return self._beside(old, second), second
+            return OperandPair(self._beside(old, second), second)
         if is_reference(new):
             first = Operand(self._captured_meanwhile(old, "old", beside=new))
-            return first, self._beside(new, first)
-        if "old" in self._opened and is_package(self._opened["old"]):
-            second = Operand(self._captured(new, "new", (0, 2)))
-            return Operand(self._captured(old, "old", (1, 2), beside=second.snapshot.library)), second
-        return self._both(old, new)
+            return OperandPair(first, self._beside(new, first))
+        with self._file(old) as first_file, self._file(new) as second_file:
+            return self._of_files(first_file, second_file)
 
-    def _both(self, old: str | Path, new: str | Path) -> tuple[Operand, Operand]:
+    def _of_files(self, old: InputFile, new: InputFile) -> OperandPair | ReleasePair:
         """Both sides of two files: the new one is read beside the old one."""
-        target = self._selection.target
-        with (
-            self._file(old, "old") as before,
-            self._file(new, "new") as after,
-            captured_beside(after, options=one_of(self._options(after, "new"), 1, 2), target=target) as second,
-        ):
-            first = captured(before, options=one_of(self._options(before, "old"), 0, 2), target=target)
-            return Operand(first), Operand(second(first.library))
-
-    def packages(self, old: str | Path, new: str | Path) -> tuple[ReadRelease, ReadRelease] | None:
-        """Both sides as releases of several libraries, if both are packages or folders."""
-        sides: tuple[tuple[CompareSide, str | Path], ...] = (("old", old), ("new", new))
-        if any(map(is_reference, (old, new))) or not all(map(os_path_exists, (old, new))):
-            return None
-        for side, text in sides:  # each file is opened once, whatever it turns out to be
-            self._opened[side] = open_input(Path(text))
-            self._stack.callback(self._opened[side].close)
-        if not all(map(is_package, self._opened.values())):
-            return None
-        before, after = self._opened["old"], self._opened["new"]
-        with read_beside(after, one_of(self._options(after, "new"), 1, 2)) as second:
-            first = captured_all(before, options=one_of(self._options(before, "old"), 0, 2))
-            return self._fitting(Path(old), first), self._fitting(Path(new), second())
-
-    def _fitting(self, path: Path, libraries: tuple[Snapshot, ...]) -> ReadRelease:
         wanted = self._selection.target
-        fitting = tuple(each for each in libraries if wanted in (None, str(each.target), each.target.machine))
-        if not fitting:
-            raise Incomparable(f"{path}: holds no library for {wanted}", "leave --target out, or name another package")
-        return ReadRelease(path, fitting)
+        with read_beside(new, on_platform(one_of(self._options(new, "new"), 1, 2), wanted)) as second:
+            before = captured_all(old, options=on_platform(one_of(self._options(old, "old"), 0, 2), wanted))
+            after = second()
+        packages = is_package(old), is_package(new)
+        if all(packages):
+            return ReleasePair(_fitting(old.path, before, wanted), _fitting(new.path, after, wanted))
+        before, after = _beside_of(old, before, new, after), _beside_of(new, after, old, before)
+        are_several = len(before) > 1 or len(after) > 1
+        if wanted is None and are_several and (_of_one_name(before, after) or not any(packages)):
+            return ReleasePair(ReadRelease(old.path, _called_alike(before, after)), ReadRelease(new.path, after))
+        return OperandPair(Operand(only(before, old.path, wanted)), Operand(only(after, new.path, wanted)))
 
     def release(self, text: str, target: str | None = None) -> Release:
         """The stored release that ``text`` names."""
@@ -211,32 +209,26 @@ class Operands:
         if headers is not None and not headers.configured:
             raise _stored_with_its_own(text)
 
-    def _captured(
-        self, text: str | Path, side: CompareSide = "both", part: tuple[int, int] = (0, 1), *, beside: str = ""
-    ) -> Snapshot:
-        """The snapshot of a file, a ``part`` of all to read; ``beside`` is the reference on the other side.
-
-        Of a package it is the library of that name.
-        """
-        like, target = beside.partition("@")[0], self._selection.target
-        with self._file(text, side, beside) as file:
-            return captured(file, options=one_of(self._options(file, side), *part), target=target, like=like)
+    def _captured(self, text: str | Path) -> Snapshot:
+        """The snapshot of the only operand."""
+        with self._file(text) as file:
+            return captured(file, options=self._options(file, "both"), target=self._selection.target)
 
     def _captured_meanwhile(self, text: str | Path, side: CompareSide, beside: str) -> Snapshot:
         """The snapshot of a file, which is read while the database of the other side is opened."""
         target = self._selection.target
         with (
-            self._file(text, side, beside) as file,
+            self._file(text, beside) as file,
             captured_beside(file, options=self._options(file, side), target=target, worth=BESIDE_A_STORE) as found,
         ):
             self._open()
             return found(beside.partition("@")[0])
 
-    def _file(self, text: str | Path, side: CompareSide, beside: str = "") -> InputFile:
-        """The file of one side, which may be open already."""
+    def _file(self, text: str | Path, beside: str = "") -> InputFile:
+        """The file that an operand names; ``beside`` is the reference on the other side."""
         if isinstance(text, str) and not os_path_exists(text) and "/" not in text:
             raise InputError(f"{text}: no such file, and not a reference", self._meant(text, beside))
-        return self._opened.pop(side, None) or open_input(Path(text))
+        return open_input(Path(text))
 
     def _options(self, file: InputFile, side: CompareSide) -> ExtractOptions:
         """How to read a file. Headers of both sides are for the one that is a library, if the other is JSON."""
@@ -265,6 +257,34 @@ class Operands:
         except SnapshotNotFound:
             return False
         return True
+
+
+def _fitting(path: Path, libraries: Libraries, wanted: str | None) -> ReadRelease:
+    fitting = tuple(each for each in libraries if wanted is None or each.target.is_called(wanted))
+    if not fitting:
+        raise Incomparable(f"{path}: holds no library for {wanted}", "leave --target out, or name another package")
+    return ReadRelease(path, fitting)
+
+
+def _beside_of(file: InputFile, found: Libraries, other: InputFile, others: Libraries) -> Libraries:
+    """Those of a file's libraries that the other side may mean: of a package those of its name, and beside the dump of
+    one library, which says nothing about further architectures, those for its target."""
+    if is_package(file):
+        found = tuple(each for each in found if each.library in {one.library for one in others}) or found
+    if is_dump(other) and len(others) == 1:
+        return tuple(each for each in found if str(each.target) == str(others[0].target)) or found
+    return found
+
+
+def _of_one_name(*sides: Libraries) -> bool:
+    return all(len({each.library for each in side}) == 1 for side in sides)
+
+
+def _called_alike(old: Libraries, new: Libraries) -> Libraries:
+    """The old libraries under the name of the new ones, where each side has one: who names two files compares them."""
+    if not _of_one_name(old, new):
+        return old
+    return tuple(msgspec.structs.replace(each, library=new[0].library) for each in old)
 
 
 def _stored_with_its_own(text: str | Path) -> UsageError:

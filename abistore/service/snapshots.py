@@ -36,7 +36,9 @@ __all__ = [
     "is_dump",
     "is_json",
     "is_package",
+    "on_platform",
     "one_of",
+    "only",
     "open_input",
 ]
 
@@ -99,7 +101,7 @@ def captured(
     file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, like: str | None = None
 ) -> Snapshot:
     """:func:`capture` of a file that is open. Of several libraries, the one that is called ``like`` is meant."""
-    return _one_like(captured_all(file, options=_on_platform(options, target)), file, target, like)
+    return _one_like(captured_all(file, options=on_platform(options, target)), file, target, like)
 
 
 @contextmanager
@@ -107,11 +109,12 @@ def captured_beside(
     file: InputFile, *, options: ExtractOptions = PLAIN, target: str | None = None, worth: int = BESIDE_A_FILE
 ) -> Iterator[Callable[[str], Snapshot]]:
     """Begins to read a file beside what the body does. Yields :func:`captured` of it, which is told ``like`` late."""
-    with read_beside(file, _on_platform(options, target), worth) as found:
+    with read_beside(file, on_platform(options, target), worth) as found:
         yield lambda like: _one_like(found(), file, target, like)
 
 
-def _on_platform(options: ExtractOptions, target: str | None) -> ExtractOptions:
+def on_platform(options: ExtractOptions, target: str | None) -> ExtractOptions:
+    """The options for an input that does not tell its own platform, and is for ``target``."""
     return msgspec.structs.replace(options, platform=target) if target and options.platform is None else options
 
 

@@ -111,3 +111,55 @@ def test_a_function_that_moved_to_a_re_exported_library_is_found_in_the_folder(
     assert run(["compare", str(old), str(alone), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert "needed-library-not-given" in {each["reason"] for each in found["not_checked"]}
+
+
+def _two(folder: Path, old: str, new: str) -> tuple[Path, Path]:
+    """Two universal files of the same name, each of both architectures."""
+    paths = []
+    for side, source in (("old", old), ("new", new)):
+        (folder / side).mkdir()
+        built = [build_dylib(source, target=each) for each in (INTEL, ARM)]
+        paths.append(universal(built, folder / side / "libcase.1.dylib"))
+    return paths[0], paths[1]
+
+
+def test_each_architecture_of_two_universal_files_is_judged_in_one_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = _two(tmp_path, f"{SOURCE}\nint g(void) {{ return 3; }}", "int f(void) { return 1; }")
+    assert run(["compare", str(old), str(new), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["target"], each["verdict"], each["summary"]["breaking"]) for each in found["libraries"]] == [
+        ("macho-aarch64-64-little", "BREAKING", 1),
+        ("macho-x86_64-64-little", "BREAKING", 2),
+    ]
+    told = {each["display"]: each["libraries"] for each in found["changes"] if each["kind"] == "func_removed"}
+    assert told == {"g": ["libcase"], "only_intel": ["libcase (macho-x86_64-64-little)"]}
+    assert run(["compare", str(old), str(new)]) == 4
+    assert "bump the install name" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_architecture_that_a_universal_file_loses_is_a_library_that_is_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thin = build_dylib(SOURCE, target=INTEL)
+    assert run(["compare", str(_universal(tmp_path)), str(thin), "--json"]) == 4
+    (finding,) = json.loads(capsys.readouterr().out)["changes"]
+    assert finding["kind"] == "bundle_library_removed" and "macho-aarch64-64-little" in finding["description"]
+    assert run(["compare", str(thin), str(_universal(tmp_path)), "--json"]) == 0
+    assert [each["kind"] for each in json.loads(capsys.readouterr().out)["changes"]] == ["bundle_library_added"]
+
+
+def test_a_dump_of_one_architecture_says_nothing_about_the_others(tmp_path: Path) -> None:
+    path, dump = str(_universal(tmp_path)), str(tmp_path / "one.json")
+    assert run(["dump", path, "--arch", "arm64", "-o", dump]) == 0
+    assert run(["compare", path, dump]) == 0
+    assert run(["compare", dump, path]) == 0
+
+
+def test_universal_files_without_an_install_name_may_be_called_as_they_like(tmp_path: Path) -> None:
+    old, new = (
+        universal([build_dylib(SOURCE, target=each, install_name="") for each in (INTEL, ARM)], tmp_path / name)
+        for name in ("before.dylib", "after.dylib")
+    )
+    assert run(["compare", str(old), str(new)]) == 0

@@ -78,7 +78,8 @@ def compare_command(
     libfoo@baseline:CHANNEL) or the first digits of a snapshot's digest. ./NAME is a file, whatever it is called.
 
     Two packages (.deb, .rpm, .whl, .conda, .zip, tar) or folders are compared as releases of all libraries in them:
-    one table, one verdict. Beside anything else, a package stands for its library of the other side's name.
+    one table, one verdict; so are universal files, of all their architectures. Beside anything else, a package stands
+    for its library of the other side's name.
 
     Exits with 0 (no break, or one that --allow allows), 2 (source break), 4 (binary break), 72 if --require is not met,
     or another code of 64 and above if there is no verdict.

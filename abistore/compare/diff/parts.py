@@ -377,10 +377,14 @@ class CallOptions(msgspec.Struct, frozen=True):
 
 
 class ReleasedLibrary(msgspec.Struct, frozen=True):
-    """A library of a release, and the SONAME that it has."""
+    """A library of a release, and the SONAME that it has.
+
+    ``target`` says which build of the library it is, where the other side has another one.
+    """
 
     name: str
     soname: str | None
+    target: str = ""
 
 
 class SiblingNeed(msgspec.Struct, frozen=True):

@@ -35,7 +35,8 @@ def compare_releases(old: ComparedRelease, new: ComparedRelease, by: Ruling | No
     """What changed between the libraries of two releases: not what changed in each, which ``compare`` tells."""
     context = Context(SideFacts(_whole(old)), SideFacts(_whole(new)), cards=(_card(old), _card(new)))
     ruling = AppliedRuling(context, by and by.between(old.version, new.version))
-    deltas = (each for sides in _by_platform(old, new) for each in release_deltas(*sides))
+    both = {each.library for each in old.libraries} & {each.library for each in new.libraries}
+    deltas = (each for sides in _by_platform(old, new) for each in release_deltas(*sides, both))
     told = dict.fromkeys(each for facet, delta in deltas for each in findings_of(delta, facet, context))
     found = sorted(told, key=order)
     return concluded(context, ruling, sorted(ruling.judge(found), key=order), worst_of(found), ())

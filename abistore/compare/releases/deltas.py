@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from abistore.compare.diff.parts import (
@@ -19,12 +19,19 @@ from abistore.model.labels.sonames import library_name, unmarked
 from abistore.model.names import Facet, Name
 
 
-def release_deltas(old: ReleaseLibraries, new: ReleaseLibraries) -> Iterator[tuple[Facet, Delta[Any]]]:
-    """Libraries that came and went, and what libraries of the release no longer find in each other."""
+def release_deltas(
+    old: ReleaseLibraries, new: ReleaseLibraries, elsewhere: Container[str] = ()
+) -> Iterator[tuple[Facet, Delta[Any]]]:
+    """Libraries that were added and removed, and what libraries of the release no longer find in each other.
+
+    Those that are ``elsewhere``, in both releases for whatever platform, are added or removed for this one alone.
+    """
     for name in old.by_name.keys() - new.by_name.keys():
-        yield "symbol", Removed(_subject(name), ReleasedLibrary(name, old.by_name[name].facts.name))
+        was = _released(old.by_name[name], elsewhere)
+        yield "symbol", Removed(_subject(name, was.target), was)
     for name in new.by_name.keys() - old.by_name.keys():
-        yield "symbol", Added(_subject(name), ReleasedLibrary(name, new.by_name[name].facts.name))
+        now = _released(new.by_name[name], elsewhere)
+        yield "symbol", Added(_subject(name, now.target), now)
     for library in new.by_name.values():
         before = old.by_name.get(library.name)
         yield from (("symbol", delta) for delta in _needs(library, old, new))
@@ -33,6 +40,11 @@ def release_deltas(old: ReleaseLibraries, new: ReleaseLibraries) -> Iterator[tup
             yield from (("symbol", delta) for delta in _symbols(before, library, old, new))
             yield from (("symbol", delta) for delta in _doubles(library, old, new))
             yield from (("layout", delta) for delta in _records(before, library, old, new))
+
+
+def _released(library: MemberLibrary, elsewhere: Container[str]) -> ReleasedLibrary:
+    target = str(library.snapshot.target) if library.name in elsewhere else ""
+    return ReleasedLibrary(library.name, library.facts.name, target)
 
 
 def _subject(library: str, part: str = "") -> Subject:

@@ -27,7 +27,8 @@ def bundle_library_removed(library: Removed[ReleasedLibrary]) -> Iterator[Note]:
 
     Fix: keep the library, if only as one that depends on those that took over, so that programs still find it.
     """
-    yield Note("the release no longer has the library", library.old.soname or library.old.name)
+    target = f" for {library.old.target}" if library.old.target else ""
+    yield Note(f"the release no longer has the library{target}", library.old.soname or library.old.name)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
@@ -38,7 +39,8 @@ def bundle_library_added(library: Added[ReleasedLibrary]) -> Iterator[Note]:
 
     Fix: nothing; keep it out of the package if it is private.
     """
-    yield Note("the release has the library now", None, library.new.soname or library.new.name)
+    target = f" for {library.new.target}" if library.new.target else ""
+    yield Note(f"the release has the library now{target}", None, library.new.soname or library.new.name)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -68,24 +69,35 @@ def _findings(
 ) -> tuple[ReportedFinding, ...]:
     """The findings of all reports, worst first, each with the libraries that have it."""
     found: dict[str, ReportedFinding] = {}
+    having: dict[str, list[Report]] = {}
     between, *reports = reports
     for report in reports:
         for finding in listed(report):
+            having.setdefault(finding.id, []).append(report)
             before = found.get(finding.id)
-            library = report.new.library
-            found[finding.id] = _both(before, finding, library) if before else replace(finding, libraries=(library,))
+            found[finding.id] = _both(before, finding) if before else finding
     titles = {card.kind: card.title for report in reports for card in report.kinds}
-    ordered = (*listed(between), *(_located(each, titles) for each in found.values()))
-    return tuple(sorted(ordered, key=lambda one: -Impact[one.impact.upper()]))
+    located = (_located(each, named(having[each.id], reports), titles) for each in found.values())
+    return tuple(sorted((*listed(between), *located), key=lambda one: -Impact[one.impact.upper()]))
 
 
-def _both(first: ReportedFinding, second: ReportedFinding, library: str) -> ReportedFinding:
+def named(some: Sequence[Report], every: Sequence[Report]) -> tuple[str, ...]:
+    """The names of the libraries of ``some`` reports, with platforms where libraries of the same name are left out."""
+    targets: dict[str, list[str]] = {}
+    for each in some:
+        targets.setdefault(each.new.library, []).append(each.new.target)
+    counts = Counter(each.new.library for each in every)
+    return tuple(
+        name if len(found) == counts[name] else f"{name} ({', '.join(found)})" for name, found in targets.items()
+    )
+
+
+def _both(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
     affected = tuple(sorted({*first.affected, *second.affected}))
     consequences = {each.id: each for each in (*first.consequences, *second.consequences)}
     return replace(
         first,
         description=first.description if first.description == second.description else "",
-        libraries=(*first.libraries, library),
         affected=affected,
         affected_count=len(affected),
         consequences=tuple(consequences.values()),
@@ -96,10 +108,10 @@ def _both(first: ReportedFinding, second: ReportedFinding, library: str) -> Repo
     )
 
 
-def _located(finding: ReportedFinding, titles: Mapping[str, str]) -> ReportedFinding:
+def _located(finding: ReportedFinding, libraries: tuple[str, ...], titles: Mapping[str, str]) -> ReportedFinding:
     """The finding with its libraries in words; where these describe it differently, by the title of its kind."""
     said = finding.description or titles.get(finding.kind, finding.kind).removesuffix(".")
-    return replace(finding, description=f"{said}, in {_some(finding.libraries)}")
+    return replace(finding, description=f"{said}, in {_some(libraries)}", libraries=libraries)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -114,18 +126,19 @@ def _summary(changes: Sequence[ReportedFinding]) -> Summary:
     return Summary(breaking, api_breaks, risks, compatible, len(impacts))
 
 
-def _not_checked(reports: Iterable[Report]) -> tuple[ReportedNotChecked, ...]:
+def _not_checked(reports: Sequence[Report]) -> tuple[ReportedNotChecked, ...]:
     """What was not checked, once for all libraries that have the same reason."""
-    found: dict[tuple[str, str, str], list[tuple[str, ReportedNotChecked]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[Report, ReportedNotChecked]]] = {}
     for report in reports:
         for item in report.not_checked:
-            found.setdefault((item.facet, item.side, item.reason), []).append((report.new.library, item))
-    return tuple(_all(alike) for _, alike in sorted(found.items()))
+            found.setdefault((item.facet, item.side, item.reason), []).append((report, item))
+    return tuple(_all(alike, reports) for _, alike in sorted(found.items(), key=lambda one: one[0]))
 
 
-def _all(alike: Sequence[tuple[str, ReportedNotChecked]]) -> ReportedNotChecked:
+def _all(alike: Sequence[tuple[Report, ReportedNotChecked]], every: Sequence[Report]) -> ReportedNotChecked:
     first = alike[0][1]
-    libraries = _some(list(dict.fromkeys(library for library, _ in alike)))
+    having = [each for each in every if any(each is report for report, _ in alike)]
+    libraries = _some(named(having, every))
     names = tuple(sorted({name for _, item in alike for name in item.names}))
     return replace(first, detail=f"{libraries}: {first.detail}", names=names)
 
@@ -148,13 +161,13 @@ def _evidence(sides: Sequence[tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
     return tuple(found)
 
 
-def _gap(reports: Iterable[Report]) -> str:
+def _gap(reports: Sequence[Report]) -> str:
     """The gaps in evidence, each with the libraries that have it."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Report]] = {}
     for report in reports:
         if report.evidence_gap:
-            found.setdefault(report.evidence_gap, []).append(report.new.library)
-    return "; ".join(f"{_some(libraries)}: {gap}" for gap, libraries in found.items())
+            found.setdefault(report.evidence_gap, []).append(report)
+    return "; ".join(f"{_some(named(having, reports))}: {gap}" for gap, having in found.items())
 
 
 def _declarations(reports: Iterable[Report]) -> tuple[ComparedDeclaration, ...]:

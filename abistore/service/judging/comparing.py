@@ -20,7 +20,7 @@ from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
 from abistore.service.judging.judging import gated, judge, told_apart
 from abistore.service.judging.kinship import strangers
-from abistore.service.operands import Operand, Selection, is_reference, operands
+from abistore.service.operands import Operand, OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.service.judging.releases import SaidOfRelease
@@ -43,7 +43,8 @@ def compare(
     allow: AllowRule | None = None,
     consumers: bool = False,
 ) -> Report:
-    """The judged difference of two operands; of two packages or folders, one report about all of their libraries.
+    """The judged difference of two operands; of two packages or folders, and of files with a library
+    for each architecture, one report about all of their libraries.
 
     With ``programs``, files of what was linked with the old side, only what these meet is judged.
 
@@ -55,9 +56,9 @@ def compare(
     :class:`Incomparable` for libraries of two platforms.
     """
     with operands(database, _unidentified(selection or Selection())) as reader:
-        releases = reader.packages(old, new)
-        if releases is None:
-            first, second = reader.pair(old, new)
+        found = reader.pair(old, new)
+        if isinstance(found, OperandPair):
+            first, second = found
             released = first.release or second.release
             plan = AllowPlan(allow or "scheme", reader.store.scheme(released.line.library) if released else AUTO)
             sides = first.snapshot, second.snapshot
@@ -67,19 +68,19 @@ def compare(
                 report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
             if consumers:
                 report = _with_consumers(reader.store, report, sides)
-    if releases is not None:
+    if isinstance(found, ReleasePair):
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
-        names = {name for each in releases[1].libraries for name in loaded_as(each.provenance)}
+        names = {name for each in found.new.libraries for name in loaded_as(each.provenance)}
         plan = AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)))
         given = plan if allow else None
         with using(database) if consumers else nullcontext() as store:
-            known = _known_consumers(store, *releases) if store else None
-            report = judge_releases(*releases, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
+            known = _known_consumers(store, *found) if store else None
+            report = judge_releases(*found, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
         report = _named(report, old, new)
         if not programs:
             return report
-        return gated(_for_programs(report, programs, releases[0].libraries), fail_on, require or NOTHING, given)
+        return gated(_for_programs(report, programs, found.old.libraries), fail_on, require or NOTHING, given)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING, plan if allow else None)
