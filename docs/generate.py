@@ -235,7 +235,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "symbols": (
         "many exported symbols together",
         (
-            *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "private"),
+            *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "number", "private"),
             *("reexported", "unobtainable", "version"),
         ),
     ),

@@ -56,3 +56,33 @@ def test_a_stored_program_finds_numbers_that_the_linker_gave_to_names(abistore: 
     assert abistore("consumers", "add", calls_two, *database).code == 0
     assert abistore("consumers", "broken", "case@2", *database).code == 0
     assert abistore("consumers", "broken", "case@3", *database).code != 0
+
+
+def test_a_named_export_with_another_number_breaks_programs_that_ask_for_the_number_alone(
+    abistore: Call, tmp_path: Path
+) -> None:
+    """The import library of a definition file without NONAME asks by name, and its programs run with any number."""
+    nameless, old = dll(tmp_path / "nameless", *NUMBERS), dll(tmp_path / "old", "one @1", "two @2", "three @9")
+    new, fewer = dll(tmp_path / "new", "one @1", "two @9", "three @2"), dll(tmp_path / "fewer", "one @1", "two @9")
+    by_number, by_name = program(nameless, "two"), program(old, "two")
+    assert abistore("compare", old, new).code == 0
+    assert abistore("compare", old, new, "--for", by_name).code == 0
+    broken = abistore("compare", old, new, "--for", by_number)
+    assert broken.code == 4 and "three" in broken.out
+    assert abistore("compare", old, fewer, "--for", by_number).code == 4
+    assert abistore("compare", old, new, "--for", program(nameless, "one")).code == 0
+    assert abistore("compare", tmp_path / "old", tmp_path / "new", "--for", by_number).code == 4
+
+
+def test_stored_programs_that_ask_for_a_number_are_broken_by_a_release_that_gives_it_to_another_export(
+    abistore: Call, tmp_path: Path
+) -> None:
+    nameless, old = dll(tmp_path / "nameless", *NUMBERS), dll(tmp_path / "old", "one @1", "two @2", "three @9")
+    new, database = dll(tmp_path / "new", "one @1", "two @9", "three @2"), ("--db", tmp_path / "abi.db")
+    for version, path in (("1", old), ("2", new)):
+        assert abistore("ingest", path, "--version", version, *database, "--fail-on", "never").code == 0
+    assert abistore("consumers", "add", program(old, "two"), *database).code == 0
+    assert abistore("consumers", "broken", "case@2", *database).code == 0
+    assert abistore("consumers", "add", program(nameless, "two"), *database).code == 0
+    assert abistore("consumers", "broken", "case@2", *database).code != 0
+    assert abistore("compare", "case@1", new, "--consumers", *database).code == 4

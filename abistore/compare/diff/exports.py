@@ -127,12 +127,12 @@ def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
 
 
 def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
-    """Both without what one does not tell: older snapshots and other formats.
+    """Both without their numbers, and without what one does not tell: older snapshots and other formats.
 
-    That is what memory they lie in, their sizes (of which some formats tell bounds alone), and the words of tables.
-    Which versions share a place is compared by itself.
+    What is not told is what memory they lie in, their sizes (of which some formats tell bounds alone), and the words of
+    tables. Which versions share a place is compared by itself, and so are the numbers of a DLL's exports.
     """
-    old, new = (msgspec.structs.replace(each, elf=_less(each.elf, own_place=None)) for each in (old, new))
+    old, new = (msgspec.structs.replace(each, elf=_less(each.elf, own_place=None), ordinal=None) for each in (old, new))
     if None in (is_read_only(old), is_read_only(new)):
         old, new = _without_memory(old), _without_memory(new)
     if (old.size, least(old)) != (new.size, least(new)) and not sized(old, new):

@@ -163,6 +163,12 @@ class BehindNumber(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
 
+class ExportNumbers(msgspec.Struct, frozen=True):
+    """The numbers of named exports of a DLL that have another one on the other side, sorted by name."""
+
+    numbers: tuple[tuple[str, int], ...]
+
+
 class ExportCounts(msgspec.Struct, frozen=True):
     """The export table as a whole: how many exports, and whether any of them is versioned."""
 

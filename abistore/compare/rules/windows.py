@@ -5,30 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import abridged, exports_called
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import BehindNumber
+from abistore.compare.diff.parts import BehindNumber, ExportNumbers
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 from abistore.model.tables import Library, Symbol
+from abistore.model.words.counting import counted
 from abistore.model.words.protections import ON_WINDOWS
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
-def pe_ordinal_retargeted(symbol: Changed[Symbol | BehindNumber]) -> Iterator[Note]:
-    """A number (ordinal) of a DLL is that of another export now, or of none.
+def pe_ordinal_retargeted(number: Changed[BehindNumber]) -> Iterator[Note]:
+    """A number (ordinal) by which programs ask a DLL for an export is that of another one now.
 
-    Programs that ask for an export by its number call something else, or do not start. This is reported where the
-    authors chose the numbers, as ``EXPORTS name @7`` in a definition file does. What is behind a number without a name
-    (``@7 NONAME``) is read from the symbol table, from debug information or from the forwarder.
+    Such programs call something else. They ask by number for exports without a name (``EXPORTS open @7 NONAME`` in a
+    definition file): what is behind the number is read from the symbol table, from debug information or from the
+    forwarder. Named exports are reported where a program that is given with ``--for`` or stored asks for the number.
 
     Fix: keep the number of each export in the definition file, and give new exports new numbers.
     """
-    match symbol.old, symbol.new:
-        case BehindNumber(before), BehindNumber(after):
-            yield Note("something else is behind the number", ", ".join(before), ", ".join(after))
-        case Symbol(ordinal=old), Symbol(ordinal=new) if old is not None and new is not None and old != new:
-            yield Note("the export has another ordinal", str(old), str(new))
+    yield Note("something else is behind the number", ", ".join(number.old.names), ", ".join(number.new.names))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbols_number_changed(exports: Changed[ExportNumbers], context: Context) -> Iterator[Note]:
+    """Exports of a DLL that have a name got other numbers (ordinals).
+
+    Import libraries ask for an export by its name where it has one, and programs find it whatever its number is. What
+    asks for the number all the same, as ``GetProcAddress(dll, MAKEINTRESOURCE(7))`` does, gets another function.
+
+    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    """
+    old, new = ([f"{name} @{number}" for name, number in side.numbers] for side in (exports.old, exports.new))
+    names = [name for name, _ in exports.old.numbers]
+    what = counted(len(names), "named export has another number", "named exports have other numbers")
+    yield Note(what, abridged(old), abridged(new), affected=exports_called(names, context))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")

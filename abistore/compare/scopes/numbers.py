@@ -1,8 +1,8 @@
-"""Exports of a DLL that had a number alone and have a name now: programs that ask by number still find them."""
+"""Named exports of a DLL that programs ask for by number: those that had a number alone, and those known otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -46,6 +46,13 @@ def exports_by_number(snapshot: Snapshot) -> Mapping[int, Name]:
     """All exports of a DLL by the numbers that programs may ask for them by, with names and without."""
     nameless = {int(name.spelling[1:]): name for name in snapshot.entries.get("symbol", {}) if is_number(name)}
     return {**nameless, **_names_by_number(snapshot)}
+
+
+def asked_by_number(snapshot: Snapshot, numbers: Collection[int]) -> Snapshot:
+    """The snapshot of a DLL with the named exports that programs ask for by these numbers exported by them as well."""
+    names = exports_by_number(snapshot)
+    named = {each: names[each] for each in sorted(numbers) if each in names and not is_number(names[each])}
+    return beside_names(snapshot, [(Name(own.kind, f"#{number}"), own) for number, own in named.items()])
 
 
 def beside_names(snapshot: Snapshot, pairs: Sequence[tuple[Name, Name]]) -> Snapshot:

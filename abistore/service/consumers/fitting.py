@@ -10,7 +10,7 @@ import msgspec
 from abistore.model.findings import Impact
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, ConsumerDetails, asks_for, base_name
 from abistore.model.labels.sonames import library_name
-from abistore.model.names import EXPORTS, Name
+from abistore.model.names import EXPORTS, Name, is_number
 from abistore.model.shapes import Foreign, Opaque
 from abistore.model.snapshot import Snapshot, Variants
 from abistore.model.tables import Symbol
@@ -107,6 +107,16 @@ class ReleaseNeeds:
                 yield BrokenBy("version", each.symbol, detail=f"needs {each.version}, there is {has}")
             elif each.copied and found[0].size and found[0].size != each.copied:
                 yield BrokenBy("size", each.symbol, detail=f"{each.copied} bytes in the program, {found[0].size} here")
+
+    def retargeted(self, own: Iterable[ConsumedSymbol], before: Snapshot) -> Iterator[BrokenBy]:
+        """The numbers of a DLL that were those of other named exports in the release ``before``."""
+        asked = {each.symbol: int(each.symbol[1:]) for each in own if each.symbol.startswith("#")}
+        former = _ordinals(before) if asked else {}
+        for symbol, number in asked.items():
+            old, new = former.get(number), self._ordinals.get(number)
+            if old is not None and new is not None and old != new and not (is_number(old) or is_number(new)):
+                detail = f"{old.spelling} before, {new.spelling} here"
+                yield BrokenBy("symbol", symbol, "pe_ordinal_retargeted", detail)
 
     def changed(self, types: Mapping[Name, BuiltType], imports: Collection[str]) -> Iterator[BrokenBy]:
         """The types that a consumer was built with otherwise, and that it meets through what it imports.

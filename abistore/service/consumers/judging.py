@@ -16,6 +16,7 @@ from abistore.model.history import LineKey, Release
 from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, asks_for
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.names import Name
+from abistore.model.snapshot import Snapshot
 from abistore.report.model import ReportedFinding
 from abistore.service.consumers.fitting import BrokenBy, ReleaseNeeds, told, unseen
 from abistore.service.consumers.keeping import consumers_of, named
@@ -103,7 +104,9 @@ def consumers_broken(
         with limits_for(release.declarations << 12, f"asking what {release.reference} means for its consumers"):
             needs = _needs(store, release, ordered)
             other, changes = _changes(store, release, ordered, against, by) if known else (None, ())
-            found = [_judged(each, needs, changes, other) for each in known]
+            by_number = any(symbol.startswith("#") for each in known for symbol in each.symbols)
+            before = store.load(other) if other and by_number else None
+            found = [_judged(each, needs, changes, other, before) for each in known]
     order = ("breaks", "asks-for-another", "runs")
     return ReleaseForConsumers(
         release,
@@ -131,13 +134,17 @@ def _changes(
 
 
 def _judged(
-    consumer: Consumer, needs: ReleaseNeeds, changes: Sequence[ReportedFinding], other: Release | None
+    consumer: Consumer,
+    needs: ReleaseNeeds,
+    changes: Sequence[ReportedFinding],
+    other: Release | None,
+    before: Snapshot | None,
 ) -> JudgedConsumer:
     own = needs.own(consumer.imports)
     if not needs.loads(consumer.details):
         return JudgedConsumer(*consumer.details.key, "asks-for-another", len(own), (), tuple(unseen(consumer.details)))
     symbols = frozenset(each.symbol for each in own)
-    lacks = tuple(needs.lacking(own))
+    lacks = (*needs.lacking(own), *(needs.retargeted(own, before) if before else ()))
     built = tuple(needs.changed(consumer.types, symbols))
     seen = {each.symbol for each in lacks}, {(each.kind, each.symbol) for each in built}
     since = tuple(

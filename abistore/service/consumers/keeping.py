@@ -132,6 +132,16 @@ def named(store: Store, name: str, target: str | None = None) -> list[StoredCons
     return found
 
 
+def asked_numbers(store: Store) -> set[tuple[str, int]]:
+    """What the stored consumers ask DLLs for by number: the name of the DLL, in lower case, and the number."""
+    return {
+        (each.library.lower(), int(each.symbol[1:]))
+        for imports in store.consumer_imports().values()
+        for each in imports
+        if each.library and each.symbol[:1] == "#" and each.symbol[1:].isdecimal()
+    }
+
+
 def consumers_of(store: Store, library: str, target: str, sonames: Collection[str]) -> list[Consumer]:
     """The stored consumers that ask the loader for a library of a target, with what they import and were built with."""
     own = [

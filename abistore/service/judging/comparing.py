@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from abistore.service.judging.kinship import strangers
 from abistore.service.operands import Operand, OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
+    from abistore.service.judging.programs import BuiltProgram, DllNumber
     from abistore.service.judging.releases import SaidOfRelease
     from abistore.service.judging.ruling import Ruling
     from abistore.service.snapshots import ReadRelease
@@ -55,6 +57,7 @@ def compare(
     If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
     :class:`Incomparable` for libraries of two platforms.
     """
+    built = _read_programs(programs)
     with operands(database, _unidentified(selection or Selection())) as reader:
         found = reader.pair(old, new)
         if isinstance(found, OperandPair):
@@ -62,8 +65,9 @@ def compare(
             released = first.release or second.release
             plan = AllowPlan(allow or "scheme", reader.store.scheme(released.line.library) if released else AUTO)
             sides = first.snapshot, second.snapshot
-            report = _named(_with_packages(judge(*sides, by), sides), old, new)
-            report = _for_programs(report, programs, [first.snapshot])
+            asked = _asked(built, reader.store if consumers else None)
+            report = _named(_with_packages(_judged(sides, by, asked), sides), old, new)
+            report = _for_programs(report, built, [first.snapshot])
             if first.release or second.release:
                 report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
             if consumers:
@@ -76,11 +80,14 @@ def compare(
         given = plan if allow else None
         with using(database) if consumers else nullcontext() as store:
             known = _known_consumers(store, *found) if store else None
-            report = judge_releases(*found, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given)
+            judging = partial(_judged, by=by, asked=_asked(built, store))
+            report = judge_releases(
+                *found, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given, judging=judging
+            )
         report = _named(report, old, new)
-        if not programs:
+        if not built:
             return report
-        return gated(_for_programs(report, programs, found.old.libraries), fail_on, require or NOTHING, given)
+        return gated(_for_programs(report, built, found.old.libraries), fail_on, require or NOTHING, given)
     if said := strangers(report):
         report = msgspec.structs.replace(report, notes=(*report.notes, said))
     return gated(report, fail_on, require or NOTHING, plan if allow else None)
@@ -96,14 +103,40 @@ def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
     return msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
 
 
-def _for_programs(report: Report, programs: Sequence[str | Path], old: Iterable[Snapshot]) -> Report:
+def _read_programs(programs: Sequence[str | Path]) -> Sequence[BuiltProgram]:
+    if not programs:
+        return ()
+    from abistore.service.judging.programs import read_program
+
+    return [read_program(each) for each in programs]
+
+
+def _asked(programs: Sequence[BuiltProgram], store: Store | None) -> frozenset[DllNumber]:
+    """What programs ask DLLs for by number: those that were given, and those that are stored."""
+    asked = {number for each in programs for number in each.numbers}
+    if store is not None:
+        from abistore.service.consumers.keeping import asked_numbers
+
+        asked |= asked_numbers(store)
+    return frozenset(asked)
+
+
+def _judged(sides: tuple[Snapshot, Snapshot], by: Ruling | None, asked: frozenset[DllNumber]) -> Report:
+    if not asked:
+        return judge(*sides, by)
+    from abistore.service.judging.programs import judge_asked  # few programs ask for numbers
+
+    return judge_asked(*sides, by, asked)
+
+
+def _for_programs(report: Report, programs: Sequence[BuiltProgram], old: Iterable[Snapshot]) -> Report:
     if not programs:
         return report
-    from abistore.service.judging.programs import for_programs, numbered, read_program
+    from abistore.service.judging.programs import for_programs, numbered
 
     old = tuple(old)
     exports = {name.spelling for side in old for name in side.entries.get("symbol", {}) if name.kind in EXPORTS}
-    return for_programs(report, [read_program(each) for each in programs], exports, numbered(old))
+    return for_programs(report, programs, exports, numbered(old))
 
 
 def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import msgspec
 
-from abistore.compare.scopes.numbers import exports_by_number
+from abistore.compare.scopes.numbers import asked_by_number, exports_by_number
 from abistore.errors import UsageError
+from abistore.model.digest import snapshot_digest
 from abistore.model.findings import VERDICT_OF, Impact, Verdict
 from abistore.model.names import EXPORTS, Name, is_number
 from abistore.model.snapshot import Snapshot
 from abistore.model.tables import Import, Library
 from abistore.report.model import Report, ReportedFinding, Summary, VerdictName, every
+from abistore.service.judging.judging import judge
 from abistore.service.snapshots import ExtractOptions, capture
 
-NONE: Final[Mapping[tuple[str, int], str]] = {}
+if TYPE_CHECKING:
+    from abistore.service.judging.ruling import Ruling
+
+DllNumber: TypeAlias = tuple[str, int]
+"""The number of an export, with the name of its DLL in lower case."""
+
+NONE: Final[Mapping[DllNumber, Collection[str]]] = {}
 
 
 class BuiltProgram(msgspec.Struct, frozen=True):
@@ -29,7 +37,7 @@ class BuiltProgram(msgspec.Struct, frozen=True):
     name: str
     imports: frozenset[str]
     needed: tuple[str, ...]
-    numbers: frozenset[tuple[str, int]] = frozenset()
+    numbers: frozenset[DllNumber] = frozenset()
 
 
 def read_program(path: str | Path) -> BuiltProgram:
@@ -45,21 +53,38 @@ def _imports(snapshot: Snapshot) -> Iterable[str]:
             yield name.spelling
 
 
-def _numbers(snapshot: Snapshot) -> Iterable[tuple[str, int]]:
+def judge_asked(old: Snapshot, new: Snapshot, by: Ruling | None, asked: Collection[DllNumber]) -> Report:
+    """:func:`judge` of two snapshots, with named exports compared by number as well, where programs ask for it."""
+    first, second = (asked_by_number(each, _of_dll(each, asked)) for each in (old, new))
+    report = judge(first, second, by)
+    cards = (
+        msgspec.structs.replace(card, digest=snapshot_digest(side).hex(), exports=side.exports)
+        for card, side in ((report.old, old), (report.new, new))
+    )
+    return msgspec.structs.replace(report, **dict(zip(("old", "new"), cards, strict=True)))
+
+
+def _of_dll(snapshot: Snapshot, asked: Collection[DllNumber]) -> frozenset[int]:
+    name = (snapshot.facts.name if snapshot.facts else None) or ""
+    is_dll = snapshot.target.format == "pe"
+    return frozenset(number for dll, number in asked if is_dll and dll == name.lower())
+
+
+def _numbers(snapshot: Snapshot) -> Iterable[DllNumber]:
     for name, shapes in snapshot.entries.get("symbol", {}).items():
         for shape in shapes:
             if isinstance(shape, Import) and shape.library and _is_number(name):
-                yield shape.library, int(name.spelling[1:])
+                yield shape.library.lower(), int(name.spelling[1:])
 
 
 def _is_number(name: Name) -> bool:
     return name.kind == "import" and is_number(Name("function", name.spelling))
 
 
-def numbered(old: Iterable[Snapshot]) -> Mapping[tuple[str, int], str]:
-    """The exports of DLLs by what programs ask for them by: the DLL and a number."""
+def numbered(old: Iterable[Snapshot]) -> Mapping[DllNumber, Collection[str]]:
+    """What the exports of DLLs are called by the numbers that programs ask for: the number, and their name if any."""
     return {
-        (snapshot.facts.name, number): name.spelling
+        (snapshot.facts.name.lower(), number): {f"#{number}", name.spelling}
         for snapshot in old
         if snapshot.target.format == "pe" and snapshot.facts and snapshot.facts.name
         for number, name in exports_by_number(snapshot).items()
@@ -75,7 +100,7 @@ def for_programs(
     report: Report,
     programs: Sequence[BuiltProgram],
     exports: Collection[str],
-    numbers: Mapping[tuple[str, int], str] = NONE,
+    numbers: Mapping[DllNumber, Collection[str]] = NONE,
 ) -> Report:
     """The report with the findings set aside that no program meets, and the verdict of the others.
 
@@ -93,7 +118,8 @@ def for_programs(
     for each in report.changes:
         (kept if is_met(each, imports) else aside).append(each)
     worst = max((VERDICT_OF[_impact(each)] for each in kept), default=Verdict.NO_CHANGE)
-    note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {len(imports):,} of {len(exports):,} exports"
+    count = len(imports.intersection(exports))
+    note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {count:,} of {len(exports):,} exports"
     return msgspec.structs.replace(
         report,
         verdict=cast(VerdictName, worst.name),
@@ -108,9 +134,9 @@ def for_programs(
 
 
 def _used(
-    program: BuiltProgram, exports: Collection[str], numbers: Mapping[tuple[str, int], str], report: Report
+    program: BuiltProgram, exports: Collection[str], numbers: Mapping[DllNumber, Collection[str]], report: Report
 ) -> frozenset[str]:
-    used = program.imports.intersection(exports) | {numbers[each] for each in program.numbers if each in numbers}
+    used = program.imports.intersection(exports).union(*(numbers.get(each, ()) for each in program.numbers))
     if used:
         return used
     linked = f"; it needs {', '.join(program.needed[:3])}" if program.needed else "; it needs no shared library"

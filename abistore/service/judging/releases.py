@@ -50,15 +50,17 @@ def judge_releases(
     require: EvidenceRequirement,
     said: SaidOfRelease | None = None,
     allow: AllowPlan | None = None,
+    judging: Callable[[tuple[Snapshot, Snapshot]], Report] | None = None,
 ) -> Report:
     """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms.
 
-    ``said`` tells what people said of findings.
+    ``said`` tells what people said of findings, and ``judging`` judges one library, in place of :func:`judge`.
     """
+    judging = judging or (lambda sides: judge(*sides, by))
     pairs = tuple(_pairs(old.libraries, new.libraries))
     if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
         _refuse_strangers(old, new)
-    reports = [_judged(before, after, old, new, by) for before, after in pairs if before and after]
+    reports = [_judged((before, after), old, new, judging) for before, after in pairs if before and after]
     by_name = {(each.new.library, each.new.target): each for each in reports}
     members = [_member(before, after, by_name) for before, after in pairs]
     own = outline(_between(old, new, by), kinds=kinds().values())
@@ -73,17 +75,23 @@ def judge_releases(
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
-def _judged(before: Snapshot, after: Snapshot, old: ReadRelease, new: ReadRelease, by: Ruling | None) -> Report:
+def _judged(
+    sides: tuple[Snapshot, Snapshot],
+    old: ReadRelease,
+    new: ReadRelease,
+    judging: Callable[[tuple[Snapshot, Snapshot]], Report],
+) -> Report:
     """The report of one library, whose exports may have moved to another one of the release that it brings along."""
     from abistore.compare.consumers.runtime_names import OWNERS
     from abistore.compare.releases.lending import completed
 
+    before, after = sides
     whole = completed(before, after, new.libraries)
     if before.target.format == "macho":
         from abistore.compare.releases.reexported import merged_back, without_read
 
         before, whole = merged_back(before, after, old.libraries), without_read(whole, before, new.libraries)
-    report = judge(before, whole, by)
+    report = judging((before, whole))
     if whole is not after:
         own = msgspec.structs.replace(report.new, digest=snapshot_digest(after).hex(), exports=after.exports)
         report = msgspec.structs.replace(report, new=own)

@@ -1,4 +1,4 @@
-"""What is behind the exports of a DLL that have a number and no name, before and after."""
+"""The numbers of a DLL's exports: what is behind those without a name, and which of the others have another one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import BehindNumber
+from abistore.compare.diff.parts import BehindNumber, ExportNumbers
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity
 from abistore.model.deltas import Changed, Delta, Subject
-from abistore.model.names import Name, is_number
+from abistore.model.names import EXPORTS, SELF, Name, is_number
 from abistore.model.shapes import Function, Variable
 from abistore.model.tables import Symbol
 from abistore.patterns import pattern
@@ -46,14 +46,33 @@ class Behind(msgspec.Struct, frozen=True):
 
 
 def number_deltas(context: Context) -> Iterator[Delta[Any]]:
-    """The numbers of both releases behind which something else is now."""
+    """The numbers of both releases behind which something else is now, and named exports with other numbers."""
     if context.old.snapshot.target.format != "pe":
         return
+    yield from _renumbered(context)
     differing = {name for facet in ("symbol", "layout") for name in context.differing[facet] if is_number(name)}
     for name in sorted(differing & shared_numbers(context)):
         old, new = behind(context.old, name), behind(context.new, name)
         if old.is_another(new):
             yield Changed(Subject(name), BehindNumber(old.told), BehindNumber(new.told))
+
+
+def _renumbered(context: Context) -> Iterator[Delta[Any]]:
+    """The named exports of both releases that have another number, where the authors of both chose the numbers."""
+    found = [
+        (name.spelling, old, new)
+        for name in sorted(context.differing["symbol"])
+        if name.kind in EXPORTS and not is_number(name)
+        if (old := _number(context.old, name)) is not None and (new := _number(context.new, name)) is not None
+        if old != new
+    ]
+    if found:
+        before = ExportNumbers(tuple((name, old) for name, old, _ in found))
+        yield Changed(Subject(SELF, "numbers"), before, ExportNumbers(tuple((name, new) for name, _, new in found)))
+
+
+def _number(side: SideFacts, name: Name) -> int | None:
+    return next((each.ordinal for each in side.variants("symbol", name) if isinstance(each, Symbol)), None)
 
 
 def shared_numbers(context: Context) -> Set[Name]:
