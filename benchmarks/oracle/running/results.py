@@ -1,0 +1,82 @@
+"""The results of a run, a line for each seed, and how each answer compares with the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+ORDER: Final = ("NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING")
+FAILS: Final = ("API_BREAK", "BREAKING", "REFUSED")
+"""Answers with an exit code other than 0."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What one edit does, and what is said of it."""
+
+    seed: int
+    digest: str
+    engine: str
+    library: str
+    operators: list[str]
+    subjects: list[str]
+    title: str
+    truth: str
+    shown: str
+    answers: dict[str, dict[str, Any]]
+    abidiff: dict[str, int]
+    seconds: float
+
+    def verdict(self, mode: str) -> str:
+        """What abistore says in a mode."""
+        return str(self.answers[mode]["verdict"])
+
+    def word(self, mode: str) -> str:
+        """How an answer of abistore compares with the truth."""
+        return judged(self.truth, self.verdict(mode))
+
+    def word_of_abidiff(self, mode: str) -> str:
+        """The same of abidiff, which knows two answers: bit 8 is a break."""
+        code = self.abidiff[mode]
+        return judged(self.truth, "BREAKING" if code & 8 else "COMPATIBLE_WITH_RISK" if code & 4 else "NO_CHANGE")
+
+
+def judged(truth: str, verdict: str) -> str:
+    """``true``, ``missed`` (exit 0), ``milder``, ``source missed``, ``overstated``, ``false``, or ``not shown``.
+
+    A break that is called a source break is ``milder``, a source break that is called a break ``overstated``.
+    """
+    if truth == "BREAKING":
+        return "true" if verdict in ("BREAKING", "REFUSED") else "milder" if verdict == "API_BREAK" else "missed"
+    if truth in ("API_BREAK", "OTHER_MEANING"):
+        if verdict in ("BREAKING", "REFUSED"):
+            return "overstated"
+        return "true" if verdict == "API_BREAK" else "source missed"
+    if truth == "NOT_SHOWN":
+        return "not shown"
+    return "false" if verdict in FAILS else "true"
+
+
+def read(path: Path) -> list[Result]:
+    """The results of a file, by seed. A line that was cut off when the run was interrupted is left out."""
+    found = {}
+    for line in path.read_bytes().splitlines():
+        try:
+            each = msgspec.json.decode(line, type=Result)
+        except msgspec.DecodeError:
+            continue
+        found[each.seed] = each
+    return [found[seed] for seed in sorted(found)]
+
+
+def unlike(result: Result) -> Iterator[str]:
+    """A line for each answer that is not the truth."""
+    for mode in result.answers:
+        word = result.word(mode)
+        if word not in ("true", "not shown") and not (word == "source missed" and mode == "files"):
+            answer = result.answers[mode]
+            said = "; ".join(answer["kinds"][:3]) or "nothing"
+            place = f"{word:13} {mode:8} seed {result.seed}  {result.title}"
+            yield f"{place}  [{result.truth}: {result.shown[:120]}]  {answer['verdict']}: {said}"
