@@ -24,7 +24,7 @@ from abistore.model.judging.engine import ENGINE
 from benchmarks.oracle.running.asking import Asker, abidiff
 from benchmarks.oracle.running.drawing import Edit, drawn
 from benchmarks.oracle.running.results import Result, read, unlike
-from benchmarks.oracle.running.truth import Built, Clients, DoesNotBuild, Truth, build, clients, emptied
+from benchmarks.oracle.running.truth import Built, Clients, DoesNotBuild, build, clients, emptied
 from examples.obtain import Missing
 
 
@@ -39,14 +39,13 @@ class Runner:
     def result(self, seed: int) -> Result:
         """What a seed's edit does, and what is said of it."""
         begun = sum(os.times()[:4])
-        edit, new = self._built(seed)
+        edit, new, refused = self._built(seed)
         users = self.known[edit.library]
         truth, shown = users.truth(new, self.folder / "new")
-        if truth is Truth.HARMLESS and any(each.unshown for each in edit.operators):
-            truth, shown = Truth.NOT_SHOWN, next(each.unshown for each in edit.operators if each.unshown)
         return Result(
             seed=seed,
             digest=edit.digest,
+            refused=refused,
             engine=str(ENGINE),
             library=edit.library,
             operators=[each.name for each in edit.operators],
@@ -54,20 +53,22 @@ class Runner:
             title=edit.title,
             truth=str(truth),
             shown=shown[:300],
+            unshown=next((each.unshown for each in edit.operators if each.unshown), ""),
             answers=self.asker.answers(users.old, new),
             abidiff=dict(abidiff(users.old, new)),
             seconds=round(sum(os.times()[:4]) - begun, 3),
         )
 
-    def _built(self, seed: int) -> tuple[Edit, Built]:
+    def _built(self, seed: int) -> tuple[Edit, Built, list[str]]:
+        refused: list[str] = []
         for edit in drawn(seed):
             if edit.library not in self.known:
                 folder = emptied(self.folder / edit.library)
                 self.known[edit.library] = clients(edit.library, build(edit.old, folder), folder)
             try:
-                return edit, build(edit.new, emptied(self.folder / "new"))
+                return edit, build(edit.new, emptied(self.folder / "new")), refused
             except DoesNotBuild:
-                continue
+                refused.append(edit.digest)
         raise AssertionError("a seed draws edits without end")
 
 
@@ -84,10 +85,16 @@ def main() -> None:
         with TemporaryDirectory(prefix="abistore-edits-") as temporary:
             runner = Runner(asked.keep or Path(temporary))
             for seed in asked.seeds:
-                if seed not in done:
+                if seed not in done or not _is_of_now(done[seed]):
                     _tell(runner.result(seed), asked.results)
     except Missing as problem:
         sys.exit(f"error: {problem}")
+
+
+def _is_of_now(result: Result) -> bool:
+    """Whether its seed still draws the same edit."""
+    expected = [*result.refused, result.digest]
+    return [edit.digest for edit, _ in zip(drawn(result.seed), expected, strict=False)] == expected
 
 
 def _tell(result: Result, results: Path | None) -> None:

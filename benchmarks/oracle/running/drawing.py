@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Final
 
-from benchmarks.oracle.running.draft import Draft, Nothing, Sources, load, names
+from benchmarks.oracle.running.draft import LIBRARIES, Draft, Nothing, Sources, load, names
 from benchmarks.oracle.running.operators import OPERATORS, Operator
 
 PAIRED: Final = 0.3
@@ -37,8 +38,8 @@ class Edit:
 
     @property
     def digest(self) -> str:
-        """The same for the same texts on both sides."""
-        return f"{self.old.digest}-{self.new.digest}"
+        """The same for the same texts on both sides, and of the client."""
+        return f"{self.old.digest}-{self.new.digest}-{_client(self.library)}"
 
 
 def drawn(seed: int) -> Iterator[Edit]:
@@ -71,6 +72,13 @@ def _operator(random: Random) -> Operator:
     subjects = _subjects()
     drawn = random.choices(list(subjects), [min(MOST, len(each)) for each in subjects.values()])[0]
     return random.choice(subjects[drawn])
+
+
+@cache
+def _client(library: str) -> str:
+    paths = sorted((LIBRARIES / library).glob("client.*"))
+    texts = b"\0".join(path.read_bytes() for path in (*paths, LIBRARIES / "watch.h"))
+    return hashlib.sha256(texts).hexdigest()[:16]
 
 
 @cache

@@ -9,8 +9,6 @@ from typing import Any, Final
 import msgspec
 
 ORDER: Final = ("NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING")
-FAILS: Final = ("API_BREAK", "BREAKING", "REFUSED")
-"""Answers with an exit code other than 0."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -18,6 +16,7 @@ class Result(msgspec.Struct, frozen=True):
 
     seed: int
     digest: str
+    refused: list[str]
     engine: str
     library: str
     operators: list[str]
@@ -25,6 +24,7 @@ class Result(msgspec.Struct, frozen=True):
     title: str
     truth: str
     shown: str
+    unshown: str
     answers: dict[str, dict[str, Any]]
     abidiff: dict[str, int]
     seconds: float
@@ -35,28 +35,31 @@ class Result(msgspec.Struct, frozen=True):
 
     def word(self, mode: str) -> str:
         """How an answer of abistore compares with the truth."""
-        return judged(self.truth, self.verdict(mode))
+        return judged(self.truth, self.verdict(mode), unshown=bool(self.unshown))
 
     def word_of_abidiff(self, mode: str) -> str:
         """The same of abidiff, which knows two answers: bit 8 is a break."""
         code = self.abidiff[mode]
-        return judged(self.truth, "BREAKING" if code & 8 else "COMPATIBLE_WITH_RISK" if code & 4 else "NO_CHANGE")
+        said = "BREAKING" if code & 8 else "COMPATIBLE_WITH_RISK" if code & 4 else "NO_CHANGE"
+        return judged(self.truth, said, unshown=bool(self.unshown))
 
 
-def judged(truth: str, verdict: str) -> str:
-    """``true``, ``missed`` (exit 0), ``milder``, ``source missed``, ``overstated``, ``false``, or ``not shown``.
+def judged(truth: str, verdict: str, *, unshown: bool = False) -> str:
+    """``true``, ``missed``, ``milder``, ``source missed``, ``overstated``, ``false``, or ``not shown``.
 
-    A break that is called a source break is ``milder``, a source break that is called a break ``overstated``.
+    A break that exits with 0 is ``missed``, one that is called a source break is ``milder``; a source break that is
+    called a break is ``overstated``. Where programs built anew only mean something else, it is enough to be told of
+    the change. ``unshown`` edits may break programs that these are not.
     """
     if truth == "BREAKING":
         return "true" if verdict in ("BREAKING", "REFUSED") else "milder" if verdict == "API_BREAK" else "missed"
-    if truth in ("API_BREAK", "OTHER_MEANING"):
-        if verdict in ("BREAKING", "REFUSED"):
-            return "overstated"
+    if verdict in ("BREAKING", "REFUSED"):
+        return "not shown" if unshown else "false" if truth == "HARMLESS" else "overstated"
+    if truth == "HARMLESS":
+        return "false" if verdict == "API_BREAK" and not unshown else "true"
+    if truth == "API_BREAK":
         return "true" if verdict == "API_BREAK" else "source missed"
-    if truth == "NOT_SHOWN":
-        return "not shown"
-    return "false" if verdict in FAILS else "true"
+    return "source missed" if verdict == "NO_CHANGE" else "true"
 
 
 def read(path: Path) -> list[Result]:

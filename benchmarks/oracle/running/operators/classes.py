@@ -7,6 +7,7 @@ import re
 from benchmarks.oracle.running.draft import Block, Draft, Function, Nothing, changed
 from benchmarks.oracle.running.operators.operator import operator
 
+UNCALLED = "nothing of the library calls what a derived class has no slot for"
 BASES, VIRTUALS, SPECIAL = "bases", "virtual functions", "special members"
 
 
@@ -135,7 +136,8 @@ def _polymorphic(draft: Draft) -> Block:
 def _add_virtual(draft: Draft, *, first: bool, tail: str = "", head: str = "virtual ") -> object:
     block = _polymorphic(draft)
     virtuals = [each for each in draft.functions(block) if each.virtual]
-    line = virtuals[0].line if first else virtuals[-1].line + 1
+    written = [at for at in range(block.first, block.last) if "virtual " in draft.files[block.file][at]]
+    line = virtuals[0].line if first else max(virtuals[-1].line, *written, 0) + 1
     draft.insert(block.file, line, f"    {head}int {draft.fresh}v(int given){tail}")
     if tail == ";":
         draft.files[draft.code] += _reopened(
@@ -150,22 +152,22 @@ def _reopened(draft: Draft, text: str) -> list[str]:
     return (f"namespace {space} {{\n{text}\n}}" if space else text).split("\n")
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def append_virtual(draft: Draft) -> object:
     return _add_virtual(draft, first=False, tail=";")
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def insert_virtual(draft: Draft) -> object:
     return _add_virtual(draft, first=True, tail=";")
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def append_inline_virtual(draft: Draft) -> object:
     return _add_virtual(draft, first=False, tail=" { return given; }")
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def append_pure_virtual(draft: Draft) -> object:
     return _add_virtual(draft, first=False, tail=" = 0;")
 

@@ -188,7 +188,7 @@ def _redeclare(draft: Draft, found: object, pattern: str, text: str) -> object:
     return found
 
 
-@operator(VARIABLES)
+@operator(VARIABLES, unshown="programs copy as many bytes as they know, and see no others")
 def change_type_of_variable(draft: Draft) -> object:
     found = draft.pick([each for each in draft.variables if "*" not in each.type])
     type = draft.random.choice(("long", "short", "float", "char"))
@@ -207,7 +207,7 @@ def grow_variable(draft: Draft) -> object:
     return _redeclare(draft, found, rf"\b{found.name}\[\d+\](?= =|;)", f"{found.name}[{count}]")
 
 
-@operator(VARIABLES)
+@operator(VARIABLES, unshown="these programs write to their own copy of the data")
 def make_variable_const(draft: Draft) -> object:
     found = draft.pick([each for each in draft.variables if "const" not in each.type])
     return _redeclare(

@@ -231,7 +231,19 @@ def narrow_result(draft: Draft) -> object:
 
 @operator(RESULTS)
 def return_floating_point(draft: Draft) -> object:
-    return _returning(draft, r"(int|long) $", "double ", "float ")
+    own = draft.pick([each for each in _any(draft) if each.result in ("int ", "long ") and not each.virtual])
+    type = draft.random.choice(("double", "float"))
+    _end(draft, own, rf'{{ {type} given = \1; __asm__ volatile("movl $-77, %eax"); return given; }}')
+    draft.redefine(own, changed(own, result=f"{type} "))
+    return own
+
+
+def _end(draft: Draft, own: Function, text: str) -> None:
+    """Let a function end by other statements, in which ``\\1`` is what it returned."""
+    start = draft.definition(own)
+    lines = draft.files[draft.code]
+    for at in range(start, lines.index("}", start)):
+        lines[at] = re.sub(r"\breturn ([^;]+);", text, lines[at])
 
 
 @operator(RESULTS)
@@ -239,15 +251,7 @@ def return_nothing(draft: Draft) -> object:
     own = draft.pick(
         [each for each in _any(draft) if each.result in ("int ", "long ", "double ", "bool ") and not each.virtual]
     )
-    start = draft.definition(own)
-    lines = draft.files[draft.code]
-    end = lines.index("}", start)
-    for at in range(start, end):
-        lines[at] = re.sub(
-            r"\breturn ([^;]+);",
-            r"{ (void)(\1); __asm__ volatile(\"movl $-77, %eax\"); return; }".replace('\\"', '"'),
-            lines[at],
-        )
+    _end(draft, own, r'{ (void)(\1); __asm__ volatile("movl $-77, %eax"); return; }')
     draft.redefine(own, changed(own, result="void "))
     return own
 
@@ -276,13 +280,9 @@ def drop_const_of_result(draft: Draft) -> object:
     own = draft.pick(
         [each for each in _any(draft) if re.match(r"const [\w ]+ [*&]$", each.result) and not each.virtual]
     )
-    line = draft.files[draft.code]
-    start = draft.definition(own)
-    end = line.index("}", start)
     type = own.result.removeprefix("const ")
-    for at in range(start, end):
-        if type.endswith("*"):
-            line[at] = re.sub(r"\breturn ([^;]+);", rf"return ({type})(\1);", line[at])
+    if type.endswith("*"):
+        _end(draft, own, rf"return ({type})(\1);")
     draft.redefine(own, changed(own, result=type))
     return own
 
@@ -291,16 +291,9 @@ def drop_const_of_result(draft: Draft) -> object:
 def return_by_pointer(draft: Draft) -> object:
     """A function that returned an object returns where one is."""
     own = draft.pick([each for each in _any(draft) if re.match(r"(struct \w+|[A-Z]\w+|codec_frame) $", each.result)])
-    start = draft.definition(own)
-    lines = draft.files[draft.code]
-    end = lines.index("}", start)
     type = own.result.strip()
-    for at in range(start, end):
-        lines[at] = re.sub(
-            r"\breturn ([^;]+);",
-            rf"static {type} *kept; kept = ({type} *)calloc(1, sizeof *kept); *kept = \1; return kept;",
-            lines[at],
-        )
+    made = f"static {type} *kept; kept = ({type} *)calloc(1, sizeof *kept);"
+    _end(draft, own, rf"{made} *kept = \1; return kept;")
     draft.insert(draft.code, 1, "#include <stdlib.h>")
     draft.redefine(own, changed(own, result=f"{own.result}*"))
     return own
@@ -611,14 +604,7 @@ def add_overload(draft: Draft) -> object:
 @operator(NAMES)
 def add_preloaded_name(draft: Draft) -> object:
     """A new export has the name of a function of the C library."""
-    name, result, taken = draft.random.choice(
-        (
-            ("puts", "int", "const char *text"),
-            ("strlen", "unsigned long", "const char *text"),
-            ("toupper", "int", "int given"),
-            ("rand", "int", "void"),
-        )
-    )
+    name, result, taken = "puts", "int", "const char *text"
     own = draft.pick(draft.free)
     linkage = 'extern "C" ' if draft.cpp else ""
     draft.files[draft.code].append(

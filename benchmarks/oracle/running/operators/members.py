@@ -139,8 +139,12 @@ def shrink_array(draft: Draft) -> object:
 @operator(SUBJECT)
 def turn_field_into_array(draft: Draft) -> object:
     found = draft.field(public=True)
+    if found.count or found.bits or found.value:
+        raise Nothing
+    draft.substitute(
+        rf"(?<=[>.]){found.name}\b" if not draft.cpp else rf"\b{found.name}\b(?!\()", f"{found.name}[0]", [draft.code]
+    )
     draft.put(found.block.file, found.line, found.written(count="[1]"))
-    draft.forget(found.name)
     return found
 
 
@@ -244,7 +248,10 @@ def turn_struct_into_union(draft: Draft) -> object:
 @operator(SUBJECT)
 def make_field_const(draft: Draft) -> object:
     found = draft.field()
-    draft.forget(found.name)
+    if found.bits or found.count:
+        raise Nothing
+    writes = rf"([\w().>-]*(?:->|\.)|(?<= )){found.name}(?= [+*-]?= )"
+    draft.substitute(writes, rf"*({found.type} *)&\g<1>{found.name}", [draft.code])
     draft.put(
         found.block.file,
         found.line,
@@ -373,7 +380,6 @@ def volatile_field(draft: Draft) -> object:
 @operator(SUBJECT)
 def use_reserved_room(draft: Draft) -> object:
     found = draft.pick([each for block in draft.records for each in draft.fields(block) if each.name == "reserved"])
-    draft.forget("reserved")
     count = int(found.count.strip("[]")) - 1
     draft.put(
         found.block.file, found.line, f"    {spaced_of(found)} {draft.fresh};\n{found.written(count=f'[{count}]')}"

@@ -13,6 +13,7 @@ int main() {
     range->low = 4, range->high = 11, SHOW(range->span()), SHOW(range->holds(10));
     box::Range<long> two[2] = {{1, 5}, {2, 9}};
     SHOW(box::spans(two, 2));
+    *range.it = two[1], SHOW(range->low);
     box::Range<short> small = {3, 4};
     SHOW(small.span()), SHOW(small.holds(4));
     SHOW(box::largest(3, 4)), SHOW(box::largest(2.5, 1.5)), SHOW(box::counted(*ints.it)), SHOW(box::made(6)), SHOW(box::version());

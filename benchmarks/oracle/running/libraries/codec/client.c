@@ -17,16 +17,15 @@ int main(void) {
     SHOW(value_sum(&value.it, MODE_NONE));
     value_fill(&value.it, 33);
     SHOW(value.it.whole), SHOW(value.it.bytes[7]);
-    frame.it.kind = 2, frame.it.length = 90, frame.it.value.whole = 8, frame.it.flags.level = 3, frame.it.reserved[5] = 9;
+    frame.it.kind = 2, frame.it.length = 90, frame.it.value.whole = 8, frame.it.flags.level = 3;
     SHOW(frame_sum(&frame.it));
     frame_fill(&frame.it, 12);
     SHOW(frame.it.kind), SHOW(frame.it.length), SHOW(frame.it.value.whole), SHOW(frame.it.flags.delta);
-    SHOW(frame.it.reserved[0]), SHOW(frame.it.reserved[5]);
     frame.it = frame_made(MODE_PACKED, 55);
     SHOW(frame.it.kind), SHOW(frame.it.length), SHOW(frame.it.flags.rest);
     codec_frame three[3];
     memset(three, 0, sizeof three);
-    for (int at = 0; at < 3; at++) three[at].kind = at, three[at].length = 5, three[at].value.whole = at, three[at].flags.rest = at, three[at].reserved[5] = at;
+    for (int at = 0; at < 3; at++) three[at].kind = at, three[at].length = 5, three[at].value.whole = at, three[at].flags.rest = at;
     SHOW(codec_frames(three, 3));
     INTACT(flags);
     INTACT(value);

@@ -4,11 +4,11 @@ int main() {
     Guarded<config_options> options;
     Guarded<config_range> range;
     options->name = "mine", options->range.least = 1, options->range.most = 2, options->level = CONFIG_HIGH;
-    options->strict = 0, options->quiet = 1, options->reserved[1] = 0;
+    options->strict = 0, options->quiet = 1;
     SHOW(config_options_sum(options.it));
     config_options_init(options.it);
     puts(options->name), SHOW(options->range.least), SHOW(options->range.most), SHOW(options->level);
-    SHOW(options->strict), SHOW(options->quiet), SHOW(options->reserved[0] != nullptr);
+    SHOW(options->strict), SHOW(options->quiet);
     config_options two[2] = {*options.it, *options.it};
     SHOW(config_options_sum(&two[1]));
     SHOW(config_level_number(CONFIG_LOW)), SHOW(config_level_number(CONFIG_MIDDLE)), SHOW(config_level_number(CONFIG_HIGH));

@@ -20,7 +20,7 @@ long config_options_sum(const config_options *p) {
     sum += 1000 * (long)p->level;
     sum += p->strict ? 7 : 0;
     sum += p->quiet ? 5 : 0;
-    sum += p->reserved[1] ? 90000 : 0;
+    sum += p->reserved[0] ? 90000 : 0;
     //@ reads config_options p
     return sum;
 }

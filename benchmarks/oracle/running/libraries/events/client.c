@@ -9,7 +9,8 @@ int main(void) {
     GUARDED(struct event, event);
     GUARDED(struct event, other);
     int state = 0;
-    struct handler handler = {1, opened, handled, closed, &state};
+    GUARDED(struct handler, handler);
+    handler.it.version = 1, handler.it.open = opened, handler.it.handle = handled, handler.it.close = closed, handler.it.self = &state;
     event.it.kind = EVENT_MOUSE, event.it.code = 66, event.it.state = 2, event.it.place.x = 7, event.it.place.y = 8, event.it.next = 0;
     SHOW(event_sum(&event.it)), SHOW(event_is_press(&event.it));
     event_fill(&other.it, EVENT_KEY);
@@ -17,7 +18,7 @@ int main(void) {
     SHOW(event_is_press(&other.it)), SHOW(EVENTS_IS_KEY(&other.it));
     struct event two[2] = {event.it, other.it};
     SHOW(event_all(two, 2));
-    queue_t queue = queue_open(&handler, 5);
+    queue_t queue = queue_open(&handler.it, 5);
     SHOW(queue_push(queue, &event.it)), SHOW(queue_push(queue, &other.it)), SHOW(queue_run(queue));
     event.it.code = 0;
     SHOW(queue_poll(queue, &event.it)), SHOW(event.it.code), SHOW(event.it.key);
@@ -27,5 +28,6 @@ int main(void) {
     event_fill(&other.it, EVENT_QUIT), SHOW(event_sum(&other.it)), SHOW(EVENT_QUIT), SHOW(EVENTS_MOST);
     INTACT(event);
     INTACT(other);
+    INTACT(handler);
     return 0;
 }

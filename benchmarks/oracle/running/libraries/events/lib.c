@@ -21,6 +21,7 @@ int queue_push(queue_t queue, const struct event *e) {
 long queue_run(queue_t queue) {
     long sum = 0;
     for (int at = 0; at < queue->count; at++) sum = sum * 3 + queue->handler->handle(queue->handler->self, &queue->waiting[at]);
+    //@ reads handler queue->handler
     return sum;
 }
 int queue_poll(queue_t queue, struct event *p) {
@@ -42,7 +43,7 @@ void event_fill(struct event *p, event_kind kind) {
 }
 long event_sum(const struct event *p) {
     long sum = 0;
-    sum += 3 * (long)p->kind;
+    sum += p->kind == EVENT_KEY ? 3 : p->kind == EVENT_MOUSE ? 5 : p->kind == EVENT_QUIT ? 7 : 0;
     sum += 5 * p->code;
     sum += 7 * p->state;
     sum += 1000 * p->place.x;

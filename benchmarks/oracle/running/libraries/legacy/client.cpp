@@ -11,6 +11,8 @@ int main() {
     Guarded<Mine> mine;
     Guarded<Record> record;
     SHOW(handle->id()), SHOW(handle->use(4, done)), SHOW((bool)*handle.it), SHOW((bool)*mine.it), SHOW(mine->told()), SHOW(mine->own);
+    const Handle &converted = 5u;
+    SHOW(converted.id());
     Handle moved = static_cast<Handle &&>(Handle(21));
     Handle taken(static_cast<Handle &&>(moved));
     SHOW(taken.id()), SHOW(taken.use(2, done));

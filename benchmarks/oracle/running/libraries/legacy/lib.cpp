@@ -6,7 +6,7 @@ public:
     int key;
     int used;
 };
-volatile int legacy_state = 4;
+volatile int legacy_state = -4;
 static int three = 3;
 Handle::Handle(legacy_id id) {
     hidden = new Secret;

@@ -1,7 +1,7 @@
 #include "matrix.h"
 #include <stdarg.h>
 double matrix_unit[4] = {1, 0, 0, 1};
-int matrix_count = 12;
+int matrix_count = -12;
 struct Pair matrix_origin = {2, 3};
 const char *const matrix_title = "matrix";
 struct Pair pair_product(struct Pair a, struct Pair b) {

@@ -6,6 +6,8 @@ int main() {
     geo::Route longer(6);
     place->north = 3, place->east = 4, place->half = geo::Hemisphere::South, place->zone = 5;
     SHOW(geo::sum(*place.it)), SHOW(geo::halved(*place.it) * 4);
+    const geo::Route &converted = 3;
+    SHOW(converted.size());
     geo::Place listed = {1, 2, geo::Hemisphere::North, 3};
     SHOW(geo::sum(listed)), SHOW(geo::distance(*place.it, listed)), SHOW(geo::distance(1.0, 2.0)), SHOW(geo::distance(listed, *place.it, geo::Mile));
     SHOW(route->add(*place.it)), SHOW(route->add(listed)), SHOW(route->add(geo::place(8, 9))), SHOW(route->size());

@@ -57,6 +57,7 @@ long sum(const Place &p) {
     sum += 3 * (long)p.north;
     sum += 5 * (long)p.east;
     sum += 700 * (long)p.half;
+    sum += p.half == Hemisphere::North ? 17 : p.half == Hemisphere::South ? 19 : 0;
     sum += 11 * p.zone;
     //@ reads Place (&p)
     return sum;

@@ -5,7 +5,7 @@ struct pool {
     long taken;
     char blocks[8][16];
 };
-int pool_debug = 3;
+int pool_debug = -3;
 const int pool_sizes[3] = {16, 32, 64};
 pool_t *pool_new(unsigned count) {
     pool_t *pool = calloc(1, sizeof *pool);
@@ -22,7 +22,7 @@ void *pool_take(pool_t *pool) {
 }
 int pool_give(pool_t *pool, void *block) {
     pool->head.left++;
-    return block != 0 && pool_debug > 0;
+    return block != 0 && pool_debug < 0;
 }
 void pool_stats(const pool_t *pool, struct pool_stats *p) {
     p->taken = pool->taken;

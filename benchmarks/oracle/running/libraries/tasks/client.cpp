@@ -22,6 +22,8 @@ int main() {
     Guarded<Alone> alone;
     Guarded<Worse> worse;
     SHOW(task->state), SHOW(task->started), SHOW(task->runs), SHOW(task->uses), puts(task->name);
+    const work::Task &converted = "converted";
+    puts(converted.name);
     SHOW(task->run(4)), SHOW(task->priority()), SHOW(task->elapsed(30)), SHOW(task->uses), SHOW(task->state);
     work::Counted *all[] = {task.it, mine.it, alone.it};
     SHOW(work::run_all(all, 3)), SHOW(mine->runs), SHOW(alone->runs), SHOW(mine->own), SHOW(alone->more);

@@ -30,6 +30,8 @@ int main() {
     val::Text fourth = val::joined("a", "b");
     puts(fourth.get());
     tagged->tag = 6, SHOW(val::tag(*tagged.it, val::Unit(), 3));
+    const val::Unit &base = *tagged.it;
+    SHOW((const void *)&base != nullptr);
     *tagged.it = val::tagged(8), SHOW(tagged->tag);
     SHOW(val::rounded(1.255)), SHOW(val::rounded(2.5, 1)), SHOW(val::rounded(2.5f));
     ENDED(money), ENDED(date), ENDED(entry), ENDED(tagged);

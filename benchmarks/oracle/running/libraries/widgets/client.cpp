@@ -28,6 +28,9 @@ int main() {
     widget->resize(8, 9), SHOW(widget->area()), SHOW(widget->extent().width), SHOW(widget->extent().height);
     ui::Area area = widget->extent();
     SHOW(area.width);
+    Guarded<ui::Area> guarded;
+    guarded->width = 6, guarded->height = 7, SHOW(ui::sum(*guarded.it));
+    ui::fill(guarded.it, 30), SHOW(guarded->width), SHOW(guarded->height);
     SHOW((int)button->align()), SHOW(button->draw(1)), SHOW(button->click(3, 4)), SHOW(button->press()), SHOW(button->clicks);
     button->shown = 30, SHOW(button->draw(1)), SHOW(button->area());
     SHOW(mine->draw(3)), mine->resize(5, 6), SHOW(mine->area()), SHOW(mine->extra);
@@ -40,5 +43,5 @@ int main() {
     SHOW((int)made->align()), SHOW(made->area());
     ui::widget_delete(made);
     ui::widget_delete(new Mine);
-    ENDED(widget), ENDED(button), ENDED(mine), ENDED(sharp);
+    ENDED(guarded), ENDED(widget), ENDED(button), ENDED(mine), ENDED(sharp);
 }

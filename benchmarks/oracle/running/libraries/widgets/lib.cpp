@@ -35,7 +35,8 @@ Button::Button(Align align) {
     //@ writes Button this
 }
 int Button::draw(int depth) const {
-    return 1000 + Widget::draw(depth) + pad;
+    int side = aligned == Align::Middle ? 100 : aligned == Align::Right ? 200 : aligned == Align::Left ? 300 : 0;
+    return 1000 + Widget::draw(depth) + pad + side;
 }
 int Button::click(int x, int y) {
     clicks += x;
@@ -63,6 +64,18 @@ Button *button_new(Align align) {
 void widget_delete(Widget *widget) {
     widget->resize(1, 1);
     delete widget;
+}
+int sum(const Area &p) {
+    int sum = 0;
+    sum += 3 * p.width;
+    sum += 5 * p.height;
+    //@ reads Area (&p)
+    return sum;
+}
+void fill(Area *p, int from) {
+    p->width = from;
+    p->height = from + 1;
+    //@ writes Area p
 }
 int press(Button &button) {
     return button.press() + button.draw(1);

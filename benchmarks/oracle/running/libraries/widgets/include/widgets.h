@@ -45,4 +45,6 @@ int click_on(Clickable *target, int times);
 Button *button_new(Align align);
 void widget_delete(Widget *widget);
 int press(Button &button);
+int sum(const Area &p);
+void fill(Area *p, int from);
 }
