@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Final, TypeAlias
 from abistore.compare.comparison import compare
 from abistore.errors import AbistoreError
 from abistore.extract.capture import headers_of, read
-from abistore.extract.facets import with_headers
+from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison, Impact
@@ -31,34 +32,46 @@ Snapshots: TypeAlias = Mapping[str, Snapshot]
 """What a side shows in each mode."""
 
 
-def snapshots(built: Built) -> Snapshots:
-    """What a side shows. Its headers are read once: both modes with headers give the same.
-
-    Raises :class:`abistore.errors.AbistoreError`.
-    """
-    full = read(built.library, ExtractOptions(library="libx"))
-    stripped = read(built.stripped, ExtractOptions(library="libx"))
-    headers = headers_of(full, HeaderOptions(headers=(built.headers,)))
-    return {"files": full, "headers": with_headers(full, headers), "stripped": with_headers(stripped, headers)}
-
-
 @dataclass
 class Asker:
-    """Asks of sides; what it read of the old side of a library is kept."""
+    """Asks of sides. What it read of the old side of a library is kept, and what its headers declare."""
 
     kept: dict[Path, Snapshots] = field(default_factory=dict)
+    declared: dict[bytes, FacetReading] = field(default_factory=dict)
 
     def answers(self, old: Built, new: Built) -> dict[str, Answer]:
         """abistore's answer in each mode."""
         if old.library not in self.kept:
-            self.kept[old.library] = snapshots(old)
+            self.kept[old.library] = self.snapshots(old, keep=True)
         before = self.kept[old.library]
         try:
-            after = snapshots(new)
+            after = self.snapshots(new)
             return {mode: told(compare(before[mode], after[mode])) for mode in MODES}
         except AbistoreError as problem:
             refused: Answer = {"verdict": "REFUSED", "kinds": [f"{type(problem).__name__}: {problem.message}"[:200]]}
             return dict.fromkeys(MODES, refused)
+
+    def snapshots(self, built: Built, *, keep: bool = False) -> Snapshots:
+        """What a side shows. Its headers are read once: both modes with headers give the same.
+
+        Raises :class:`abistore.errors.AbistoreError`.
+        """
+        full = read(built.library, ExtractOptions(library="libx"))
+        stripped = read(built.stripped, ExtractOptions(library="libx"))
+        headers = self._declared(built, full, keep)
+        return {"files": full, "headers": with_headers(full, headers), "stripped": with_headers(stripped, headers)}
+
+    def _declared(self, built: Built, full: Snapshot, keep: bool) -> FacetReading:
+        """What the headers declare: those of the old side are not read again where nothing of them changed."""
+        exports = sorted(name.spelling for name in full.entries.get("symbol", ()))
+        texts = [
+            (str(path.relative_to(built.headers)), path.read_text()) for path in sorted(built.headers.rglob("*.h"))
+        ]
+        key = hashlib.sha256(repr((exports, texts)).encode()).digest()
+        found = self.declared.get(key) or headers_of(full, HeaderOptions(headers=(built.headers,)))
+        if keep:
+            self.declared[key] = found
+        return found
 
 
 def told(found: Comparison) -> Answer:
