@@ -99,10 +99,10 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
 
 def _asked(parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked, *, runtime: bool) -> Walked:
     """What a unit declares, with what the compiler tells where it is asked in texts of ours."""
-    walked = with_refused(parser, reading, unit, walked)
-    if reading.language != "c++":
-        return walked
     with behind(parser, reading, unit) as unit_behind:
+        walked = with_refused(unit_behind, walked)
+        if reading.language != "c++":
+            return walked
         walked = with_instances(unit_behind, walked, runtime=runtime)
         return with_abilities(unit_behind, walked, runtime=runtime)
 

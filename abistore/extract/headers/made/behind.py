@@ -36,34 +36,34 @@ class BehindUnit:
 
     def __init__(self, parser: HeaderParser, reading: Reading, unit: HeaderUnit, folder: Path) -> None:
         self.parser = parser
-        self._reading = reading
-        self._unit = unit
+        self.reading = reading
+        self.unit = unit
         self._path = folder / "unit.ast"
 
-    def read(self, text: str) -> TextBehind:
-        """The unit that ``text`` makes; bodies of functions are passed over."""
-        found = self._on_saved(text)
+    def read(self, text: str, *, bodies: bool = False) -> TextBehind:
+        """The unit that ``text`` makes; without ``bodies`` those of functions are passed over."""
+        found = self._on_saved(text, bodies=bodies)
         if found is not None:
             return TextBehind(found, FILE, 0)
-        again = self.parser.with_text(self._reading, self._unit, text)
-        return TextBehind(again.unit, UMBRELLA[self._reading.language], self._headers.count("\n"))
+        again = self.parser.with_text(self.reading, self.unit, text, bodies=bodies)
+        return TextBehind(again.unit, UMBRELLA[self.reading.language], self._headers.count("\n"))
 
     @property
     def _headers(self) -> str:
-        return umbrella(self._unit.headers, expected=self._unit.expected)
+        return umbrella(self.unit.headers, expected=self.unit.expected)
 
-    def _on_saved(self, text: str) -> clang.TranslationUnit | None:
+    def _on_saved(self, text: str, *, bodies: bool) -> clang.TranslationUnit | None:
         """``None`` where the unit cannot be gone on from, as where arguments include further files."""
-        if not self._path.exists() and not clang.saved(self._unit.unit, str(self._path)):
+        if not self._path.exists() and not clang.saved(self.unit.unit, str(self._path)):
             return None
         invocation = self.parser.invocation
-        arguments = [*invocation.arguments(self._reading), "-include-pch", str(self._path), *_WITH_ERRORS]
+        arguments = [*invocation.arguments(self.reading), "-include-pch", str(self._path), *_WITH_ERRORS]
         files = {
             **invocation.toolchain.replaced,
             **invocation.edited,
-            UMBRELLA[self._reading.language]: self._headers,
+            UMBRELLA[self.reading.language]: self._headers,
         }
-        found = clang.parsed(FILE, text, arguments, files, bodies=False)
+        found = clang.parsed(FILE, text, arguments, files, bodies=bodies)
         refused = found is None or any(each.fatal and each.file != FILE for each in clang.errors(found))
         return None if refused else found
 

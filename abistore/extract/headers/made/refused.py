@@ -9,9 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from abistore.extract.headers import clang
-from abistore.extract.headers.language import Reading
+from abistore.extract.headers.made.behind import BehindUnit
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
-from abistore.extract.headers.umbrella import UMBRELLA, umbrella
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.clang.files import PublicFiles
@@ -28,26 +27,23 @@ _POISONED: Final = "poisoned"
 """In what clang says of such a name."""
 
 
-def with_refused(parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked) -> Walked:
-    """What a unit declares, with ``refused`` of what no program can use; the headers are parsed again only if needed.
+def with_refused(behind: BehindUnit, walked: Walked) -> Walked:
+    """What a unit declares, with ``refused`` of what no program can use; the compiler is asked only if needed.
 
     So calls say whether they compile under a macro, and without it.
     """
-    words = _words_of_pragmas(parser, unit)
-    calls = list(_under_macros(parser, reading, unit, walked))
+    words = _words_of_pragmas(behind.parser, behind.unit)
+    calls = list(_under_macros(behind, walked))
     if not words and not calls:
         return walked
-    first = umbrella(unit.headers, expected=unit.expected).count("\n") + 2
     probes = [f"extern int {word};" for word in words]
     probes += [each.text for each in calls]
     probes += [f"#undef {each.macro}" for each in calls]
     probes += [each.text.replace("abistore_calls", "abistore_called", 1) for each in calls]
-    again = parser.with_text(reading, unit, "\n".join(["", *probes, ""]), bodies=bool(calls))
-    errors = clang.lines_with_errors(again.unit, UMBRELLA[reading.language])
-    found = {word for line, word in enumerate(words, first) if line in errors and _POISONED in errors[line].message}
+    errors = behind.read("\n".join([*probes, ""]), bodies=bool(calls)).lines_with_errors()
+    found = {word for line, word in enumerate(words, 1) if line in errors and _POISONED in errors[line].message}
     names = {name for name in walked.entries if _is_called(name, found)} if found else set()
-    with_macro = first + len(words)
-    for line, each in enumerate(calls, with_macro):
+    for line, each in enumerate(calls, 1 + len(words)):
         if line in errors and line + 2 * len(calls) not in errors:
             names.add(each.name)
     marked = {name: _marked(walked.entries[name]) for name in names}
@@ -75,15 +71,15 @@ def _words_of_pragmas(parser: HeaderParser, unit: HeaderUnit) -> list[str]:
     return sorted({word for each in found for word in _WORD.findall(each)})
 
 
-def _under_macros(parser: HeaderParser, reading: Reading, unit: HeaderUnit, walked: Walked) -> Iterator[_Call]:
+def _under_macros(behind: BehindUnit, walked: Walked) -> Iterator[_Call]:
     """The public functions of which a public header defines a macro of the same name."""
     macros = {name.spelling for name, shapes in walked.entries.items() if name.kind == "variable" and _is_macro(shapes)}
-    lib = libclang()
-    files = PublicFiles(lib, parser, unit.unit.obj)
+    lib, unit = libclang(), behind.unit.unit
+    files = PublicFiles(lib, behind.parser, unit.obj)
     known = set[Name]()
-    for cursor, scope in _functions(lib, files, lib.top(unit.unit), ""):
+    for cursor, scope in _functions(lib, files, lib.top(unit), ""):
         if lib.spelling(cursor) in macros:
-            call = _Call(lib, cursor, scope if reading.language == "c++" else "", len(known))
+            call = _Call(lib, cursor, scope if behind.reading.language == "c++" else "", len(known))
             if call.name in walked.entries and call.name not in known:
                 known.add(call.name)
                 yield call
