@@ -76,3 +76,12 @@ def test_a_record_of_c_notes_nothing() -> None:
     source = "struct B { int i; char j; }; int f(struct B *b) { return b->i; }"
     snapshot = read(build_library(source, language="c", flags=("-g",)), ExtractOptions())
     assert _record(snapshot.variants("layout", Name("record", "B"))).tail is None
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_constructor_that_compilers_make_shows_that_members_begin_with_values(compiler: str) -> None:
+    classes = "struct B { int i = 1; char c; }; struct P { int i; char c; };"
+    source = f"{classes} B *b() {{ return new B; }} P *p() {{ return new P; }}"
+    snapshot = read(build_library(source, language="c++", compiler=compiler, flags=("-g",)), ExtractOptions())
+    told = {name: _record(snapshot.variants("layout", Name("record", name))).tail for name in "BP"}
+    assert told == {"B": "open", "P": "closed"}

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from abistore.compare.classify.renamed_mentions import with_old_names
+from abistore.compare.classify.tail_padding import tails
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
@@ -48,6 +49,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
     new: AnyShape = with_old_names(old, delta.new, context)
     match old, new:
         case Record(), Record():
+            if old.tail != new.tail and tails(delta, context) is None:
+                new = msgspec.structs.replace(new, tail=old.tail)  # headers tell more than debug information
             same = are_alike(old.arguments, new.arguments, context)
             return same and _record(old, new, context) == _record(new, old, context)
         case Enum(), Enum():

@@ -26,13 +26,18 @@ def lends_tail(name: Name, record: Record, side: SideFacts, depth: int = DEEPEST
 
 def tail(name: Name, record: Record, side: SideFacts, depth: int = DEEPEST) -> Literal["open", "closed"] | None:
     """The tail padding of a record; ``None`` where the evidence does not tell that nobody uses it."""
-    if is_open_by_parts(record):
+    if is_open_by_parts(record) or _is_open_by_headers(name, side):
         return "open"
     if record.tail is not None:
         return record.tail
     if _is_constructed(name, side) or any(_lends(each.type, side, depth) for each in record.fields):
         return "open"
     return None
+
+
+def _is_open_by_headers(name: Name, side: SideFacts) -> bool:
+    """Whether headers show what debug information does not: the values that members begin with."""
+    return any(isinstance(each, Record) and each.tail == "open" for each in side.variants("source", name))
 
 
 def _is_constructed(name: Name, side: SideFacts) -> bool:

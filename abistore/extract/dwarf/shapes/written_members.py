@@ -28,7 +28,7 @@ def own_tail(types: TypeSource, die: Die) -> Literal["open", "closed"] | None:
 
     Compilers do not agree (measured by ``tests/extract/test_tails.py``): what is defaulted in the class or deleted
     leaves it plain old data for GCC, other than constructors in C++20, and for Clang since version 16, which does not
-    record what is defaulted.
+    record what is defaulted. Values that members begin with show where the library makes objects by default only.
     """
     unit, abbreviation, position, attributes = die
     if unit.language not in CPP:
@@ -37,10 +37,12 @@ def own_tail(types: TypeSource, die: Die) -> Literal["open", "closed"] | None:
         return "closed"
     special, doubtful = SpecialMembers(types, die), False
     for _, child, after in tagged(unit, position, FUNCTIONS):
-        if dw.AT_ARTIFICIAL in child.attributes:
-            continue
         end, own = child.decode(unit.data, after, unit)
         member = unit, child, end, own
+        if dw.AT_ARTIFICIAL in child.attributes:
+            if special.constructs(member) and not parameter_types(member):
+                return "open"  # compilers make it where members begin with values, and none that does nothing
+            continue
         if not special.is_special(member):
             continue
         opens = _opens(member, special)
