@@ -34,6 +34,13 @@ def test_a_program_calls_the_library_in_place_of_the_c_library(tmp_path: Path) -
     assert compare(read(old, OPTIONS), read(new, OPTIONS)).verdict is Verdict.BREAKING
 
 
+def test_a_program_reads_the_variable_of_the_library_in_place_of_the_c_librarys(tmp_path: Path) -> None:
+    old, new = versioned(ONE, ""), versioned(f"{ONE}char **environ;\n", "")
+    program = "extern char **environ;\nint one(int);\nint main(void) { return one(environ == 0); }\n"
+    assert [run(linked(program, each, tmp_path), each) for each in (old, new)] == [(0, ""), (1, "")]
+    assert kinds(old, new) == {"symbol_runtime_added"}
+
+
 def test_a_function_in_a_version_node_leaves_built_programs_alone(tmp_path: Path) -> None:
     old, new = versioned(ONE, SCRIPT), versioned(WRITE, SCRIPT)
     built = linked(PROGRAM, old, tmp_path)
@@ -66,7 +73,21 @@ def test_where_names_have_two_levels_none_is_taken() -> None:
     assert not {each.kind for each in found} & TAKEN
 
 
-@pytest.mark.parametrize("name", ["write", "memcpy", "printf", "sin", "pthread_create", "y1", "_ZdlPvSt11align_val_t"])
+KNOWN = (
+    "write",
+    "memcpy",
+    "printf",
+    "sin",
+    "pthread_create",
+    "y1",
+    "_ZdlPvSt11align_val_t",
+    "open64",
+    "ioctl",
+    "index",
+)
+
+
+@pytest.mark.parametrize("name", KNOWN)
 def test_functions_of_the_runtime_are_known(name: str) -> None:
     assert is_of_runtime(name)
 

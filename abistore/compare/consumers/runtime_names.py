@@ -1,4 +1,4 @@
-"""The names of functions of the C and C++ libraries, which no other library of a process can have for itself."""
+"""The names of the C and C++ libraries' functions and variables: no other library of a process has them for itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_allocator(symbol: str) -> bool:
 
 
 def is_of_runtime(symbol: str) -> bool:
-    """Whether the C library, or the C++ library, has a function of this name."""
+    """Whether the C library has something of this name, or the C++ library a function that programs replace."""
     return symbol in _c_library() or is_allocator(symbol)
 
 

@@ -99,26 +99,26 @@ def allocator_replacement_added(taken: Added[TakenName]) -> Iterator[Note]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="added")
 def symbol_runtime_added(taken: Added[TakenName]) -> Iterator[Note]:
-    """A new export has the name of a function of the C library.
+    """A new export has the name of a function or variable of the C library.
 
     A program that is linked with the library finds it there before it comes to the C library, and so do all other
     libraries of the process: ``write(1, ...)`` calls the library's ``write``. It makes no difference whether a header
-    declares the function.
+    declares it.
 
     Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
     """
     if not is_allocator(taken.new.symbol) and taken.new.version is None:
-        yield Note("it takes the place of the C library's function", None, taken.new.symbol)
+        yield Note("it takes the place of the C library's own", None, taken.new.symbol)
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="added")
 def symbol_runtime_versioned_added(taken: Added[TakenName]) -> Iterator[Note]:
-    """A new export has the name of a function of the C library, in a version node of the library.
+    """A new export has the name of a function or variable of the C library, in a version node of the library.
 
-    With glibc, built programs ask for the C library's version of the function, and get it. A program that is linked
+    With glibc, built programs ask for the C library's version of it, and get that. A program that is linked
     again gets the library's, and so does every program where the C library has no versions (musl).
 
     Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
     """
     if not is_allocator(taken.new.symbol) and taken.new.version is not None:
-        yield Note("a new link finds it before the C library's function", None, taken.new.symbol)
+        yield Note("a new link finds it before the C library's own", None, taken.new.symbol)
