@@ -107,3 +107,24 @@ def test_the_audit_is_asked_by_library_person_action_and_time(abistore: Call, st
     assert told("--since", "2999-01-01") == told("--until", "1999-01-01") == []
     assert told("--limit", "1", "--skip", "1", "--action", "ingest") == [("ingest", "libcase@2.0")]
     assert abistore("db", "audit", "--library", "libnone", "--db", stored).code == 67
+
+
+def test_a_leading_v_makes_no_other_release(abistore: Call, tmp_path: Path) -> None:
+    central, other = tmp_path / "central.db", tmp_path / "other.db"
+    for database, version, source in ((central, "1.0", OLD), (other, "v1.0", NEW), (other, "v1.1", NEW)):
+        assert abistore("ingest", build_library(source), "--version", version, "--db", database).code == 0
+    done = abistore("db", "merge", other, "--db", central)
+    assert (done.code, "libcase@v1.0 (elf-" in done.err) == (68, True)
+    assert abistore("db", "merge", other, "--prefer", "here", "--db", central).code == 0
+    assert [one["version"] for one in abistore("list", "libcase", "--json", "--db", central).json["releases"]] == [
+        "1.0",
+        "v1.1",
+    ]
+
+
+def test_one_content_under_both_spellings_is_one_release(abistore: Call, tmp_path: Path) -> None:
+    central, other = tmp_path / "central.db", tmp_path / "other.db"
+    for database, version in ((central, "1.0"), (other, "V1.0")):
+        assert abistore("ingest", build_library(OLD), "--version", version, "--db", database).code == 0
+    assert "1  releases known" in abistore("db", "merge", other, "--db", central).out
+    assert abistore("db", "check", "--db", central).out == "sound\n"

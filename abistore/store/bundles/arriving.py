@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, select
 
 from abistore.model.history import IngestRequest, LineKey, Release
-from abistore.model.labels.versions import check_version
+from abistore.model.labels.versions import check_version, spellings_of
 from abistore.model.stores.merging import Came, MergedRelease, Side
 from abistore.store.bundles.contents import Contents, LineStates
 from abistore.store.bundles.leaving_out import Unsayable
@@ -60,6 +60,7 @@ class Arriving:
         self._theirs: dict[int, list[tuple[_Identity, SnapshotRecord]]] = defaultdict(list)
         for card in found.snapshots:
             self._theirs[card.line].append((_identity(card), card))
+        self._known = {line: {identity for identity, _ in own} for line, own in self._theirs.items()}
         self.rows: dict[int, int] = {}
         """The rows here of snapshots by their number there, but those in conflict."""
         self.told: list[MergedRelease] = []
@@ -98,7 +99,7 @@ class Arriving:
         identity = _identity(card)
         here = self._here[card.line]
         same = next((one for one in here if one.identity == identity), None)
-        current = next((one for one in here if _is_current(one, card)), None)
+        current = next((one for one in here if _is_current(one, card)), None) or self._spelled_otherwise(card)
         if same is None and current and not card.superseded and current.identity.digest == card.digest:
             same = current  # the same content, stored on both sides
         if same is not None:
@@ -113,9 +114,24 @@ class Arriving:
         else:
             self._bring_release(number, card, current)
 
+    def _spelled_otherwise(self, card: SnapshotRecord) -> _Here | None:
+        """What stands here alone under a label that means the same: ``1.0`` for ``v1.0``."""
+        labels = spellings_of(card.version)
+        return next(
+            (
+                one
+                for one in self._here[card.line]
+                if one.identity.version in labels
+                and one.candidate == card.candidate
+                and not one.superseded
+                and one.identity not in self._known[card.line]
+            ),
+            None,
+        )
+
     def _bring_release(self, number: int, card: SnapshotRecord, current: _Here | None) -> None:
         """Bring a release that is not here; ``current`` has another content under its label."""
-        ours = current is not None and current.identity not in {one for one, _ in self._theirs[card.line]}
+        ours = current is not None and current.identity not in self._known[card.line]
         if current is None or not ours:
             kept = next((one for one in self._here[card.line] if _is_current(one, card, candidate=True)), None)
             if kept is not None:
