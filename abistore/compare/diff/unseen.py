@@ -479,17 +479,18 @@ def declared_only_by(context: Context, facet: Facet, name: Name) -> Place | None
     """The side that does not show the definition of a type that the other has, although it may well be there.
 
     The language requires it where the type is used by value. In C++ Clang leaves the definition of a class out where
-    no constructor is compiled, so that its absence tells nothing about a library that another compiler built before.
+    no constructor is compiled, so that its absence tells nothing of an old library, nor of a new one that another
+    compiler built before.
     """
     old, new = context.old.variants(facet, name), context.new.variants(facet, name)
     if name.kind not in TYPES or not old or not new:
         return None
     if _is_only_declared(old) and _is_defined(new) and name not in context.old.undescribed:
-        used = _leaves_out(context, context.old) or context.old.reach.reaches(name, by_value=True)
+        used = _leaves_out(context.old) or context.old.reach.reaches(name, by_value=True)
         return "old" if used else None
     if _is_only_declared(new) and _is_defined(old) and name not in context.new.undescribed:
-        used = _leaves_out(context, context.new) or context.new.reach.reaches(name, by_value=True)
-        return "new" if used else None
+        left_out = _leaves_out(context.new) and not context.same_toolchain
+        return "new" if left_out or context.new.reach.reaches(name, by_value=True) else None
     return None
 
 
@@ -501,6 +502,5 @@ def _is_defined(shapes: Variants) -> bool:
     return any(isinstance(shape, Record | Enum) for shape in shapes)
 
 
-def _leaves_out(context: Context, side: SideFacts) -> bool:
-    by_clang = any("clang" in each for each in side.snapshot.provenance.compilers)
-    return by_clang and not context.same_toolchain and _is_of_cpp(side)
+def _leaves_out(side: SideFacts) -> bool:
+    return _is_of_cpp(side) and any("clang" in each for each in side.snapshot.provenance.compilers)
