@@ -230,8 +230,7 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A condition of public headers that asks for macros which these do not define: ``#if WIDE > 1``.
 
     ``held`` tells how it was answered in ``files``. ``own`` is a digest of the library's macros that it asks for, too;
-    ``outside`` are macros that neither the library nor the system defines: ``WIDE=2``. ``unread`` is a digest of
-    the declarations that were passed over where the condition asks which compiler reads it.
+    ``outside`` are macros that neither the library nor the system defines: ``WIDE=2``.
     """
 
     text: str
@@ -239,7 +238,6 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     files: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     own: str = ""
     outside: tuple[str, ...] = ()
-    unread: str = ""
 
     @property
     def asked(self) -> tuple[str, str]:
@@ -255,6 +253,14 @@ class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     condition: str
     names: tuple[str, ...]
+
+
+class AskedCompiler(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A condition that asks which compiler reads the headers, and a digest of the declarations passed over for it."""
+
+    text: str
+    file: str
+    unread: str
 
 
 class ModeEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -317,6 +323,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``untaken`` are branches of public headers that were not read, sorted.
     ``modes`` are those in which programs see something else, as far as conditions ask for them, sorted by their names.
     ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
+    ``compilers`` are the conditions that show other compilers other declarations, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -335,6 +342,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     untaken: tuple[UntakenBranch, ...] = ()
     modes: tuple[HeadersMode, ...] = ()
     serves: tuple[str, ...] = ()
+    compilers: tuple[AskedCompiler, ...] = ()
 
 
 TWIN: Final = "another "

@@ -6,21 +6,23 @@ header by itself, where it asks for a macro that other headers define and that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from abistore.extract.headers import clang
-from abistore.extract.headers.given import GivenHeader
 from abistore.extract.headers.language import STANDARDS, Reading
 from abistore.extract.headers.options import Language
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders
 from abistore.extract.headers.walk.declared import Walked, declarations
 from abistore.extract.headers.walk.written.conditions import Asked
+from abistore.extract.headers.walk.written.touched import ReadUnit, touched
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Declared
-from abistore.model.names import Name, by_name
+from abistore.model.mangling.symbols import c_name, is_mangled
+from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Enum, Function, Record
 from abistore.model.snapshot import HeadersMode, Location, ModeEntry, Variants
 
@@ -56,11 +58,32 @@ SWITCHES: Final = (
 
 
 class _Seen(NamedTuple):
-    """What headers show in one mode, where, and the first error in their own text that the reading of all has not."""
+    """What headers show in one mode, where, in which of them alone, and the first error that only this mode has."""
 
     entries: Mapping[Name, Variants]
     locations: Mapping[Name, Location]
+    files: frozenset[str]
     failure: str
+
+
+class _Only(NamedTuple):
+    """Some headers as if no others were public; all without ``files``."""
+
+    parser: HeaderParser
+    files: frozenset[str] | None
+
+    def public(self, path: str, /) -> str | None:
+        """What a file is called that is one of them."""
+        name = self.parser.public(path)
+        return name if self.files is None or name in self.files else None
+
+    def beside(self, path: str, /, *, system: bool) -> str | None:
+        """What a file is called that lies beside one of them."""
+        return self.parser.beside(path, system=system)
+
+    def any(self, path: str) -> str | None:
+        """What a file is called that is the library's."""
+        return self.public(path) or self.beside(path, system=True)
 
 
 class HeaderModes:
@@ -71,6 +94,8 @@ class HeaderModes:
         self._parsed = parsed
         self._walked = walked
         self._runtime = runtime
+        self._named = _Only(parser, None).any
+        self._read_unit = lru_cache(None)(lambda number: ReadUnit(parsed.units[number].unit, self._named))
 
     def read(self, asked: Asked) -> tuple[HeadersMode, ...]:
         """The modes in which programs see something else, by their names."""
@@ -106,11 +131,11 @@ class HeaderModes:
         units = [parser.alone(reading, headers, borrowed)]
         if units[0].faulty and len(headers) > 1:
             units = [parser.alone(reading, [each], borrowed) for each in headers[:MOST_ALONE]]
-        refused = [_refusal(unit, headers, parser) for unit in units]
-        seen = self._walk([unit for unit in units if not unit.faulty], reading, "")
-        names = {each.name for unit in units if not unit.faulty for each in unit.headers}
-        failure = next(filter(None, refused), "")
-        yield HeadersMode(ALONE, tuple(self._differing(seen, files=names)), failure)
+        failure = next(filter(None, (_refusal(unit, parser) for unit in units)), "")
+        whole = self._parsed.units[0]
+        met = {parser.public(each.file) for each in whole.files}
+        seen = [self._walk(reading, unit, whole, frozenset(each.name for each in unit.headers) & met) for unit in units]
+        yield HeadersMode(ALONE, tuple(self._differing(_joined(seen))), failure)
 
     def _seen(self, reading: Reading, extra: tuple[str, ...]) -> _Seen:
         invocation = replace(self._parser.invocation, mode=extra)
@@ -118,33 +143,36 @@ class HeaderModes:
         units = [parser.declared(reading, each) for each in self._parsed.units]
         known = {fault.said for each in self._parsed.units for fault in each.faults}
         errors = [fault.said for unit in units for fault in unit.faults if fault.own and fault.said not in known]
-        return self._walk([] if errors else units, reading, errors[0] if errors else "")
+        if errors:
+            return _Seen({}, {}, frozenset(), errors[0])
+        pairs = zip(units, self._parsed.units, strict=True)
+        return _joined([self._walk(reading, unit, main) for unit, main in pairs])
 
-    def _walk(self, units: Iterable[HeaderUnit], reading: Reading, failure: str) -> _Seen:
-        entries: dict[Name, Variants] = {}
-        locations: dict[Name, Location] = {}
-        for unit in units:
-            walked = declarations(unit.unit, self._parser, cpp=reading.language == "c++", runtime=self._runtime)
-            entries = {**walked.entries, **entries}
-            locations = {**walked.locations, **locations}
-        return _Seen(entries, locations, failure)
+    def _walk(self, reading: Reading, unit: HeaderUnit, main: HeaderUnit, among: frozenset[str] | None = None) -> _Seen:
+        """What a unit declares in the headers that may declare something else than in the ``main`` one."""
+        if unit.faulty:
+            return _Seen({}, {}, frozenset(), "")
+        files = touched(self._read_unit(self._parsed.units.index(main)), ReadUnit(unit.unit, self._named))
+        files = files if among is None else files & among
+        if not files:
+            return _Seen({}, {}, files, "")
+        walked = declarations(
+            unit.unit, _Only(self._parser, files), cpp=reading.language == "c++", runtime=self._runtime
+        )
+        return _Seen(walked.entries, walked.locations, files, "")
 
-    def _differing(
-        self, seen: _Seen, *, same_language: bool = True, files: frozenset[str] | set[str] | None = None
-    ) -> Iterator[ModeEntry]:
+    def _differing(self, seen: _Seen, *, same_language: bool = True) -> Iterator[ModeEntry]:
         """The declarations that a mode shows otherwise than the reading of all; none that was not read.
 
-        Those of ``files`` alone are missed. In another language functions may have other linker names.
+        In another language functions may have other linker names.
         """
-        if not seen.entries:
-            return
         main = self._walked.entries
-        for name in sorted({*main, *seen.entries}, key=lambda name: by_name((name, ()))):
+        for name in sorted({*main, *seen.entries}) if seen.files else ():
             own, other = main.get(name, ()), seen.entries.get(name, ())
             place = self._walked.locations.get(name)
             if own and not other:
-                there = place is not None and (files is None or place.file in files)
-                if there and _is_linked(own) and (same_language or not _is_mangled_in(name, seen.entries)):
+                there = place is not None and place.file in seen.files
+                if there and _is_linked(own) and (same_language or not _has_other_linkage(name, seen.entries)):
                     yield ModeEntry(name.kind, name.spelling)
             elif not own:
                 if same_language and _is_linked(other):
@@ -162,9 +190,9 @@ def _is_linked(shapes: Variants) -> bool:
     return any(isinstance(each, Declared) for each in shapes) and not all(isinstance(each, Declared) for each in shapes)
 
 
-def _is_mangled_in(name: Name, entries: Mapping[Name, Variants]) -> bool:
-    part = f"_Z{len(name.spelling)}{name.spelling}"
-    return any(each.spelling.startswith(part) for each in entries)
+def _has_other_linkage(name: Name, entries: Mapping[Name, Variants]) -> bool:
+    """Whether a function of C is one of C++ in the other language, by a mangled name."""
+    return any(is_mangled(each.spelling) and c_name(each.spelling) == name.spelling for each in entries)
 
 
 def _shown(own: Variants, other: Variants, *, same_language: bool) -> Variants:
@@ -203,7 +231,17 @@ def _called(function: Function) -> tuple[object, ...]:
     return spell(function.result), tuple(map(spell, function.parameters)), function.variadic
 
 
-def _refusal(unit: HeaderUnit, headers: Sequence[GivenHeader], parser: HeaderParser) -> str:
+def _joined(seen: Sequence[_Seen]) -> _Seen:
+    """What several units show; the first one counts."""
+    entries: dict[Name, Variants] = {}
+    locations: dict[Name, Location] = {}
+    for each in reversed(seen):
+        entries.update(each.entries)
+        locations.update(each.locations)
+    return _Seen(entries, locations, frozenset().union(*(each.files for each in seen)), "")
+
+
+def _refusal(unit: HeaderUnit, parser: HeaderParser) -> str:
     """What a header says with ``#error`` that is included without the others."""
     for error in clang.errors(unit.unit):
         if error.text.lstrip().replace(" ", "").startswith("#error") and (name := parser.public(error.file)):

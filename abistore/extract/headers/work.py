@@ -269,6 +269,7 @@ def _read(
         untaken=untaken_branches(
             [each.unit for each in parsed.units], parser.public, invocation.arguments(parsed.reading)
         ),
+        compilers=asks.compilers,
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
         serves=_served(parser, parsed) if parsed.reading.language == "c" else (),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.model.findings import NotChecked
-from abistore.model.snapshot import MODES, AskedCondition, HeadersRead
+from abistore.model.snapshot import MODES, AskedCompiler, HeadersRead
 
 ASKED_OF_COMPILERS = "headers-ask-compiler"
 MOST_SAID = 3
@@ -22,8 +22,8 @@ def asked_of_compilers(context: Context) -> Iterator[NotChecked]:
         return
     if MODES not in old.facts or MODES not in new.facts:
         return
-    known = {(each.text, each.unread) for each in old.conditions}
-    asked = [each for each in new.conditions if each.unread and (each.text, each.unread) not in known]
+    known = {(each.text, each.unread) for each in old.compilers}
+    asked = [each for each in new.compilers if (each.text, each.unread) not in known]
     if asked:
         more = f"; and {len(asked) - MOST_SAID} more" if len(asked) > MOST_SAID else ""
         what = f"compilers for which these conditions hold otherwise see other declarations: {_said(asked)}{more}"
@@ -31,5 +31,5 @@ def asked_of_compilers(context: Context) -> Iterator[NotChecked]:
         yield NotChecked("source", "new", ASKED_OF_COMPILERS, what, hint)
 
 
-def _said(asked: list[AskedCondition]) -> str:
-    return "; ".join(f"`{each.text}` in {each.files[0]}" for each in asked[:MOST_SAID])
+def _said(asked: list[AskedCompiler]) -> str:
+    return "; ".join(f"`{each.text}` in {each.file}" for each in asked[:MOST_SAID])

@@ -13,12 +13,12 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.clang.inclusions import directives
 from abistore.extract.headers.walk.written.tokens import SourceText, digest, spelled
-from abistore.model.snapshot import AskedCondition, UntakenBranch
+from abistore.model.snapshot import AskedCompiler, AskedCondition, UntakenBranch
 
 Own = Callable[[str], str | None]
 """What a file is called that is the library's; ``None`` for any other."""
 
-_APART: Final = re.compile(
+APART: Final = re.compile(
     rb"""R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|/\*.*?(?:\*/|\Z)|//(?:[^\n\\]|\\(?:\r?\n|.))*"""
     rb"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
     re.DOTALL,
@@ -40,7 +40,7 @@ _LINKAGE: Final = re.compile(
 """What makes no other declaration for one language than for the other."""
 
 _DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
-_DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER)\w*")
 """Macros by which headers ask which compiler reads them, or which version of it."""
 
@@ -82,11 +82,13 @@ class Asked(msgspec.Struct, frozen=True):
 
     ``conditions`` ask for macros that they do not define themselves, which are the ``macros``. ``borrowed`` are, by
     header, the macros that it asks for and that other headers of the library define which it does not include.
+    ``compilers`` are conditions that show other compilers other declarations.
     """
 
     conditions: tuple[AskedCondition, ...]
     macros: frozenset[str]
     borrowed: Mapping[str, frozenset[str]]
+    compilers: tuple[AskedCompiler, ...]
 
 
 class _Passed(NamedTuple):
@@ -121,16 +123,18 @@ def asked(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> Asked:
     ``units`` were parsed with ``arguments``. A condition that the preprocessor never came to is none.
     """
     found: dict[AskedCondition, set[str]] = {}
-    macros, borrowed = set[str](), dict[str, set[str]]()
+    macros, borrowed, compilers = set[str](), dict[str, set[str]](), set[AskedCompiler]()
     for unit in units:
         conditions = _UnitConditions(unit, own, _given(arguments))
+        compilers |= set(conditions.asked_of_compilers())
         for each, others in conditions.found():
             found.setdefault(msgspec.structs.replace(each, files=()), set()).update(each.files)
             macros |= others
         for file, words in conditions.borrowed():
             borrowed.setdefault(file, set()).update(words)
     told = tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
-    return Asked(told, frozenset(macros), {file: frozenset(words) for file, words in borrowed.items()})
+    lent = {file: frozenset(words) for file, words in borrowed.items()}
+    return Asked(told, frozenset(macros), lent, tuple(sorted(compilers)))
 
 
 def _given(arguments: Sequence[str]) -> dict[str, str]:
@@ -167,6 +171,13 @@ class _UnitConditions:
         for file, answer in self._answers:
             if others := self._asked_of_others(answer.directive.text):
                 yield self._condition(answer, file, others), others
+
+    def asked_of_compilers(self) -> Iterator[AskedCompiler]:
+        """The conditions that ask for the compiler, where declarations were passed over for them."""
+        for file, answer in self._answers:
+            text = answer.directive.text
+            if any(map(_COMPILER.fullmatch, self._reached(text))) and (unread := _declaring(answer.passed)):
+                yield AskedCompiler(text, self._name(file) or "", unread)
 
     def borrowed(self) -> Iterator[tuple[str, set[str]]]:
         """The headers that ask for what others define which they do not include, with these macros."""
@@ -261,7 +272,6 @@ class _UnitConditions:
             (self._name(file) or "",),
             own=digest(decided.encode(errors="replace")) if own else "",
             outside=tuple(f"{name}={self._macros[name].value}" for name in outside),
-            unread=_declaring(answer.passed) if any(map(_COMPILER.fullmatch, others)) else "",
         )
 
     def _reached(self, text: str) -> set[str]:
@@ -296,7 +306,7 @@ def _passed_over(lib: LibClang, unit: Any) -> dict[int, _Passed]:
 
 def _directives(text: bytes) -> Iterator[_Directive]:
     """The conditional directives of a header, each with the lines that go on with it."""
-    plain = _APART.sub(_blanked, text)
+    plain = APART.sub(_blanked, text)
     line, place = 1, 0
     found = list(_DIRECTIVE.finditer(plain))
     read: list[_Directive] = []
@@ -355,7 +365,7 @@ def _blanked(match: re.Match[bytes]) -> bytes:
 
 def _declaring(passed: Sequence[bytes]) -> str:
     """A digest of text that was passed over, where it declares something; else empty."""
-    text = b" ".join(_DIRECTIVES.sub(b" ", each) for each in passed)
+    text = b" ".join(DIRECTIVES.sub(b" ", each) for each in passed)
     return digest(spelled(text).encode(errors="replace")) if b";" in text else ""
 
 
