@@ -114,6 +114,10 @@ class Consumers(ABC):
         """The declarations whose code, which programs compile, has the layout of ``type``; sorted."""
 
     @abstractmethod
+    def callers_of(self, export: Name) -> Sequence[Name]:
+        """The declarations whose code, which programs compile, uses ``export``; sorted."""
+
+    @abstractmethod
     def called_beside(self, type: Name) -> Sequence[Name]:
         """The exports that such code calls, and of which no header that was read tells what they take."""
 

@@ -82,6 +82,10 @@ class GuessedConsumers(Consumers):
         """None that is known: debug information does not tell code from code."""
         return ()
 
+    def callers_of(self, export: Name) -> Sequence[Name]:
+        """None that is known."""
+        return ()
+
     def called_beside(self, type: Name) -> Sequence[Name]:
         """None that is known."""
         return ()

@@ -255,6 +255,10 @@ class ToldConsumers(Consumers):
         """The public declarations whose code has objects of ``type``, or uses its members."""
         return self._api.compiled_types.users(type)
 
+    def callers_of(self, export: Name) -> Sequence[Name]:
+        """The public declarations whose code uses ``export``."""
+        return self._api.compiled_types.callers(export)
+
     def called_beside(self, type: Name) -> Sequence[Name]:
         """The functions of headers that were not given, which such code calls."""
         return self._api.compiled_types.called_beside(type)

@@ -130,9 +130,10 @@ class LocatedIn:
 
 @dataclass(frozen=True, slots=True)
 class Internal:
-    """The finding weighs something, is about an internal namespace, and no other export hands out its type by value.
+    """The finding weighs something, is about an internal namespace, and nothing outside of that brings it to programs.
 
-    What a public function takes or returns by value is public, whatever its namespace is called.
+    What a public function takes or returns by value is public, whatever its namespace is called; and so is what code in
+    public headers uses.
     """
 
     patterns: tuple[Expression, ...]
@@ -141,7 +142,8 @@ class Internal:
         """Whether it is internal."""
         if facts.rule.impact <= Impact.COMPATIBLE or not within(facts.scopes, self.patterns):
             return False
-        return all(within(scopes_of(entity(demangle(user.spelling))), self.patterns) for user in facts.by_value_users)
+        users = (*facts.by_value_users, *facts.reached_by)
+        return all(within(scopes_of(entity(demangle(user.spelling))), self.patterns) for user in users)
 
 
 @dataclass(frozen=True, slots=True)

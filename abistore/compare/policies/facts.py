@@ -29,6 +29,12 @@ class FindingFacts:
         """The same finding about one of the declarations that it affects."""
         return FindingFacts(msgspec.structs.replace(self.finding, name=name), self.rule, self.context)
 
+    def at(self, name: Name) -> FindingFacts:
+        """The same about another declaration of the old side, with the place of that."""
+        location = self.context.old.snapshot.locations.get(name)
+        found = msgspec.structs.replace(self.finding, name=name, location=location)
+        return FindingFacts(found, self.rule, self.context)
+
     @cached_property
     def is_type(self) -> bool:
         """Whether the finding is about a type, and not about an export or the library."""
@@ -78,6 +84,18 @@ class FindingFacts:
     def shapes(self) -> Variants:
         """What either side says about the declaration."""
         return (*self.layouts[0], *self.layouts[1])
+
+    @cached_property
+    def reached_by(self) -> tuple[Name, ...]:
+        """What the old side's headers declare that programs compile with it: code that uses it, or has its layout.
+
+        Of a type that is also what takes or returns it by value.
+        """
+        name, side = self.finding.name, self.context.old
+        if not self.is_type:
+            return tuple(side.consumers.callers_of(name))
+        declared = (each for each in self.by_value_users if side.variants("source", each))
+        return tuple(sorted({*side.consumers.compilers_of(name), *declared}))
 
     @cached_property
     def by_value_users(self) -> tuple[Name, ...]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
 import msgspec
 
-from abistore.compare.policies.conditions import Condition, SymbolIs, TypeIs
+from abistore.compare.policies.conditions import Condition, InNamespace, LocatedIn, SymbolIs, TypeIs
 from abistore.compare.policies.facts import FindingFacts
 from abistore.compare.policies.ranges import VersionRange
 from abistore.model.blake2 import blake2b
-from abistore.model.findings import Finding, RulingFile
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.findings import Finding, Impact, RulingFile
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import SELF, Name
 
@@ -44,8 +45,22 @@ class Suppression:
         )
 
     def matches(self, facts: FindingFacts) -> bool:
-        """Whether it is about this finding."""
+        """Whether it is about this finding, and hides no break that public code leads to."""
+        return self.is_about(facts) and not self.led_to_by(facts)
+
+    def is_about(self, facts: FindingFacts) -> bool:
+        """Whether its conditions hold."""
         return all(condition.holds(facts) for condition in self.conditions)
+
+    def led_to_by(self, facts: FindingFacts) -> tuple[Name, ...]:
+        """The public declarations outside of its namespaces and files that compile a break into programs.
+
+        That a namespace is internal says that nobody names what stands in it. Programs have it all the same.
+        """
+        places = [each for each in self.conditions if isinstance(each, InNamespace | LocatedIn)]
+        if not places or facts.rule.impact is not Impact.BREAKING:
+            return ()
+        return tuple(each for each in facts.reached_by if not all(one.holds(facts.at(each)) for one in places))
 
 
 @dataclass(frozen=True)
@@ -87,12 +102,23 @@ class Suppressions:
         suppressed = [_suppressed(found[index].finding, taken[index]) for index in sorted(taken)]
         return kept, suppressed, set(taken.values())
 
-    def notes(self, used: set[Suppression]) -> Iterator[str]:
-        """What their owner should know: entries that expired, and that matched nothing."""
+    def overruled(self, found: Iterable[FindingFacts]) -> dict[Suppression, str]:
+        """The entries that would hide breaks that public code leads to, each with a word on the first."""
+        told: dict[Suppression, str] = {}
+        for facts in found if any(map(_is_of_places, self.entries)) else ():
+            for entry in self.entries:
+                if entry not in told and entry.is_about(facts) and (users := entry.led_to_by(facts)):
+                    told[entry] = f"{facts.qualified}, which programs compile by {_called(users)}"
+        return told
+
+    def notes(self, used: set[Suppression], overruled: Mapping[Suppression, str]) -> Iterator[str]:
+        """What their owner should know: entries that expired, that matched nothing, or that hide nothing of a break."""
+        for entry, what in overruled.items():
+            yield f"suppression {entry} does not take {what}: name the type or symbol itself to accept the break"
         for entry in self.expired:
             yield f"suppression {entry} expired on {entry.expires} and no longer holds"
         for entry in self.entries:
-            if entry not in used:
+            if entry not in used and entry not in overruled:
                 yield f"suppression {entry} matched nothing"
 
     def _match(self, facts: FindingFacts) -> Suppression | None:
@@ -128,6 +154,16 @@ class Suppressions:
     @cached_property
     def _general(self) -> list[int]:
         return [number for number, entry in enumerate(self.entries) if not _names(entry)]
+
+
+def _is_of_places(entry: Suppression) -> bool:
+    return any(isinstance(each, InNamespace | LocatedIn) for each in entry.conditions)
+
+
+def _called(users: Sequence[Name]) -> str:
+    """Public declarations for people: the first, and how many more there are."""
+    more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+    return demangle(users[0].spelling) + more
 
 
 def _suppressed(finding: Finding, entry: Suppression) -> Finding:

@@ -28,6 +28,18 @@ class CompiledTypes:
         """The public declarations whose code has the layout of ``type``, sorted."""
         return sorted(self._users.get(type, ()))
 
+    def callers(self, export: Name) -> Sequence[Name]:
+        """The public declarations whose code uses ``export``, sorted."""
+        return sorted(self._callers.get(export.spelling, ()))
+
+    @cached_property
+    def _callers(self) -> Mapping[str, set[Name]]:
+        found: dict[str, set[Name]] = {}
+        for name in self._source:
+            for call in self._texts[name].calls:
+                found.setdefault(call, set()).add(name)
+        return found
+
     def called_beside(self, type: Name) -> Sequence[Name]:
         """The functions that code with the layout of ``type`` calls, and whose parameters no given header tells."""
         calls = {call for user in self.users(type) for call in self._texts[user].calls}

@@ -83,5 +83,7 @@ def type_name(text: str) -> str:
 
 
 def namespaces(words: Words) -> tuple[Expression, ...]:
-    """Patterns of namespaces: ``*`` stands for one name, ``**`` for any path."""
-    return tuple(glob(word.strip().removesuffix("::"), ":") for word in words)
+    """Patterns of namespaces: ``*`` stands for one name, ``**`` for any path, and ``geo::**`` for ``geo`` as well."""
+    plain = [word.strip().removesuffix("::") for word in words]
+    inner = (word.removesuffix("::**") for word in plain if word.endswith("::**"))
+    return tuple(glob(word, ":") for word in dict.fromkeys((*plain, *inner)))
