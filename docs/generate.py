@@ -181,7 +181,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "anything that is declared: a function, variable or type",
         (
             *("", "inaccessible", "inline", "internal", "own", "private", "refusal", "scope", "template", "uncallable"),
-            *("unexported", "variant"),
+            *("undeclared", "unexported", "variant"),
         ),
     ),
     "deprecation": ("a mark that something is deprecated", ("",)),
@@ -257,6 +257,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "foreign_layout",
                 "foreign_pointee",
                 "handle_definition",
+                "opaque",
                 "handle_size",
                 "move",
                 "opaque_keyword",

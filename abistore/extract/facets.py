@@ -12,10 +12,12 @@ import abistore
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.declared import Declared
 from abistore.model.labels.sonames import library_name
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, methods_in, told_undescribed, undescribed_classes
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import EXPORTS, TYPES, Facet, Name
+from abistore.model.shapes import Opaque
 from abistore.model.snapshot import (
     CLASS_NOT_DESCRIBED,
     Evidence,
@@ -135,17 +137,25 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
 
 
 def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Name, Variants]) -> HeadersRead:
-    """What was read, where branches that were not name no more than the library has and headers do not declare."""
-    if not read.untaken:
+    """What was read, where other text than the public names no more than the library has and headers do not declare."""
+    words = {*read.behind, *(word for each in read.untaken for word in each.names)}
+    if not words:
         return read
-    words = {word for each in read.untaken for word in each.names}
-    own = {word for word in words if any(Name(kind, word) in declared for kind in (*EXPORTS, *TYPES))}
+    own = {word for word in words if _is_declared(word, declared)}
     missing = {each.spelling for each in snapshot.entries.get("symbol", {}) if each.kind in EXPORTS} | {
         last_component(each.spelling) for each in snapshot.entries.get("layout", {}) if each.kind in TYPES
     }
     mangled = "\n".join(each for each in missing if is_mangled(each))
     kept = {word for word in words - own if word in missing or f"{len(word)}{word}" in mangled}
-    branches = (
-        msgspec.structs.replace(each, names=tuple(filter(kept.__contains__, each.names))) for each in read.untaken
-    )
-    return msgspec.structs.replace(read, untaken=tuple(each for each in branches if each.names))
+    told = ((each, tuple(name for name in each.names if name in kept)) for each in read.untaken)
+    branches = tuple(msgspec.structs.replace(each, names=names) for each, names in told if names)
+    behind = tuple(word for word in read.behind if word in kept)
+    return msgspec.structs.replace(read, untaken=branches, behind=behind)
+
+
+def _is_declared(word: str, declared: Mapping[Name, Variants]) -> bool:
+    """Whether headers declare an export called so, or define a type."""
+    if any(Name(kind, word) in declared for kind in EXPORTS):
+        return True
+    types = (shape for kind in TYPES for shape in declared.get(Name(kind, word), ()))
+    return any(not isinstance(shape, Declared | Opaque) for shape in types)

@@ -61,7 +61,8 @@ class InlineBody(Encoded, frozen=True):
     linker sees them. All are sorted: what an inline body uses is part of the ABI, even where no consumer can name it.
     ``objects`` are the types of which it defines, copies or passes objects, so that it has their sizes; ``fields`` the
     data members whose places it has, qualified and in the order in which it names them first. Both include those of the
-    functions that it calls and that only headers define which were not given.
+    functions that it calls and that only headers define which were not given. Macros name members of classes that no
+    header defines (``::size``), and functions of which they are given a part (``foo_*_of``).
     """
 
     digest: str

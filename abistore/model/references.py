@@ -91,7 +91,8 @@ def references(shape: AnyShape, name: Name | None = None) -> list[Reference]:
             for code in (shape.body, shape.uses):
                 if code is not None:
                     found += ((each, True) for each in code.objects)
-                    found += ((Name("record", owner), False) for owner in sorted(set(map(_owner, code.fields))))
+                    owners = sorted({*map(_owner, code.fields)} - {""})
+                    found += ((Name("record", owner), False) for owner in owners)
         case Symbol() | Import() | Library():
             pass
         case _:

@@ -214,7 +214,7 @@ INTERNALS_SHOWN: Final = "internals-shown"
 """Templates and friends say what they show of internal namespaces."""
 
 UNTAKEN: Final = "untaken"
-"""Which names of the library stand in branches of headers that were not read."""
+"""Which names of the library stand in branches of headers that were not read, and in headers that were not given."""
 
 LAYOUTS_IN_CODE: Final = "layouts-in-code"
 """Code in headers says of which types it has objects, and which members it uses; macros say what they name."""
@@ -320,10 +320,11 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
     ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
     ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
-    ``untaken`` are branches of public headers that were not read, sorted.
     ``modes`` are those in which programs see something else, as far as conditions ask for them, sorted by their names.
     ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
     ``compilers`` are the conditions that show other compilers other declarations, sorted.
+    ``untaken`` are branches of public headers that were not read, sorted; ``behind`` the names of exports and types in
+    headers that these include and that were not given, as far as public ones do not declare them.
     """
 
     files: tuple[str, ...] = ()
@@ -343,6 +344,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     modes: tuple[HeadersMode, ...] = ()
     serves: tuple[str, ...] = ()
     compilers: tuple[AskedCompiler, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

@@ -48,6 +48,10 @@ class Consumers(ABC):
         Or the version node that says of itself that it is private.
         """
 
+    def prove_private(self, name: Name) -> bool:
+        """Whether it is known that no consumer was compiled with a type or export, as headers show all of it."""
+        return False
+
     def out_of_reach(self, export: Name) -> bool:
         """Whether ``export`` is a private member, and no inline function is known that may use it for programs."""
         return False

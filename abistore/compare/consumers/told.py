@@ -72,6 +72,10 @@ class ToldConsumers(Consumers):
         """What the headers say of ``export``; where they say nothing, what is guessed."""
         return self._guessed.concealment(export) if self._api.standing(export) == "unknown" else "undeclared"
 
+    def prove_private(self, name: Name) -> bool:
+        """Whether all headers parsed, and neither they nor what they include have ``name`` where programs use it."""
+        return self._api.proves_private(name)
+
     def out_of_reach(self, export: Name) -> bool:
         """Whether ``export`` is private to a class, and no inline function in the headers uses it."""
         standing = self._api.standing(export)

@@ -17,6 +17,7 @@ from abistore.compare.diff.parts import (
     DefinitionKind,
     DependencyType,
     DescribedClass,
+    OpaqueType,
     PrivateData,
     PrivateType,
     TagName,
@@ -246,7 +247,7 @@ def _as_another(context: Context, name: Name, other: Name, old: Variants, new: V
         yield Changed(Subject(name), DependencyType(name, _main(old)), DependencyType(other, _main(new)))
         return
     shown = TagName if renamed else DefinitionKind
-    wrap = shown if context.old.consumers.can_see(name) else PrivateType
+    wrap = shown if context.old.consumers.can_see(name) else _hidden(context, name)
     yield Changed(Subject(name), wrap(name, _main(old)), wrap(other, _main(new)))
     if renamed and old != new:
         yield from _paired(context, name, other, old, new)
@@ -336,7 +337,8 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
     if hidden or _names_hidden_class(context, name, before):
         first, second = _of_one_side(old, new), _of_one_side(new, old)
         if first != second:
-            yield Changed(Subject(name), PrivateType(name, first), PrivateType(other, second))
+            wrap = _hidden(context, name)
+            yield Changed(Subject(name), wrap(name, first), wrap(other, second))
     elif isinstance(before, Alias | Enum | Record) and _is_of_another(name, context):
         yield Changed(Subject(name), DependencyType(name, before), DependencyType(other, after))
     elif isinstance(before, Record) and not _is_met(name, before, context) and not consumers.take_untyped():
@@ -353,6 +355,11 @@ def _paired(context: Context, name: Name, other: Name, old: Variants, new: Varia
             yield Changed(Subject(name), first_part.tail, second_part.tail)
     else:
         yield from _compared(context, name, old, new)
+
+
+def _hidden(context: Context, name: Name) -> type[PrivateType | OpaqueType]:
+    """What a type is called that programs cannot see into: proven, or as far as is known."""
+    return OpaqueType if context.old.consumers.prove_private(name) else PrivateType
 
 
 def _shown_parts(

@@ -54,6 +54,10 @@ class PrivateType(NamedShape, frozen=True):
     """A type that only the library's own sources define, and of which consumers hold pointers at most."""
 
 
+class OpaqueType(NamedShape, frozen=True):
+    """A type of which public headers prove that programs do not see into it."""
+
+
 class PrivateTail(NamedShape, frozen=True):
     """The members of a record behind the first ones, ``shown`` in number, which are all that public headers have."""
 
@@ -238,6 +242,10 @@ class UndeclaredExport(NamedShape, frozen=True):
     """An export that only the private header ``header`` declares; this is empty where it is not known."""
 
     header: str
+
+
+class OmittedExport(NamedShape, frozen=True):
+    """An export of which public headers prove that no program was compiled with it."""
 
 
 class OmittedExports(ExportList, frozen=True):

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from abistore.compare.consumers.consumers import Consumers
-from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
+from abistore.compare.diff.parts import (
+    InternalExport,
+    OmittedExport,
+    PrivateMemberExport,
+    UncallableExport,
+    UndeclaredExport,
+)
 from abistore.model.deltas import Changed, Subject
 from abistore.model.names import Name
 from abistore.model.shapes import Access, AnyShape, Function, Method, Variable
@@ -26,6 +32,8 @@ def concealed(consumers: Consumers, export: Name, old: AnyShape, new: AnyShape) 
     subject = Subject(export)
     if consumers.concealment(export) == "internal":
         return Changed(subject, InternalExport(export, old), InternalExport(export, new))
+    if consumers.prove_private(export):
+        return Changed(subject, OmittedExport(export, old), OmittedExport(export, new))
     header = consumers.private_header(export)
     return Changed(subject, UndeclaredExport(export, old, header), UndeclaredExport(export, new, header))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 
@@ -21,6 +22,7 @@ from abistore.model.judging.engine import ENGINE
 from abistore.model.names import SELF
 from abistore.model.recorded.unrecorded import VARIANT, unrecorded_by
 from abistore.model.snapshot import Snapshot
+from abistore.model.words.counting import counted
 
 
 def refuse_strangers(old: Snapshot, new: Snapshot) -> None:
@@ -41,6 +43,16 @@ class IndependentFindings(msgspec.Struct, frozen=True):
 
     findings: SortedFindings
     suppressed: SortedFindings
+
+
+PROVEN: Final = frozenset({"declaration_undeclared_changed", "symbol_undeclared_removed", "type_opaque_changed"})
+"""Kinds that headers prove to concern no program, as far as these are all public ones."""
+
+
+def _resting_on_headers(findings: Iterable[Finding]) -> Iterator[str]:
+    """What is taken for granted of the headers that were given."""
+    if proven := sum(finding.kind in PROVEN for finding in findings):
+        yield f"{counted(proven, 'change is', 'changes are')} private as long as the given headers are all public ones"
 
 
 def concluded(
@@ -69,7 +81,7 @@ def concluded(
         suppressed=rest.suppressed.including(fold(ruling.suppressed, RULES, context)),
         policy=ruling.key.policy,
         engine=str(ENGINE),
-        notes=ruling.notes(),
+        notes=(*ruling.notes(), *_resting_on_headers(findings)),
         policy_digest=ruling.key.policy_digest,
         suppression_digest=ruling.key.suppression_digest,
         advice=tuple(sorted((each for each in more if each.impact is Impact.ADVICE), key=order)),

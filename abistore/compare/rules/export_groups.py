@@ -120,7 +120,8 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
 
     The debug information tells which header declares each of them, or defines its class. All these headers lie outside
     the ``include`` folder of the public ones, and no public header needs them. Or the exports stand in a version node
-    that is called private or internal. Only a program that includes headers of the library's own sources, or declared
+    that is called private or internal. Or public headers include one that was not given and has the name, or have it
+    in a branch for the library itself. Only a program that includes headers of the library's own sources, or declared
     the function itself, used one. Such a program no longer starts.
 
     Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
@@ -128,8 +129,9 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     """
     found = symbols.old
     headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
+    where = f", of {headers}" if headers else ""
     yield Note(
-        f"exports that no public header declares are gone: {len(found.symbols)}, of {headers}",
+        f"exports that no public header declares are gone: {len(found.symbols)}{where}",
         identified_examples(found.symbols),
         affected=exports_called(found.symbols, context),
     )
@@ -202,13 +204,14 @@ def symbols_reexported_removed(symbols: Removed[ReexportedExports], context: Con
     yield _gone(f"exports that may be in {libraries} are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
 def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
     """Exports that no public header declared were removed.
 
-    The old release's headers are known. They do not mention these functions and variables, and no inline function of
-    theirs uses one. Only programs that declared one themselves, or looked it up by name (``dlsym``), used it. They fail
-    to start, or at the look-up.
+    The old release's headers are known, and so is all that they include. None of them has the name, and no inline
+    function, template or macro of theirs uses one. Only programs that declared one themselves, or looked it up by name
+    (``dlsym``), used it. They fail to start, or at the look-up. That the given headers are all public ones is taken for
+    granted.
 
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """

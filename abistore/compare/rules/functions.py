@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import InternalExport, PrivateMemberExport, UncallableExport, UndeclaredExport
+from abistore.compare.diff.parts import (
+    InternalExport,
+    OmittedExport,
+    PrivateMemberExport,
+    UncallableExport,
+    UndeclaredExport,
+)
 from abistore.compare.diff.unnamed import refilled
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
@@ -322,6 +328,21 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
         yield Note(f"the declaration{where} differs", old, new)
 
 
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def declaration_undeclared_changed(export: Changed[OmittedExport]) -> Iterator[Note]:
+    """An export changed that no public header declares or uses.
+
+    The old release's headers are known, and so is all that they include. None of them has the name, and no inline
+    function, template or macro of theirs uses it: no program was compiled against the old declaration. That the given
+    headers are all public ones is taken for granted.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    old, new = _both(export)
+    if old != new:
+        yield Note("the declaration, which no public header has, differs", old, new)
+
+
 @rule(Impact.RISK, evidence="layout", element="functions", action="changed")
 def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
     """A private member function or private static data member changed.
@@ -356,6 +377,7 @@ def declaration_uncallable_changed(export: Changed[UncallableExport]) -> Iterato
 
 def _both(
     export: Changed[InternalExport]
+    | Changed[OmittedExport]
     | Changed[PrivateMemberExport]
     | Changed[UncallableExport]
     | Changed[UndeclaredExport],
@@ -371,7 +393,9 @@ def _both(
     return texts
 
 
-def _declared(export: InternalExport | PrivateMemberExport | UncallableExport | UndeclaredExport) -> str:
+def _declared(
+    export: InternalExport | OmittedExport | PrivateMemberExport | UncallableExport | UndeclaredExport,
+) -> str:
     match export.shape:
         case Function():
             return signature(export.shape)

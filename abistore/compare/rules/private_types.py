@@ -8,7 +8,15 @@ from typing import Any
 from abistore.compare.classify.export_batches import abridged
 from abistore.compare.classify.renamed_mentions import with_old_names
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import DependencyType, NamedShape, PrivateData, PrivateTail, PrivateType, UnreachedType
+from abistore.compare.diff.parts import (
+    DependencyType,
+    NamedShape,
+    OpaqueType,
+    PrivateData,
+    PrivateTail,
+    PrivateType,
+    UnreachedType,
+)
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.types import facts, title
 from abistore.compare.types.vtables import plainly, spelled
@@ -33,6 +41,19 @@ def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], cont
     Fix: nothing, if no public header lets programs look inside.
     """
     yield from _redefined(_which(type.old), type, context)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def type_opaque_changed(type: Changed[OpaqueType], context: Context) -> Iterator[Note]:
+    """A type changed that no public header defines.
+
+    The old release's headers are known, and so is all that they include. They declare the type at most. None of them
+    has a definition, and no inline function, template or macro of theirs looks into it: programs hold pointers that the
+    library gave them. That the given headers are all public ones is taken for granted.
+
+    Fix: nothing.
+    """
+    yield from _redefined("a definition changed that no public header has", type, context)
 
 
 def _which(type: PrivateType | PrivateTail) -> str:

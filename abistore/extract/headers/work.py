@@ -34,7 +34,7 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
-from abistore.extract.headers.walk.written.conditions import asked, untaken_branches
+from abistore.extract.headers.walk.written.conditions import asked, names_in, untaken_branches
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.declared import Declared
@@ -243,9 +243,9 @@ def _read(
         invocation.arguments(parsed.reading),
     )
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
-    read = (
-        (parser.texts.beginning_if_readable(path) for path in _own_files(given, parsed, invocation)) if macros else ()
-    )
+    own, readable = _own_files(given, parsed, invocation), parser.texts.beginning_if_readable
+    public = {header.path for header in given.headers}
+    behind = (names_in(readable(path)) for path in own if path not in public)
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
         given=given.arguments,
@@ -259,7 +259,7 @@ def _read(
         ),
         language=parsed.reading.language,
         reader=f"libclang {clang.version()}",
-        unasked=tuple(_spelled("--define", unasked(macros, read))),
+        unasked=tuple(_spelled("--define", unasked(macros, map(readable, own if macros else ())))),
         facts=LATER_FACTS,
         conditions=asks.conditions,
         unread=tuple(sorted(unread)),
@@ -272,6 +272,7 @@ def _read(
         compilers=asks.compilers,
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
         serves=_served(parser, parsed) if parsed.reading.language == "c" else (),
+        behind=tuple(sorted(set[str]().union(*behind))),
     )
 
 

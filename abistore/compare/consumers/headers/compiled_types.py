@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from abistore.compare.consumers.headers.texts import HeaderText
 from abistore.model.names import EXPORTS, Name
 from abistore.model.references import embedded
 from abistore.model.snapshot import Variants
+from abistore.model.words.wildcards import ANY, matcher
 
 
 class CompiledTypes:
@@ -46,12 +47,27 @@ class CompiledTypes:
         names = (Name(kind, call) for call in calls for kind in EXPORTS)
         return sorted(name for name in names if name not in self._source)
 
+    def may_use(self, name: str, members: Collection[str]) -> bool:
+        """Whether macros may be written that use an export of this name, or one of these members of a class."""
+        return self._is_pasted(name) or not self._members.isdisjoint(members)
+
+    @cached_property
+    def _is_pasted(self) -> Callable[[str], bool]:
+        return matcher(call for name in self._source for call in self._texts[name].calls if ANY in call)
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        """The members that macros name of classes which no header defines."""
+        fields = (field for name in self._source for field in self._texts[name].fields)
+        return frozenset(field.removeprefix("::") for field in fields if field.startswith("::"))
+
     @cached_property
     def _users(self) -> Mapping[Name, set[Name]]:
         found: dict[Name, set[Name]] = {}
         for name in self._source:
             text = self._texts[name]
-            pending = [*text.objects, *(Name("record", each.rpartition("::")[0]) for each in text.fields)]
+            owners = (each.rpartition("::")[0] for each in text.fields)
+            pending = [*text.objects, *(Name("record", owner) for owner in owners if owner)]
             seen = set[Name]()
             while pending:
                 each = pending.pop()

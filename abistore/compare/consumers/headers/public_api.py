@@ -14,6 +14,7 @@ from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.emitted import class_behind
 from abistore.model.cpp_names.qualified import entity, last_component, plain_template, scope, without_arguments
+from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import (
     LOCAL,
     LOCAL_CLASS_DATA,
@@ -24,9 +25,10 @@ from abistore.model.mangling.symbols import (
     may_be_template,
     primary,
 )
-from abistore.model.names import Name
+from abistore.model.names import TYPES, Name
 from abistore.model.references import references
-from abistore.model.snapshot import Snapshot
+from abistore.model.shapes import Record
+from abistore.model.snapshot import LAYOUTS_IN_CODE, UNTAKEN, Snapshot
 
 Standing: TypeAlias = Literal["public", "private", "undeclared", "unknown"]
 """What headers say of an export: declared, private to its class, not declared, or nothing, since some did not parse."""
@@ -60,13 +62,40 @@ class PublicApi(PublicClasses):
         owner = class_behind(spelling) or scope(entity(demangle(spelling)))
         return "private" if Name("record", owner) in self._closed else found
 
+    def proves_private(self, name: Name) -> bool:
+        """Whether headers show that no program was compiled with ``name``: they are all that programs include.
+
+        No text of theirs declares an export or defines a type, no code in them uses it, nor does a branch that was not
+        read, or a header that they include and that was not given, have its name.
+        """
+        plain = self._plain_name(name)
+        if not self._tells(LAYOUTS_IN_CODE, UNTAKEN) or plain in self.beside:
+            return False
+        records = (shape for shape in self._layout.get(name, ()) if isinstance(shape, Record))
+        if self.compiled_types.may_use(plain, {field.name for record in records for field in record.fields}):
+            return False
+        if name.kind not in TYPES:
+            return self.standing(name) == "undeclared"
+        if name in self.compiled_types or self._is_dummy(name):
+            return False
+        if "<" in name.spelling and self._is_nameable(name.spelling):
+            return False
+        return self.definition(name) in ("hidden", "unmentioned")
+
+    def _is_dummy(self, type: Name) -> bool:
+        """Whether a header gives a type another definition than the library has."""
+        return any(isinstance(shape, Declared) and "dummy" in shape.traits for shape in self._source.get(type, ()))
+
+    @staticmethod
+    def _plain_name(name: Name) -> str:
+        """What a declaration is called in text."""
+        spelling = name.spelling
+        qualified = entity(demangle(spelling)) if is_mangled(spelling) else spelling
+        return last_component(qualified).partition("<")[0].removeprefix("~")
+
     def _is_offered_by_macro(self, export: Name) -> bool:
         """Whether a branch of the headers that was not read may declare ``export``."""
-        if not self.offered_by_macro:
-            return False
-        spelling = export.spelling
-        name = last_component(entity(demangle(spelling))) if is_mangled(spelling) else spelling
-        return name.partition("<")[0] in self.offered_by_macro
+        return bool(self.offered_by_macro) and self._plain_name(export) in self.offered_by_macro
 
     @cached_property
     def _closed(self) -> frozenset[Name]:

@@ -64,6 +64,7 @@ class HeaderTexts:
         self._facts = read.facts if isinstance(read, HeadersRead) else ()
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self._untaken = read.untaken if isinstance(read, HeadersRead) else ()
+        self._behind = read.behind if isinstance(read, HeadersRead) else ()
         self.texts = Summaries(self._source, self._text)
 
     def take_on(self, before: Self, changed: Collection[Name]) -> bool:
@@ -88,7 +89,7 @@ class HeaderTexts:
 
     @property
     def _reading(self) -> tuple[object, ...]:
-        return self.complete, self.in_c, self._facts, self._unread, self._untaken
+        return self.complete, self.in_c, self._facts, self._unread, self._untaken, self._behind
 
     def _tells(self, *facts: str) -> bool:
         """Whether all headers parsed, and were asked for what was not always asked for."""
@@ -156,9 +157,9 @@ class HeaderTexts:
         return symbol in self._called or self._is_unread(symbol)
 
     @cached_property
-    def untaken(self) -> frozenset[str]:
-        """The names in branches of the headers that were not read: programs that define a macro see them."""
-        return frozenset(name for each in self._untaken for name in each.names)
+    def beside(self) -> frozenset[str]:
+        """The names in branches of the headers that were not read, and in headers that they include."""
+        return frozenset(self._behind).union(*(each.names for each in self._untaken))
 
     @cached_property
     def offered_by_macro(self) -> frozenset[str]:

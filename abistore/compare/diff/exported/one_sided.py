@@ -108,9 +108,21 @@ def _gone_unnamed(tables: ExportTables, gone: Iterable[str]) -> Iterator[tuple[s
             case "internal":
                 yield "internal exports", InternalExports(symbols)
             case "undeclared":
-                yield "undeclared exports", OmittedExports(symbols)
+                yield from _gone_undeclared(consumers, tables.old, symbols)
             case _:
                 assert_never(reason)
+
+
+def _gone_undeclared(
+    consumers: Consumers, names: Mapping[str, Name], symbols: Sequence[str]
+) -> Iterator[tuple[str, ExportList]]:
+    """Those of the ``symbols`` that headers prove private, and those that they only do not declare."""
+    proven = tuple(each for each in symbols if consumers.prove_private(names[each]))
+    if proven:
+        yield "undeclared exports", OmittedExports(proven)
+    if others := tuple(each for each in symbols if each not in proven):
+        headers = sorted(filter(None, {consumers.private_header(names[each]) for each in others}))
+        yield "undeclared exports", UndeclaredExports(others, tuple(headers))
 
 
 def taken_names(tables: ExportTables) -> Iterator[Delta[TakenName]]:

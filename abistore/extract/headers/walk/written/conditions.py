@@ -105,6 +105,18 @@ class _Passed(NamedTuple):
 NOTHING: Final = _Passed({})
 
 
+_AHEAD: Final = re.compile(
+    r"\b(?:struct|class|union)\s+\w+(?=\s*[;*&,)])|\btypedef\s+(?:struct|class|union)\s+\w+[\s*]+\w+\s*;"
+)
+"""What names a class that it does not define."""
+
+
+def names_in(text: str) -> set[str]:
+    """The words of a header outside of comments and literals, without those of classes that it only declares."""
+    plain = APART.sub(_emptied, text.encode(errors="replace")).decode(errors="replace")
+    return set(_WORD.findall(_AHEAD.sub(" ", plain)))
+
+
 def untaken_branches(units: Iterable[Any], public: Own, arguments: Sequence[str]) -> tuple[UntakenBranch, ...]:
     """The words in branches of public headers that were not read, since others than the headers define what they ask.
 
@@ -199,7 +211,7 @@ class _UnitConditions:
         defaults = {match["name"] for text in read if (match := _ABSENT.fullmatch(text))}
         for file, asked in self._directives.items():
             chains = dict(_chains(asked))
-            lines = _APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
+            lines = APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
             for begin, end in self._passed.get(file, NOTHING).ranges.items():
                 texts = chains.get(begin, ())
                 if any(self._asked_of_others(text) or self._has_default(text, defaults) for text in texts):

@@ -11,6 +11,7 @@ from abistore.extract.headers.walk.written.compiled.bodies import InlineBodies
 from abistore.extract.headers.walk.written.compiled.references import Used
 from abistore.extract.headers.walk.written.expansion import Expansions
 from abistore.model.declared import Uses
+from abistore.model.words.wildcards import ANY
 
 MEMBER_OF: Final = frozenset({".", "->"})
 POINTING: Final = frozenset({"*", "&", "&&", "::"})
@@ -24,7 +25,8 @@ MOST: Final = 1_000
 class MacroCode:
     """The functions, members and objects that macros name, as far as the library's own headers declare these.
 
-    A member is known by its name alone: each class that has one so called is looked into.
+    A member is known by its name alone: each class that has one so called is looked into. One of a class that no header
+    defines is told without a class, and a name that is pasted of others with ``*`` for what macros are given.
     """
 
     def __init__(self, bodies: InlineBodies, top: Iterable[Cursor], expansions: Expansions) -> None:
@@ -64,6 +66,9 @@ class MacroCode:
                 has_object = cursor.kind not in kinds.RECORDS or POINTING.isdisjoint(behind)
                 if is_member != MEMBER_OF.isdisjoint(before) and has_object:
                     self._bodies.name(cursor, used)
+            if token.isidentifier() and not MEMBER_OF.isdisjoint(before) and not _has_member(used, token):
+                used.fields[f"::{token}"] = None
+        used.symbols.update(_pasted(tokens))
         return used
 
     def _declared(self, words: Collection[str]) -> Mapping[str, list[Cursor]]:
@@ -81,3 +86,21 @@ class MacroCode:
                     if cursor.kind in kinds.RECORDS:
                         pending += self._lib.children(cursor)
         return found
+
+
+def _has_member(used: Used, name: str) -> bool:
+    return any(each.rpartition("::")[2] == name for each in used.fields)
+
+
+def _pasted(tokens: tuple[str, ...]) -> Iterator[str]:
+    """The names that ``##`` makes, where a part of each is known: ``foo_*_of`` of ``foo_##what##_of``."""
+    for place, token in enumerate(tokens):
+        if token != "##" or tokens[place - 2 : place - 1] == ("##",):
+            continue
+        parts = list(tokens[place - 1 : place])
+        while tokens[place : place + 1] == ("##",):
+            parts += tokens[place + 1 : place + 2]
+            place += 2
+        name = "".join(each if each.isidentifier() else ANY for each in parts)
+        if ANY in name and name.strip(ANY):
+            yield name
