@@ -34,7 +34,7 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
-from abistore.extract.headers.walk.written.conditions import asked, names_in, untaken_branches
+from abistore.extract.headers.walk.written.conditions import asked, names_in
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.declared import Declared
@@ -240,6 +240,7 @@ def _read(
     asks = asked(
         [each.unit for each in parsed.units],
         lambda path: parser.public(path) or parser.beside(path, system=True),
+        parser.public,
         invocation.arguments(parsed.reading),
     )
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
@@ -266,9 +267,7 @@ def _read(
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
         outlines=outlines(parser, parsed, walked),
         folders=listed_folders(given),
-        untaken=untaken_branches(
-            [each.unit for each in parsed.units], parser.public, invocation.arguments(parsed.reading)
-        ),
+        untaken=asks.untaken,
         compilers=asks.compilers,
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
         serves=_served(parser, parsed) if parsed.reading.language == "c" else (),

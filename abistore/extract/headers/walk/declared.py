@@ -35,6 +35,7 @@ from abistore.model.digest import sort_variants
 from abistore.model.names import Name, by_name
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants
+from abistore.model.values.texts import words
 
 if TYPE_CHECKING:
     from abistore.extract.headers.walk.collected import Collected
@@ -168,7 +169,8 @@ class UnitWalk:
 
     def _collect_code_of_macros(self, found: Collected, expansions: Expansions) -> None:
         """Note what macros use, and read the types that only these use."""
-        named = {name.spelling: name for name, each in found.declared.items() if "macro" in each.traits}
+        written = {name: each for name, each in found.declared.items() if "macro" in each.traits}
+        named = {name.spelling: name for name, each in written.items() if each.replacement or words(each.value or "")}
         for macro, uses in MacroCode(self._bodies, self._top, expansions).of(named).items():
             found.declared[named[macro]] = replace(found.declared[named[macro]], uses=uses)
         self._read_reached(found, NOTHING)

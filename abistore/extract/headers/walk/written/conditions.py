@@ -82,13 +82,15 @@ class Asked(msgspec.Struct, frozen=True):
 
     ``conditions`` ask for macros that they do not define themselves, which are the ``macros``. ``borrowed`` are, by
     header, the macros that it asks for and that other headers of the library define which it does not include.
-    ``compilers`` are conditions that show other compilers other declarations.
+    ``compilers`` are conditions that show other compilers other declarations, ``untaken`` branches of public headers
+    that were not read though programs can have them read.
     """
 
     conditions: tuple[AskedCondition, ...]
     macros: frozenset[str]
     borrowed: Mapping[str, frozenset[str]]
     compilers: tuple[AskedCompiler, ...]
+    untaken: tuple[UntakenBranch, ...]
 
 
 class _Passed(NamedTuple):
@@ -117,25 +119,14 @@ def names_in(text: str) -> set[str]:
     return set(_WORD.findall(_AHEAD.sub(" ", plain)))
 
 
-def untaken_branches(units: Iterable[Any], public: Own, arguments: Sequence[str]) -> tuple[UntakenBranch, ...]:
-    """The words in branches of public headers that were not read, since others than the headers define what they ask.
-
-    ``units`` were parsed with ``arguments``.
-    """
-    found: dict[str, set[str]] = {}
-    for unit in units:
-        for condition, words in _UnitConditions(unit, public, _given(arguments)).untaken():
-            found.setdefault(condition, set()).update(words)
-    return tuple(UntakenBranch(text, tuple(sorted(found[text]))) for text in sorted(found) if found[text])
-
-
-def asked(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> Asked:
+def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str]) -> Asked:
     """What a library's headers ask for in their conditions.
 
     ``units`` were parsed with ``arguments``. A condition that the preprocessor never came to is none.
     """
     found: dict[AskedCondition, set[str]] = {}
     macros, borrowed, compilers = set[str](), dict[str, set[str]](), set[AskedCompiler]()
+    untaken: dict[str, set[str]] = {}
     for unit in units:
         conditions = _UnitConditions(unit, own, _given(arguments))
         compilers |= set(conditions.asked_of_compilers())
@@ -144,9 +135,12 @@ def asked(units: Iterable[Any], own: Own, arguments: Sequence[str]) -> Asked:
             macros |= others
         for file, words in conditions.borrowed():
             borrowed.setdefault(file, set()).update(words)
+        for condition, words in conditions.untaken(public):
+            untaken.setdefault(condition, set()).update(words)
     told = tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
     lent = {file: frozenset(words) for file, words in borrowed.items()}
-    return Asked(told, frozenset(macros), lent, tuple(sorted(compilers)))
+    branches = tuple(UntakenBranch(text, tuple(sorted(untaken[text]))) for text in sorted(untaken) if untaken[text])
+    return Asked(told, frozenset(macros), lent, tuple(sorted(compilers)), branches)
 
 
 def _given(arguments: Sequence[str]) -> dict[str, str]:
@@ -205,14 +199,16 @@ class _UnitConditions:
             if words := {name for name in own if self._macros[name].file not in closures[file]}:
                 yield self._name(file) or "", words
 
-    def untaken(self) -> Iterator[tuple[str, Collection[str]]]:
-        """What is asked before each text that was passed over, with the words in that."""
+    def untaken(self, public: Own) -> Iterator[tuple[str, Collection[str]]]:
+        """What is asked before each text of a public header that was passed over, with the words in that."""
         read = [one.text for each in self._directives.values() for one in each]
         defaults = {match["name"] for text in read if (match := _ABSENT.fullmatch(text))}
-        for file, asked in self._directives.items():
-            chains = dict(_chains(asked))
+        for file, passed in self._passed.items():
+            if file not in self._directives or public(self._lib.text(self._lib.getFileName(file))) is None:
+                continue
+            chains = dict(_chains(self._directives[file]))
             lines = APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
-            for begin, end in self._passed.get(file, NOTHING).ranges.items():
+            for begin, end in passed.ranges.items():
                 texts = chains.get(begin, ())
                 if any(self._asked_of_others(text) or self._has_default(text, defaults) for text in texts):
                     text = "\n".join(each for each in lines[begin : end - 1] if not each.lstrip().startswith("#"))

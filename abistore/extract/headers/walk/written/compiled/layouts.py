@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from abistore.extract.headers.walk.clang import kinds
@@ -42,21 +42,26 @@ class Layouts:
         self.met: dict[Name, Cursor] = {}
         self._types: dict[int, Name | None] = {}
         self._fields: dict[int, str | None] = {}
+        self._parts: dict[int | None, tuple[Name, ...]] = {}
+        self._calls: dict[int, tuple[Name, ...]] = {}
 
-    def objects(self, cursor: Cursor, parent: int) -> Iterator[Name]:
-        """The types of which a use has objects; ``parent`` is the kind of what it stands in."""
+    def objects(self, cursor: Cursor, parent: int, referenced: Cursor | None) -> Sequence[Name]:
+        """The types of which a use has objects; ``parent`` is the kind of what it stands in, ``referenced`` what it
+        names.
+        """
         lib = self._lib
         kind = cursor.kind
+        if kind == kinds.CALL and referenced is not None:
+            found = self._passed(cursor, referenced)
+        elif kind == NAMED and referenced is not None and referenced.kind == kinds.ENUMERATOR:
+            found = tuple(self.named(lib.getCursorSemanticParent(referenced)))
+        elif kind == NEW or (kind in STEPPING and self._steps(cursor)):
+            found = self._held(lib.getPointeeType(lib.getCanonicalType(lib.getCursorType(cursor))))
+        else:
+            found = ()
         if kind in HOLDING or parent == SIZEOF:
-            yield from self._held(lib.getCursorType(cursor))
-        if kind == NEW or (kind in STEPPING and self._steps(cursor)):
-            yield from self._held(lib.getPointeeType(lib.getCanonicalType(lib.getCursorType(cursor))))
-        elif kind == kinds.CALL:
-            yield from self._passed(cursor)
-        elif kind == NAMED:
-            referenced = lib.getCursorReferenced(cursor)
-            if referenced.kind == kinds.ENUMERATOR:
-                yield from self.named(lib.getCursorSemanticParent(referenced))
+            found = (*found, *self._held(lib.getCursorType(cursor)))
+        return found
 
     def field(self, referenced: Cursor) -> str | None:
         """The qualified name of a data member of the library's own classes."""
@@ -80,20 +85,29 @@ class Layouts:
         operator = self._lib.getCursorUnaryOperatorKind if unary else self._lib.getCursorBinaryOperatorKind
         return operator(cursor) in STEPPING[cursor.kind]
 
-    def _passed(self, call: Cursor) -> Iterator[Name]:
+    def _passed(self, call: Cursor, called: Cursor) -> tuple[Name, ...]:
         """What a call constructs, takes or returns by value."""
-        lib = self._lib
-        called: Cursor = lib.getCursorReferenced(call)
         if called.kind == kinds.CONSTRUCTOR:
-            yield from self._held(lib.getCursorType(call))
-        elif called.kind in kinds.FUNCTIONS:
-            type = lib.getCursorType(called)
-            yield from self._held(lib.getResultType(type))
-            for index in range(max(0, lib.getNumArgTypes(type))):
-                yield from self._held(lib.getArgType(type, index))
+            return self._held(self._lib.getCursorType(call))
+        if called.kind not in kinds.FUNCTIONS:
+            return ()
+        if called.d0 not in self._calls:
+            self._calls[called.d0] = tuple(self._signature(self._lib.getCursorType(called)))
+        return self._calls[called.d0]
 
-    def _held(self, type: Type, depth: int = 0) -> Iterator[Name]:
+    def _signature(self, type: Type) -> Iterator[Name]:
+        lib = self._lib
+        yield from self._held(lib.getResultType(type))
+        for index in range(max(0, lib.getNumArgTypes(type))):
+            yield from self._held(lib.getArgType(type, index))
+
+    def _held(self, type: Type) -> tuple[Name, ...]:
         """The classes and enumerations of the library that are part of an object: itself, its items, its arguments."""
+        if type.d0 not in self._parts:
+            self._parts[type.d0] = tuple(self._parts_of(type, 0))
+        return self._parts[type.d0]
+
+    def _parts_of(self, type: Type, depth: int) -> Iterator[Name]:
         lib = self._lib
         type = lib.getCanonicalType(type)
         while type.kind in kinds.ARRAYS:
@@ -102,7 +116,7 @@ class Layouts:
             return
         yield from self.named(lib.getTypeDeclaration(type))
         for index in range(max(0, lib.Type_getNumTemplateArguments(type))):
-            yield from self._held(lib.Type_getTemplateArgumentAsType(type, index), depth + 1)
+            yield from self._parts_of(lib.Type_getTemplateArgumentAsType(type, index), depth + 1)
 
     def named(self, declaration: Cursor) -> Iterator[Name]:
         """What a type of the library's own is called; nothing for all else."""

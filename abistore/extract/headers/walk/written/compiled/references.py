@@ -99,10 +99,10 @@ class CodeReferences:
         may choose among ``chosen``.
         """
         cursor = use.cursor
-        used.objects.update(self.layouts.objects(cursor, use.parent))
-        if cursor.kind not in USES:
+        referenced: Cursor | None = self._lib.getCursorReferenced(cursor) if cursor.kind in USES else None
+        used.objects.update(self.layouts.objects(cursor, use.parent, referenced))
+        if referenced is None:
             return
-        referenced: Cursor = self._lib.getCursorReferenced(cursor)
         if (field := self.layouts.field(referenced)) is not None:
             used.fields[field] = None
         if referenced.kind == kinds.OVERLOADED:
