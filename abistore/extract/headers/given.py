@@ -95,6 +95,10 @@ class GivenHeaders(msgspec.Struct, frozen=True):
                 return None if hidden else folder.prefix + inside
         return None
 
+    def surrounds(self, path: str, but: Collection[Path]) -> bool:
+        """Whether a file lies in or below a folder of given headers, public or not; not so in those ``but``."""
+        return any(path.startswith(f"{folder.path}/") for folder in self.folders if folder.path not in but)
+
 
 def is_private(name: str, patterns: Sequence[str]) -> bool:
     """Whether a pattern hides a header: ``detail/*`` and ``detail`` all below a folder, ``*_p.h`` in any folder."""

@@ -124,6 +124,10 @@ class HeaderParser:
         """
         return self.given.beside(self.canonical(path), self.system_folders if system else ())
 
+    def surrounds(self, path: str) -> bool:
+        """Whether a file lies in a folder of given headers, or below: one that is none of the system's."""
+        return self.given.surrounds(self.canonical(path), self.system_folders)
+
     def widen(self, given: GivenHeaders) -> bool:
         """Take these headers for public from now on; whether they are more than before."""
         if len(given.headers) == len(self.given.headers):

@@ -245,8 +245,7 @@ def _read(
     )
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
     own, readable = _own_files(given, parsed, invocation), parser.texts.beginning_if_readable
-    public = {header.path for header in given.headers}
-    behind = (names_in(readable(path)) for path in own if path not in public)
+    behind = (names_in(readable(path)) for path in _files_behind(parser, parsed, own))
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
         given=given.arguments,
@@ -287,6 +286,18 @@ def _own_files(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocatio
     included = {os.path.realpath(each.file) for unit in parsed.units for each in unit.files}
     own = (Path(each) for each in included if any(each.startswith(folder) for folder in folders))
     return sorted({*(header.path for header in given.headers), *own})
+
+
+def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> list[Path]:
+    """The files that given headers include and that were not given, in their folders or among the ``own`` ones.
+
+    A folder of the system holds headers of others too, which are told by no more than their names.
+    """
+    given = {header.path for header in parser.given.headers}
+    folders = {path.parent for path in given}
+    included = {Path(os.path.realpath(each.file)) for unit in parsed.units for each in unit.files}
+    beside = (path for path in included if path.parent in folders or parser.surrounds(str(path)))
+    return sorted({*own, *beside} - given)
 
 
 def _without_folders(argument: str) -> str:

@@ -18,6 +18,9 @@ class HeaderNames(Protocol):
     def beside(self, path: str, /, *, system: bool) -> str | None:
         """That of one beside a given header or below. ``system``: it was found where the system's headers are."""
 
+    def surrounds(self, path: str, /) -> bool:
+        """Whether a file lies in a folder of given headers, or below, public or not."""
+
 
 class PublicFiles:
     """The given headers. Files are told apart by libclang's handles: each is asked about once.
@@ -32,6 +35,7 @@ class PublicFiles:
         self._names = names
         self._files: dict[int | None, str | None] = {None: None}
         self._given: dict[int | None, bool] = {None: False}
+        self._around: dict[int | None, bool] = {None: False}
         self._beside = False
         self._foreign = 0, 0
 
@@ -76,10 +80,16 @@ class PublicFiles:
         return size.value
 
     def is_own(self, cursor: Cursor) -> bool:
-        """Whether a declaration may be the library's: it is public, or no part of the system."""
+        """Whether a declaration may be the library's: it stands beside public ones, or is no part of the system."""
         if self.place(cursor) is not None:
             return True
-        return not self._lib.Location_isInSystemHeader(self._lib.getCursorLocation(cursor))
+        location = self._lib.getCursorLocation(cursor)
+        if not self._lib.Location_isInSystemHeader(location):
+            return True
+        file, _, _ = self._lib.place(location)
+        if file not in self._around:
+            self._around[file] = self._names.surrounds(self._lib.text(self._lib.getFileName(file)))
+        return self._around[file]
 
     def is_own_file(self, file: int, location: SourceLocation) -> bool:
         """Whether a file may be the library's, of which ``location`` is a place."""

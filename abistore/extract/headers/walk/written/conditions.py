@@ -135,8 +135,8 @@ def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str])
             macros |= others
         for file, words in conditions.borrowed():
             borrowed.setdefault(file, set()).update(words)
-        for condition, words in conditions.untaken(public):
-            untaken.setdefault(condition, set()).update(words)
+        for condition, branch in conditions.untaken(public):
+            untaken.setdefault(condition, set()).update(branch)
     told = tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
     lent = {file: frozenset(words) for file, words in borrowed.items()}
     branches = tuple(UntakenBranch(text, tuple(sorted(untaken[text]))) for text in sorted(untaken) if untaken[text])
