@@ -171,6 +171,13 @@ class Abilities(Encoded, frozen=True):
     data_size: int = 0
 
 
+class Instance(Encoded, frozen=True):
+    """What programs can do with one instance of a class template, by its name."""
+
+    spelling: str
+    abilities: Abilities
+
+
 class Declared(Shape, frozen=True, tag="D"):
     """What only the text of a public declaration tells. A further shape of the name says the rest, as elsewhere.
 
@@ -183,7 +190,8 @@ class Declared(Shape, frozen=True, tag="D"):
     are sorted. ``uses`` are those of code that is no inline body. A macro that is no constant has a ``replacement``.
     ``bases`` are those of a class template, in their order. ``shown`` are what a template, or the friends of a class,
     let users have of namespaces that say that they are internal, by qualified names. ``abilities`` are those of a class
-    that is complete; ``None`` where the compiler was not asked, or could not answer.
+    that is complete; ``None`` where the compiler was not asked, or could not answer. A class template has those of the
+    ``instances`` that the headers use, sorted.
     """
 
     traits: tuple[Trait, ...] = ()
@@ -203,3 +211,4 @@ class Declared(Shape, frozen=True, tag="D"):
     bases: tuple[WrittenBase, ...] = ()
     shown: tuple[str, ...] = ()
     abilities: Abilities | None = None
+    instances: tuple[Instance, ...] = ()

@@ -19,9 +19,9 @@ OF_OBJECTS: Final[frozenset[Ability]] = frozenset({"copy", "default", "default_i
 
 
 OTHERWISE_TOLD: Final[frozenset[Ability]] = frozenset(
-    {"cast", "copy_bytes", "derive", "instantiate", "list_members", "literal", "standard_layout"}
+    {"aggregate", "cast", "copy_bytes", "derive", "instantiate", "list_members", "literal", "standard_layout"}
 )
-"""What other changes of a class tell that give it to programs."""
+"""What other changes of a class tell, or what no program waits for."""
 
 
 def _is_derived(ability: Ability) -> bool:
@@ -34,10 +34,24 @@ def lost(declared: Changed[Declared], context: Context, *abilities: Ability) -> 
     A class that became abstract lost its objects: what these could do is no further loss. Programs have nothing to lose
     of a class that the one around it keeps from them.
     """
-    found = _lost(declared.old.abilities, declared.new.abilities, abilities)
+    pairs = _pairs(declared.old, declared.new)
+    found = {ability for old, new in pairs for ability in _lost(old, new, _left(old, new, abilities))}
     if not found or _is_kept_from_programs(declared.subject.name, context.old):
         return []
-    return [each for each in found if each not in OF_OBJECTS] if _became_abstract(declared) else found
+    return [each for each in abilities if each in found]
+
+
+def _pairs(old: Declared, new: Declared) -> Iterator[tuple[Abilities | None, Abilities | None]]:
+    """Both sides' abilities of a class, or of each instance of a template that headers of both use."""
+    yield old.abilities, new.abilities
+    known = {each.spelling: each.abilities for each in new.instances}
+    yield from ((each.abilities, known.get(each.spelling)) for each in old.instances)
+
+
+def _left(old: Abilities | None, new: Abilities | None, abilities: Iterable[Ability]) -> list[Ability]:
+    """Those of ``abilities`` that a class can lose which became abstract, if it did."""
+    became_abstract = bool(_lost(old, new, ("instantiate",)))
+    return [each for each in abilities if not (became_abstract and each in OF_OBJECTS)]
 
 
 def _is_kept_from_programs(name: Name, side: SideFacts) -> bool:
@@ -62,10 +76,6 @@ def _lost(old: Abilities | None, new: Abilities | None, abilities: Iterable[Abil
     if old is None or new is None:
         return []
     return [each for each in abilities if each in new.lacking and each not in old.lacking]
-
-
-def _became_abstract(declared: Changed[Declared]) -> bool:
-    return bool(_lost(declared.old.abilities, declared.new.abilities, ("instantiate",)))
 
 
 def is_made_by_compilers(name: Name, context: Context) -> bool:

@@ -267,6 +267,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
         bases=declared.bases if declared.bases and other.bases else (),
         shown=(),
         abilities=None,
+        instances=(),
     )
 
 

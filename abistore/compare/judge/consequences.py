@@ -228,7 +228,8 @@ class _Parents:
         alike = [o for name in sorted(parts) for o in self._of.get(name, ()) if self._findings[o].kind == finding.kind]
         members = [other for name in functions for other in self._of.get(name, ())]
         own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind not in ABILITIES]
-        for causes in (alike, members, [other for other in own if not self._effect[other]]):
+        deleted = [other for other in own if self._findings[other].kind == DELETION]
+        for causes in (alike, deleted, members, [other for other in own if not self._effect[other]]):
             weighty = [other for other in causes if self._weighs(other, finding)]
             if weighty:
                 return min(weighty, key=self._rank.__getitem__)

@@ -11,6 +11,7 @@ from abistore.compare.rule import Note, rule
 from abistore.model.declared import Ability, Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.shapes import Record
 
 WORDS: Final[Mapping[Ability, str]] = {
     "aggregate": "a list of values for its members: T t{...};",
@@ -85,9 +86,9 @@ def type_aggregate_changed(declared: Changed[Declared], context: Context) -> Ite
 
 
 def _has_members(declared: Changed[Declared], context: Context) -> bool:
-    """Whether a list may hold anything: ``T t{}`` needs no aggregate."""
-    shapes = context.old.variants("source", declared.subject.name)
-    return any(getattr(each, "fields", ()) or getattr(each, "bases", ()) for each in shapes)
+    """Whether a list may hold anything: ``T t{}`` needs no aggregate. Of a template nobody knows."""
+    shapes = [each for each in context.old.variants("source", declared.subject.name) if isinstance(each, Record)]
+    return not shapes or any(each.fields or each.bases for each in shapes)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")

@@ -13,7 +13,8 @@ from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type, 
 from abistore.extract.headers.walk.declared import Walked
 from abistore.extract.headers.walk.unlaid import UNNAMED
 from abistore.extract.types.foreign import is_foreign
-from abistore.model.declared import Abilities, Ability, Declared
+from abistore.model.cpp_names.emitted import template_behind
+from abistore.model.declared import Abilities, Ability, Declared, Instance
 from abistore.model.layout.tails import is_open_by_parts
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Record
@@ -88,9 +89,23 @@ def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walk
     )
     answers = _Answers(behind.read(_TEXT + "".join(lines))).found()
     known = {name: found for index, name in enumerate(asked) if (found := answers.get(first + 2 * index)) is not None}
-    return replace(
-        walked, entries={name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
-    )
+    entries = {name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
+    return replace(walked, entries=_with_instances(entries, known))
+
+
+def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, Answer]) -> dict[Name, Variants]:
+    """With the abilities of instances beside the templates that headers declare: nobody declares an instance."""
+    found = dict[Name, list[Instance]]()
+    for name, answer in sorted(known.items()):
+        template = Name("record", template_behind(name).replace("<...>", ""))
+        if template.spelling and not any(isinstance(each, Declared) for each in entries[name]):
+            found.setdefault(template, []).append(Instance(name.spelling, answer.abilities))
+    told = {name: tuple(instances) for name, instances in found.items() if name in entries}
+    return {name: _of_template(shapes, told[name]) if name in told else shapes for name, shapes in entries.items()}
+
+
+def _of_template(shapes: Variants, instances: tuple[Instance, ...]) -> Variants:
+    return tuple([replace(each, instances=instances) if isinstance(each, Declared) else each for each in shapes])
 
 
 def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:

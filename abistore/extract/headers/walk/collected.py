@@ -80,6 +80,7 @@ def merged(one: Declared, other: Declared) -> Declared:
         bases=one.bases or other.bases,
         shown=tuple(sorted({*one.shown, *other.shown})),
         abilities=one.abilities or other.abilities,
+        instances=one.instances or other.instances,
     )
 
 
