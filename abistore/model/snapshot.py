@@ -219,9 +219,12 @@ UNTAKEN: Final = "untaken"
 LAYOUTS_IN_CODE: Final = "layouts-in-code"
 """Code in headers says of which types it has objects, and which members it uses; macros say what they name."""
 
+ABILITIES: Final = "abilities"
+"""The compiler was asked what programs can do with each class of C++."""
+
 LATER_FACTS: Final = (
-    *(CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, MODES, PACKING),
-    *(REFUSALS, TEMPLATE_BASES, TYPES_IN_BODIES, UNTAKEN, USES_OF_TEMPLATES),
+    *(ABILITIES, CONDITIONS, FRIENDS, INCLUDES, INITIALIZERS, INTERNALS_SHOWN, LAYOUTS_IN_CODE, MACROS, MODES),
+    *(PACKING, REFUSALS, TEMPLATE_BASES, TYPES_IN_BODIES, UNTAKEN, USES_OF_TEMPLATES),
 )
 """What headers were not always asked for: a snapshot of before has no friends, and that tells nothing."""
 

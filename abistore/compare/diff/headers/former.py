@@ -8,12 +8,13 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
-from abistore.model.snapshot import INCLUDES, MACROS, MODES, TEMPLATE_BASES, HeadersRead
+from abistore.model.snapshot import ABILITIES, INCLUDES, MACROS, MODES, TEMPLATE_BASES, HeadersRead
 
 PASSED_OVER: Final[Mapping[str, str]] = {
     MACROS: "macros with parameters and without a value",
     INCLUDES: "which headers include each other",
     TEMPLATE_BASES: "the bases of class templates",
+    ABILITIES: "what programs can do with classes",
 }
 """What is compared only where both sides' headers were asked for it."""
 
@@ -47,4 +48,6 @@ def tell(context: Context, fact: str) -> bool:
 
 def _passes_over(side: SideFacts, fact: str) -> bool:
     read = side.snapshot.provenance.headers
-    return isinstance(read, HeadersRead) and bool(read.files) and fact not in read.facts
+    if not isinstance(read, HeadersRead) or not read.files or fact in read.facts:
+        return False
+    return fact != ABILITIES or read.language == "c++"
