@@ -31,8 +31,8 @@ def _is_derived(ability: Ability) -> bool:
 def lost(declared: Changed[Declared], context: Context, *abilities: Ability) -> list[Ability]:
     """Those of ``abilities`` that the old side has and the new one lacks, where the compilers of both were asked.
 
-    A class that became abstract lost its objects: what these could do is no further loss. Programs have nothing to lose
-    of a class that the one around it keeps from them.
+    A class that became abstract lost its objects, and one that became ``final`` those that derive from it: what these
+    could do is no further loss. Programs have nothing to lose of a class that the one around it keeps from them.
     """
     pairs = _pairs(declared.old, declared.new)
     found = {ability for old, new in pairs for ability in _lost(old, new, _left(old, new, abilities))}
@@ -49,9 +49,12 @@ def _pairs(old: Declared, new: Declared) -> Iterator[tuple[Abilities | None, Abi
 
 
 def _left(old: Abilities | None, new: Abilities | None, abilities: Iterable[Ability]) -> list[Ability]:
-    """Those of ``abilities`` that a class can lose which became abstract, if it did."""
-    became_abstract = bool(_lost(old, new, ("instantiate",)))
-    return [each for each in abilities if not (became_abstract and each in OF_OBJECTS)]
+    """Those of ``abilities`` that a class can lose which became abstract or ``final``, if it did."""
+    abstract, final = (bool(_lost(old, new, (each,))) for each in _TOLD)
+    return [each for each in abilities if not (abstract and each in OF_OBJECTS) and not (final and _is_derived(each))]
+
+
+_TOLD: Final[tuple[Ability, Ability]] = ("instantiate", "derive")
 
 
 def _is_kept_from_programs(name: Name, side: SideFacts) -> bool:

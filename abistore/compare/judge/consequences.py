@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DELETION = "special_member_deletion_added"
 FUNCTION_DELETION = "declaration_inline_removed"
+TRIVIALITY = "type_triviality_removed"
 
 CONSTANTS = frozenset(
     {
@@ -37,7 +38,7 @@ CONSTANTS = frozenset(
 ABILITIES = frozenset(
     {
         *("type_ability_added", "type_aggregate_removed", "type_assignment_removed", "type_copy_removed"),
-        *("type_default_removed", "type_destruction_removed", "type_move_removed", "type_triviality_removed"),
+        *("type_default_removed", "type_destruction_removed", "type_move_removed", TRIVIALITY),
     }
 )
 """What programs can do with a class, which what changed in it may say as well."""
@@ -227,13 +228,18 @@ class _Parents:
         ]
         alike = [o for name in sorted(parts) for o in self._of.get(name, ()) if self._findings[o].kind == finding.kind]
         members = [other for name in functions for other in self._of.get(name, ())]
-        own = [other for other in self._of.get(finding.name, ()) if self._findings[other].kind not in ABILITIES]
+        own = [other for other in self._of.get(finding.name, ()) if self._tells_ability(other, finding)]
         deleted = [other for other in own if self._findings[other].kind == DELETION]
         for causes in (alike, deleted, members, [other for other in own if not self._effect[other]]):
             weighty = [other for other in causes if self._weighs(other, finding)]
             if weighty:
                 return min(weighty, key=self._rank.__getitem__)
         return None
+
+    def _tells_ability(self, other: int, finding: Finding) -> bool:
+        """Whether a finding of the class may tell why it lost an ability; that it is less trivial follows from all."""
+        kind = self._findings[other].kind
+        return kind != finding.kind and (kind not in ABILITIES or finding.kind == TRIVIALITY)
 
     def _class_without(self, finding: Finding) -> int | None:
         """Of a function that the compiler no longer makes, what is told of its class."""

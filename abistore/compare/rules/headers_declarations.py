@@ -169,9 +169,9 @@ def _is_implied(name: Name, context: Context) -> bool:
 def special_member_declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A class does not declare a constructor, an assignment or its destructor any more, and compilers make it.
 
-    Its members have values by themselves (``int count = 0;``), or it copies what it holds as it did by ``= default``.
-    Built programs have the old one compiled in. Sources compile as before; where a default constructor went, their
-    objects begin with what the header says now.
+    The compiler was asked: what programs do with it compiles as before. Built programs have the old one compiled in.
+    Objects that are compiled anew begin with what the header says now, which may be no value, and are copied member by
+    member.
 
     Fix: give each member the value that the constructor gave it.
     """

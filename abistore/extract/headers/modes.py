@@ -81,6 +81,10 @@ class _Only(NamedTuple):
         """What a file is called that lies beside one of them."""
         return self.parser.beside(path, system=system)
 
+    def surrounds(self, path: str, /) -> bool:
+        """Whether a file lies in a folder of the library's headers."""
+        return self.parser.surrounds(path)
+
     def any(self, path: str) -> str | None:
         """What a file is called that is the library's."""
         return self.public(path) or self.beside(path, system=True)
