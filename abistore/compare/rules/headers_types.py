@@ -78,7 +78,9 @@ def standard_layout_lost(declared: Changed[Declared], context: Context) -> Itera
 
     Fix: keep one access for all data members and no virtual functions.
     """
-    if lost_ability(declared, context, "standard_layout"):
+    unasked = declared.old.abilities is None and declared.new.abilities is None  # former versions worked it out
+    former = unasked and lost(declared, "standard_layout") and not gained(declared, "template")
+    if former or lost_ability(declared, context, "standard_layout"):
         yield Note("the layout is not standard", "standard layout", None)
 
 

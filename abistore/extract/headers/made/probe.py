@@ -66,7 +66,7 @@ template <class T> struct {_TEMPLATE} {{
 """An array tells a number by its length. No name is checked for access where a template is instantiated by hand."""
 
 
-class Answer(NamedTuple):
+class ClassAnswer(NamedTuple):
     """What the compiler says of a class."""
 
     abilities: Abilities
@@ -93,7 +93,7 @@ def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walk
     return replace(walked, entries=_with_instances(entries, known))
 
 
-def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, Answer]) -> dict[Name, Variants]:
+def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, ClassAnswer]) -> dict[Name, Variants]:
     """With the abilities of instances beside the templates that headers declare: nobody declares an instance."""
     found = dict[Name, list[Instance]]()
     for name, answer in sorted(known.items()):
@@ -116,7 +116,7 @@ def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:
             yield name
 
 
-def _told(name: Name, shapes: Variants, known: Mapping[Name, Answer], walked: Walked) -> Variants:
+def _told(name: Name, shapes: Variants, known: Mapping[Name, ClassAnswer], walked: Walked) -> Variants:
     if name.kind != "record":
         return shapes
     answer, padded = known.get(name), name in walked.padded
@@ -129,7 +129,7 @@ def _of_members(abilities: Abilities) -> Abilities:
     return replace(abilities, lacking=tuple(sorted({*abilities.lacking, "list_members"})))
 
 
-def _answered(shape: AnyShape, answer: Answer | None, *, padded: bool, derives: bool) -> AnyShape:
+def _answered(shape: AnyShape, answer: ClassAnswer | None, *, padded: bool, derives: bool) -> AnyShape:
     match shape:
         case Declared() if answer is not None:
             return replace(shape, abilities=_of_members(answer.abilities) if derives else answer.abilities)
@@ -150,7 +150,7 @@ class _Answers:
         self._text = text
         self._errors = text.lines_with_errors()
 
-    def found(self) -> dict[int, Answer]:
+    def found(self) -> dict[int, ClassAnswer]:
         """The answers by the line of the question; the line behind it is that of the class that derives."""
         lib = self._lib
         asked, derived = dict[int, Type](), dict[int, Cursor]()
@@ -165,11 +165,11 @@ class _Answers:
                     derived[line - 1] = each
         return {line: self._answer(type, derived.get(line)) for line, type in asked.items()}
 
-    def _answer(self, asked: Type, derived: Cursor | None) -> Answer:
+    def _answer(self, asked: Type, derived: Cursor | None) -> ClassAnswer:
         answers, data_size = (self._length(field) for field in self._lib.fields(asked))
         lacking = {ability for bit, ability in enumerate(_ASKED) if not answers >> bit & 1}
         lacking |= set(_OF_DERIVED) if derived is None else set(self._deleted(derived))
-        return Answer(Abilities(tuple(sorted(lacking)), data_size), bool(answers >> len(_ASKED) & 1))
+        return ClassAnswer(Abilities(tuple(sorted(lacking)), data_size), bool(answers >> len(_ASKED) & 1))
 
     def _length(self, field: Cursor) -> int:
         return (self._lib.bound(self._lib.getCursorType(field)) or 1) - 1
