@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.context import Context
@@ -19,6 +20,9 @@ from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Variable
+
+if TYPE_CHECKING:
+    from abistore.compare.classify.signatures.superseding import Successor
 
 TOLD_OTHERWISE: tuple[Trait, ...] = ("constant", "friend", "macro", "using")
 """Traits of declarations whose coming and going has a kind of its own."""
@@ -100,7 +104,7 @@ def declaration_unexported_removed(declared: Removed[Declared], context: Context
 def _has_no_other(declared: Removed[Declared], context: Context) -> bool:
     """Whether a declaration is gone and no other function, and none that compilers make, takes its calls."""
     name = declared.subject.name
-    return _is_missed(declared, context) and _superseding(name, context) is None and not _is_implied(name, context)
+    return _is_missed(declared, context) and _successor(name, context) is None and not _is_implied(name, context)
 
 
 def _is_missed(declared: Removed[Declared], context: Context) -> bool:
@@ -114,33 +118,58 @@ def _is_missed(declared: Removed[Declared], context: Context) -> bool:
     return is_plain(declared.old) and not special and not _is_macro_now(name, context)
 
 
-def _superseding(name: Name, context: Context) -> Name | None:
-    """The function that takes all calls of one that is gone, where sources get it."""
+def _successor(name: Name, context: Context) -> Successor | None:
+    """What takes all calls of a function that is gone, where sources get it."""
     if name.kind != "function":
         return None
-    from abistore.compare.classify.signatures.superseding import superseding  # few functions go
+    from abistore.compare.classify.signatures.superseding import successor  # few functions go
 
-    found: Name | None = context.once(superseding, name)
-    declared = () if found is None else context.new.variants("source", found)
-    lacking = (isinstance(each, Declared) and is_unexported(context.new, found, each) for each in declared if found)
+    found: Successor | None = context.once(successor, name)
+    declared = () if found is None else context.new.variants("source", found.name)
+    lacking = (
+        isinstance(each, Declared) and is_unexported(context.new, found.name, each) for each in declared if found
+    )
     return None if any(lacking) else found
 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed")
 def declaration_widened(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A function is declared otherwise, and takes all calls that it took.
+    """A function is declared differently, and takes all calls that it took.
 
     It has a parameter with a default more, or a pack that may be empty, asks less of its template arguments, or takes
-    a reference to what is ``const``. Built programs have the old function compiled in, or use it as long as the
-    library exports it. Sources that call it compile as before. Those that take its address, or specialize the
-    template, stop compiling.
+    a type that the old one converts to, such as ``long`` for ``int`` or a reference to what is ``const``. Or a
+    using-declaration brings in what another library declares under the name: ``using std::swap;``. Built programs have
+    the old function compiled in, or use it as long as the library exports it. Sources that call it compile as before.
+    Those that take its address, or specialize the template, stop compiling.
 
     Fix: add an overload beside the function, which stays as it is.
     """
-    name = declared.subject.name
-    other = _superseding(name, context) if _is_missed(declared, context) else None
-    if other is not None:
-        yield Note("calls compile as before", demangle(name.spelling), demangle(other.spelling))
+    other = _taking_calls(declared, context)
+    if other is not None and not other.same:
+        yield Note("calls compile as before", *_calls(declared, other))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def declaration_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+    """A function is declared elsewhere, and found by its name as before.
+
+    A public base class declares the member function, or a using-declaration brings in a function of the same
+    parameters and result. Built programs have the old function compiled in, or use it as long as the library exports
+    it. Sources compile as before.
+
+    Fix: nothing.
+    """
+    other = _taking_calls(declared, context)
+    if other is not None and other.same:
+        yield Note("its name finds another declaration", *_calls(declared, other))
+
+
+def _taking_calls(declared: Removed[Declared], context: Context) -> Successor | None:
+    return _successor(declared.subject.name, context) if _is_missed(declared, context) else None
+
+
+def _calls(declared: Removed[Declared], other: Successor) -> tuple[str, str]:
+    return demangle(declared.subject.name.spelling), demangle(other.name.spelling)
 
 
 def _is_macro_now(name: Name, context: Context) -> bool:

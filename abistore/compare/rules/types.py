@@ -16,6 +16,7 @@ from abistore.compare.types.conversion import replaces
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.spelling import declaration
+from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
@@ -213,6 +214,9 @@ def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Same
             before, after = context.old.types.layouts, context.new.types.layouts
             sizes = before.size(Named(old.name)), after.size(Named(new.name))
             return Sameness.REPRESENTATION if None in sizes or sizes[0] == sizes[1] else Sameness.DIFFERENT
+        case _, Declared():
+            brought = _brought_in(definition, context)
+            return None if brought is None else context.stored(Named(old.name), Named(brought))
         case Enum(), Alias() if live_on(old.name, old.shape, context):
             found = context.stored(Named(old.name), Named(new.name))
             return Sameness.REPRESENTATION if found is Sameness.REINTERPRETED else found
@@ -265,7 +269,15 @@ def type_conversion_removed(definition: Changed[DefinitionKind], context: Contex
 
 
 def _replaces(definition: Changed[DefinitionKind], context: Context) -> bool:
-    return replaces(definition.old.name, definition.new.name, context)
+    return replaces(definition.old.name, _brought_in(definition, context) or definition.new.name, context)
+
+
+def _brought_in(definition: Changed[DefinitionKind], context: Context) -> Name | None:
+    """The type that a using-declaration of the new release names, where headers or debug information have it."""
+    shape = definition.new.shape
+    target = shape.value if isinstance(shape, Declared) and "using" in shape.traits else None
+    names = (Name(kind, target.removeprefix("::")) for kind in ("record", "enum", "alias")) if target else ()
+    return next((each for each in names if context.new.types.has(each)), None)
 
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")

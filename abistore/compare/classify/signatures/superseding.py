@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from abistore.compare.classify.signatures.lookup import find
 from abistore.compare.classify.signatures.template_arguments import PACK, added_packs, emptied, takes_template_arguments
 from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.conversion import accepts, serves
-from abistore.compare.types.sameness import Sameness
+from abistore.compare.types.sameness import NUMBERS, Sameness
 from abistore.model.declared import Argument, Declared, Trait
 from abistore.model.names import Name
 from abistore.model.references import references
-from abistore.model.shapes import Function, Method, Pointer, Qualified, Special, TypeRef
+from abistore.model.shapes import Function, Pointer, Primitive, Qualified, Special, TypeRef
 
 OTHER: Final[tuple[Trait, ...]] = ("friend", "using")
 """Traits of a declaration that is not found as the former one was."""
@@ -26,23 +27,43 @@ class Callee(NamedTuple):
     text: Declared
 
 
-def superseding(name: Name, context: Context) -> Name | None:
-    """The one function of the new headers, in the same scope and of the same name, that takes all calls of ``name``.
+class Successor(NamedTuple):
+    """What takes all calls of a function, and whether it is the same one for them: it is only declared elsewhere."""
+
+    name: Name
+    same: bool
+
+
+def successor(name: Name, context: Context) -> Successor | None:
+    """The one declaration of the new headers that the name of ``name`` finds, and that takes all its calls.
 
     Further parameters have defaults or are an empty pack, it asks for no more of template arguments, each argument
     converts, and so does the result to the former one. What is virtual has overriding functions, which do not fit; and
     a template deduces other arguments than a function takes, so that neither stands for the other. With two such
-    functions, calls are ambiguous.
+    functions, calls are ambiguous. What another library declares, and ``using`` brings in, is not seen.
     """
     old = _declared(context.old, name)
     if old is None or any(each in context.renames.targets for each, _ in references(old.overload.function)):
         return None  # sources know the type by its old name
-    called = Name("function", old.overload.function.display)
-    others = (_declared(context.new, each.name) for each in context.new.overload_sets.get(called, ()))
+    function = old.overload.function
+    seen = find(function.display, None if function.method is None else function.method.owner, context.new)
+    if seen.unseen is not None:
+        return Successor(seen.unseen, False)
+    others = (_declared(context.new, each.name) for each in seen.overloads)
     found = [each for each in others if each is not None and _takes_calls(old, each, context)]
     exact = [each for each in found if _takes_as_they_are(old, each, context)]
     best = exact or found
-    return best[0].overload.name if len(best) == 1 else None
+    if len(best) != 1:
+        return None
+    return Successor(best[0].overload.name, _is_only_elsewhere(old, best[0], context))
+
+
+def _is_only_elsewhere(old: Callee, new: Callee, context: Context) -> bool:
+    """Whether a function of another scope has the same parameters and the same result."""
+    before, after = old.overload.function, new.overload.function
+    types = zip((before.result, *before.parameters), (after.result, *after.parameters), strict=False)
+    alike = before.display != after.display and len(before.parameters) == len(after.parameters)
+    return alike and all(_same(*pair, (), context) for pair in types)
 
 
 def _declared(side: SideFacts, name: Name) -> Callee | None:
@@ -62,7 +83,7 @@ def _takes_calls(old: Callee, new: Callee, context: Context) -> bool:
     alike = (before.variadic, before.calling_convention) == (after.variadic, after.calling_convention)
     return (
         (constant and templates and plain and alike)
-        and _called_alike(before.method, after.method)
+        and _called_alike(before, after)
         and _accepts_arguments(old, new, context)
         and takes_template_arguments(old.text, new.text, context)
         and _returns_alike(old, new, context)
@@ -76,13 +97,14 @@ def _returns_alike(old: Callee, new: Callee, context: Context) -> bool:
     return not _is_deduced(before, after) and serves(old.overload.name, before, after, context, certain=True)
 
 
-def _called_alike(old: Method | None, new: Method | None) -> bool:
+def _called_alike(old: Function, new: Function) -> bool:
     """Whether a function is called on all objects, and by all conversions, that the other one was."""
-    if old is None or new is None:
-        return old is new
-    kept = set(old.qualifiers) <= set(new.qualifiers) and old.reference == new.reference
-    virtual = old.virtual != "no" or new.virtual != "no"
-    return kept and old.static == new.static and not virtual and old.explicit >= new.explicit
+    before, after = old.method, new.method
+    if before is None or after is None:
+        return before is after
+    kept = set(before.qualifiers) <= set(after.qualifiers) and before.reference == after.reference
+    overridden = (old.is_virtual or new.is_virtual) and before.owner == after.owner
+    return kept and before.static == after.static and not overridden and before.explicit >= after.explicit
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
@@ -134,6 +156,7 @@ def _is_pack(type: TypeRef) -> bool:
 
 def _converts(name: Name, old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether every argument for one parameter converts to the other; a template would deduce something else."""
+    old, new = _number(old), _number(new)
     if _is_deduced(old, new):
         return False
     if isinstance(new, Pointer) and new.sort == "&" and isinstance(new.target, Qualified):
@@ -141,6 +164,13 @@ def _converts(name: Name, old: TypeRef, new: TypeRef, context: Context) -> bool:
         if value and new.target.qualifiers == ("const",):
             return accepts(name, old, new.target.target, context, certain=True)
     return accepts(name, old, new, context, certain=True)
+
+
+def _number(type: TypeRef) -> TypeRef:
+    """A number that a template's declaration spells: it is not deduced."""
+    if isinstance(type, Special) and type.spelling in NUMBERS:
+        return Primitive(type.spelling, 0)  # no size is asked: every number converts
+    return type
 
 
 def _is_deduced(old: TypeRef, new: TypeRef) -> bool:
