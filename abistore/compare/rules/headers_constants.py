@@ -9,11 +9,19 @@ from abistore.compare.classify.constants.living_on import enumerator_of, was_enu
 from abistore.compare.classify.constants.named import follows_interface, follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
 from abistore.compare.classify.constants.release import accepts_former, tells_release
+from abistore.compare.classify.constants.unusable import never_compiles
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.written_values import is_same_constant, is_same_number, known_value, number
+from abistore.compare.types.written_values import (
+    is_number,
+    is_same_constant,
+    is_same_number,
+    is_text,
+    known_value,
+    number,
+)
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.deltas import Added, Changed, Removed
@@ -55,9 +63,19 @@ def _changed(declared: Changed[Declared] | Removed[Declared], context: Context) 
     One that is called otherwise and has its value from those that do is an ordinary one where it is handed over.
     """
     values = _constants(declared, context)
-    if not isinstance(declared, Changed) or not values or not follows_release(declared, context):
+    if not isinstance(declared, Changed) or not values:
+        return values
+    if never_compiles(declared.old.value):
+        return None
+    if not follows_release(declared, context) or _changes_sort(declared):
         return values
     return values if _is_handed(declared) and not tells_release(declared.subject.name) else None
+
+
+def _changes_sort(declared: Changed[Declared]) -> bool:
+    """Whether a text became a number, or the reverse: sources use one where they cannot use the other."""
+    old, new = (known_value(each) or each.value or "" for each in (declared.old, declared.new))
+    return (is_text(old) and is_number(new)) or (is_number(old) and is_text(new))
 
 
 def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
@@ -157,7 +175,9 @@ def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context
 def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[str, str], context: Context) -> bool:
     from abistore.compare.classify.constants.build import tells_build  # headers alone have macros
 
-    if isinstance(declared, Removed) or not all("macro" in each.traits for each in (declared.old, declared.new)):
+    if isinstance(declared, Removed) or _changes_sort(declared):
+        return False
+    if not (all("macro" in each.traits for each in (declared.old, declared.new)) or all(map(is_text, values))):
         return False
     return tells_build(declared.subject.name, *values) or follows_interface(declared, context)
 
@@ -306,7 +326,8 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
     Fix: nothing.
     """
     values = _constants(declared, context)
-    if values is not None and follows_release(declared, context) and not _is_handed(declared):
+    told = values is not None and follows_release(declared, context) and not _is_handed(declared)
+    if values is not None and told and not _changes_sort(declared):
         yield Note("the constant tells the new release", *values)
 
 
@@ -334,6 +355,8 @@ def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[
     Fix: keep the constant and mark it deprecated.
     """
     if "constant" not in declared.old.traits or _is_unread(declared.old.value, context.new):
+        return
+    if never_compiles(declared.old.value):
         return
     if _enumerated(declared, context) is None and not _is_gone_probe(declared, context):
         yield Note("the constant is gone", declared.old.value or "(no value)", None)
@@ -392,13 +415,17 @@ def _is_replaced(declared: Changed[Declared]) -> bool:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
 def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
-    """A variable became a constant.
+    """A variable became a constant, or a macro that was a syntax error became one.
 
-    Built programs read the variable, as long as the library exports it.
+    Built programs read the variable, as long as the library exports it. No source that uses ``(A | B |)`` compiles, so
+    that nobody has the former value.
 
     Fix: nothing; from now on its value is compiled into consumers.
     """
-    if gained(declared, "constant") and not _is_replaced(declared):
+    mended = _values(declared) is not None and never_compiles(declared.old.value)
+    if (gained(declared, "constant") and not _is_replaced(declared)) or (
+        mended and not never_compiles(declared.new.value)
+    ):
         yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
 
 

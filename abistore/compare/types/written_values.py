@@ -10,6 +10,8 @@ from abistore.patterns import pattern
 
 INTEGER: Final = pattern(r"(-?\d{1,40})(?:u|l|ll|ul|ull|lu|llu)?", 0)
 
+_TEXT: Final = pattern(r'\s*(?:(?:u8|u|U|L)?"(?:[^"\\]|\\.)*"\s*)+', 0)
+
 WORDS: Final = {"false": 0, "true": 1}
 
 TEXTS: Final = frozenset({"macro", "template"})
@@ -45,6 +47,16 @@ def is_same_number(old: Declared, new: Declared) -> bool:
     values = [INTEGER.fullmatch(known_value(each) or "") for each in (old, new)]
     digits = [each[1] for each in values if each is not None]
     return len(digits) == 2 and digits[0] == digits[1]
+
+
+def is_text(value: str) -> bool:
+    """Whether a value is a string literal, or several side by side."""
+    return _TEXT.fullmatch(value) is not None
+
+
+def is_number(value: str) -> bool:
+    """Whether a value is an integer, and nothing else."""
+    return INTEGER.fullmatch(constant(value) or "") is not None
 
 
 def number(declared: Declared) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from abistore.compare.classify.constants.dates import moves_on
 from abistore.compare.classify.constants.release import INTERFACE, is_of_something_else, name_words
 from abistore.model.names import Name
 
@@ -62,7 +63,7 @@ _VERSION_CALL: Final = re.compile(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*
 
 _DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
 _NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ] ?\d\d:\d\d(?::\d\d)?Z?")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ] ?\d\d:\d\d(?::\d\d)?Z?)?")
 _COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _DOTTED: Final = re.compile(r"\d+(?:\.\d+)+")
 
@@ -91,9 +92,10 @@ def is_of_package(name: Name, value: str | None) -> bool:
 def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
-    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
-    made from; the features that it has, or another list of words in a text, where none went; who wrote it; the number
-    of the release, or of an interface, in another spelling. A limit, a format or an option is none of these.
+    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build, or a date that
+    moved on; the commit it was made from; the features that it has, or another list of words in a text, where none
+    went; who wrote it; the number of the release, or of an interface, in another spelling. A limit, a format or an
+    option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True
@@ -106,7 +108,8 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
     days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
     said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
-    return said or (numbers and _number_tells(told)) or days or _is_release(told) or _are_versions(old, new)
+    counted = numbers and (_number_tells(told) or _number_moves_on(told, old, new))
+    return said or counted or days or _is_release(told) or _are_versions(old, new)
 
 
 def _is_notice(told: list[str], old: str, new: str) -> bool:
@@ -128,7 +131,9 @@ def _text_tells(told: list[str], old: str, new: str) -> bool:
     if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
         return True
     commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new))
-    return (commits and not _SOURCES.isdisjoint(told)) or _is_stamp(old, new)
+    return (
+        (commits and not _SOURCES.isdisjoint(told)) or _is_stamp(old, new) or moves_on(old.strip(' "'), new.strip(' "'))
+    )
 
 
 def _is_place(told: list[str], old: str, new: str) -> bool:
@@ -168,6 +173,13 @@ def _without_build(text: str) -> str:
 
 def _number_tells(told: list[str]) -> bool:
     return told[-1] in _COUNTED and not _BUILD.isdisjoint(told[-2:-1])
+
+
+def _number_moves_on(told: list[str], old: str, new: str) -> bool:
+    """Whether two numbers are days (``GEO_DATE 20250307``), or seconds since 1970 that are called a timestamp."""
+    before, after = (each.strip("() uUlL") for each in (old, new))
+    seconds = told[-1] in ("timestamp", "epoch") and all(each.isdigit() and len(each) > 8 for each in (before, after))
+    return (told[-1] in ("date", "timestamp") and moves_on(before, after)) or (seconds and int(before) <= int(after))
 
 
 def _is_release(told: list[str]) -> bool:
