@@ -188,6 +188,8 @@ class EnumeratorValues:
         """
         if each.name in self._ends_of_errors:
             return True
+        if len(self.by_name) < 2:
+            return False  # a constant of its own ends no list
         if is_bound(each.name):
             return self._is_last(each) and self._is_certain(each)
         if self._is_number_of_all(each) or self._is_first(each):

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from abistore.compare.classify.export_batches import examples
 from abistore.compare.consumers.entry_points import is_entry_point
 from abistore.compare.consumers.export_table import sized
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Instantiation, Linkage, Lookalike, Redecorated, Rekeyed, Requalified
+from abistore.compare.diff.parts import (
+    InlineExports,
+    Instantiation,
+    Linkage,
+    Lookalike,
+    Redecorated,
+    Rekeyed,
+    Requalified,
+)
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
@@ -28,8 +37,8 @@ UNCALLED = (*THUNKS, TLS_INITIALIZER)
 CODE = ("function", "ifunc", "notype")
 DATA = ("object", "common", "notype")
 
-UNNAMED = pattern(r"\{lambda\(|\{unnamed")
-"""How demanglers write a type without a name, which has a number instead."""
+UNNAMED = pattern(r"(?<!\)::)(?<!\) const::)\{(?:lambda\(|unnamed)")
+"""How demanglers write a type without a name, which has a number instead; not one within a function."""
 
 
 def _title(name: Name) -> str:
@@ -183,17 +192,26 @@ def var_added(symbol: Added[Symbol]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="symbol", element="functions", action="added")
-def unnamed_type_in_public_abi(symbol: Added[Symbol]) -> Iterator[Note]:
+def unnamed_type_in_public_abi(symbol: Added[Symbol] | Added[InlineExports]) -> Iterator[Note]:
     """A new export has a type without a name in its own: a lambda, or an unnamed struct or enumeration.
 
     Compilers number such types in the order in which they stand in a source file: another one before it, or another
-    compiler, gives the symbol another name, and programs that were built with this one do not find it.
+    compiler, gives the symbol another name, and programs that were built with this one do not find it. So it is with
+    weak copies, such as an instance of a template for a lambda of the header. A lambda within a function is numbered in
+    that function, and nobody else names it.
 
     Fix: give the type a name, or hide the export.
     """
-    spelling = symbol.subject.name.spelling
-    if not spelling.startswith((LOCAL, *CLASS_DATA, *THUNKS)) and UNNAMED.search(demangle(spelling)):
+    if isinstance(symbol.new, InlineExports):
+        found = [each for each in symbol.new.symbols if _has_unnamed_type(each)]
+        if found:
+            yield Note("the names depend on the order of unnamed types", None, examples(found))
+    elif _has_unnamed_type(symbol.subject.name.spelling):
         yield Note("the name depends on the order of unnamed types", None, _title(symbol.subject.name))
+
+
+def _has_unnamed_type(spelling: str) -> bool:
+    return not spelling.startswith((LOCAL, *CLASS_DATA, *THUNKS)) and UNNAMED.search(demangle(spelling)) is not None
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")

@@ -9,6 +9,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.cpp_names.virtuals import inherited, override_key, traits
 from abistore.model.layout.layouts import Hole, Layouts
 from abistore.model.mangling.symbols import qualifiers
+from abistore.model.names import UNNAMED_ENUM
 from abistore.model.shapes import Access, Base, Enum, Field, Record, VirtualMethod
 from abistore.model.snapshot import Snapshot
 from abistore.model.words.counting import counted
@@ -79,8 +80,18 @@ def _commented(text: str, comment: str) -> str:
     return f"{text.ljust(COMMENT_COLUMN - 1)} // {comment}" if comment else text
 
 
+def _constant(name: str, shape: Enum) -> str | None:
+    """``const int geo::limit = 8;``, which debug information shows as an enumeration of that value."""
+    before, unnamed, rest = name.partition(UNNAMED_ENUM)
+    if not unnamed or len(shape.enumerators) != 1 or shape.underlying is None or rest[:-1] != shape.enumerators[0].name:
+        return None
+    return f"const {spell(shape.underlying)} {before}{rest[:-1]} = {shape.enumerators[0].value};"
+
+
 def enum_text(name: str, shape: Enum) -> str:
-    """An enumeration with its enumerators and its size."""
+    """An enumeration with its enumerators and its size; one of a single value and no name is a constant."""
+    if (constant := _constant(name, shape)) is not None:
+        return constant
     underlying = f" : {spell(shape.underlying)}" if shape.underlying is not None else ""
     lines = [f"enum {'class ' if shape.scoped else ''}{name}{underlying} {{"]
     lines += [f"{INDENT}{item.name} = {item.value}," for item in shape.enumerators]

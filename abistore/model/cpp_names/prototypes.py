@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from abistore.model.cpp_names.declarators import declare, listed, spell
+from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.names import Name
@@ -23,14 +24,16 @@ def declared_text(name: Name, shape: Declared) -> str:
     value += f" /* {shape.meaning.value} */" if shape.meaning is not None else ""
     members = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
     inside = f" {{ {members} }}" if members else _body(shape.body)
-    return " ".join([*words, f"{name.spelling}{f'({written})' if shape.parameters else ''}{value}{inside};"])
+    return " ".join([*words, f"{demangle(name.spelling)}{f'({written})' if shape.parameters else ''}{value}{inside};"])
 
 
 def _words(shape: Declared) -> Iterator[str]:
     """What stands before the name of a declaration."""
     if shape.availability:
         yield f"availability({', '.join(shape.availability)})"
-    yield from (each.replace("_", " ") for each in shape.traits if each not in UNWRITTEN)
+    copied = "constant" in shape.traits  # a constant that each program has is not thereby written ``inline``
+    written = (each for each in shape.traits if each not in UNWRITTEN and not (copied and each == "inline"))
+    yield from (each.replace("_", " ") for each in written)
     if "template" in shape.traits or shape.template:
         yield template_head(shape)
     if shape.requires is not None:

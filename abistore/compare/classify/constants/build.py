@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from abistore.compare.classify.constants.dates import moves_on
+from abistore.compare.classify.constants.dates import day_of, moves_on
 from abistore.compare.classify.constants.release import INTERFACE, is_of_something_else, name_words
 from abistore.model.names import Name
 
@@ -130,10 +130,10 @@ def _text_tells(told: list[str], old: str, new: str) -> bool:
         return True
     if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
         return True
-    commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new))
-    return (
-        (commits and not _SOURCES.isdisjoint(told)) or _is_stamp(old, new) or moves_on(old.strip(' "'), new.strip(' "'))
-    )
+    before, after = old.strip(' "'), new.strip(' "')
+    stamped = told[-1] == "timestamp" and None not in (day_of(before), day_of(after))
+    commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new)) and not _SOURCES.isdisjoint(told)
+    return commits or _is_stamp(old, new) or stamped or moves_on(before, after)
 
 
 def _is_place(told: list[str], old: str, new: str) -> bool:
