@@ -159,7 +159,6 @@ VERBS = {
     "widened": "allows more than before",
     "narrowed": "allows or shows less than before",
     "respelled": "is spelled differently, with the same bits",
-    "converted": "is another type with the same bits, and values convert as sources need it",
     "reinterpreted": "has the same bits with another meaning",
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from abistore.model.cpp_names.definitions import COMMENT_COLUMN
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, without_arguments
+from abistore.model.names import UNNAMED_ENUM
 from abistore.model.words.counting import counted, listed
 from abistore.report.difference import COMMENT, difference
 from abistore.report.model import (
@@ -59,6 +60,9 @@ def named(symbol: str) -> str:
 def subject(finding: ReportedFinding) -> str:
     """What changed, as a programmer calls it."""
     name = shortened(finding.display) or ""
+    before, unnamed, first = name.partition(UNNAMED_ENUM)
+    if unnamed and first == f"{finding.part})":
+        return f"{before}{finding.part}"  # a constant, or the first value of an enumeration without a name
     return f"{name}: {finding.part}" if finding.part else name
 
 

@@ -97,7 +97,7 @@ def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
 def _headers(settings: SharedSettings, headers: DeclaredExports | None) -> Iterator[tuple[str, str]]:
     """How many exports and public declarations lack each other, and with detail which."""
     for head, names in (("undeclared", headers.undeclared), ("unexported", headers.unexported)) if headers else ():
-        said = "exported, and in no public header" if head == "undeclared" else "declared, and not exported"
+        said = "exported and in no public header" if head == "undeclared" else "declared and not exported"
         yield head, "\n".join([f"{len(names)} {said}", *(names if settings.verbosity > 0 else ())])
 
 

@@ -73,7 +73,7 @@ def _typed(field: Changed[Field | InnerField], context: Context, *, whole: bool)
 
 def _is_usable(field: Changed[Field | InnerField], old: TypeRef, new: TypeRef, context: Context) -> bool:
     """Whether sources write and read the field as they did; they cannot name one that was private."""
-    from abistore.compare.types.conversion import is_exchangeable, serves  # few fields change
+    from abistore.compare.classify.conversion import is_exchangeable, serves  # few fields change
 
     before, after = plain(field.old), plain(field.new)
     if before.access == "private" or only_named_otherwise(before.type, after.type, context):

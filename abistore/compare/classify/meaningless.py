@@ -63,6 +63,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
         case Variable(), Variable():
             return _variable(old) == _variable(new)
         case Declared(), Declared():
+            if _counts_parameters(delta.subject.name, context):
+                old, new = (msgspec.structs.replace(each, parameters=()) for each in (old, new))
             return _declared(old, new) == _declared(new, old)
         case Opaque(), Opaque():
             return old.sort == new.sort  # what units happen to show of a class is told member by member
@@ -70,6 +72,14 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
             return context.stored(old.target, new.target) < Sameness.REINTERPRETED
         case _:
             return old == new
+
+
+def _counts_parameters(name: Name, context: Context) -> bool:
+    """Whether a function has another number of parameters, which is told of its types."""
+    old, new = (side.shape(name) for side in (context.old, context.new))
+    if not (isinstance(old, Function) and isinstance(new, Function)):
+        return False
+    return len(old.parameters) != len(new.parameters)
 
 
 def _record(record: Record, other: Record, context: Context) -> Record:

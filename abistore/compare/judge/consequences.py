@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from abistore.compare.context import Context
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
+from abistore.compare.side import SideFacts
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.cpp_names.emitted import class_behind, siblings, template_behind
 from abistore.model.declared import Declared
@@ -18,7 +19,7 @@ from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.reach.graph import Reach
-from abistore.model.references import embedded
+from abistore.model.references import embedded, references
 from abistore.model.shapes import AnyShape, Function, Named, Record
 
 if TYPE_CHECKING:
@@ -183,14 +184,16 @@ class _Parents:
     def _user(self, index: int) -> int | None:
         """What changed, came or went with a type that it uses (or used): the type follows what mentions it.
 
-        Or else an export that reaches it.
+        Or else an export that reaches it, and mentions something that it did not (or no longer does): one that goes
+        through types which were there all the time has nothing to do with it.
         """
         finding, context = self._findings[index], self._context
+        side, other_side = context.old, context.new
         if self._rules[finding.kind].action == "added":
-            side, reach = context.new.types, context.new.reach
-        else:
-            side, reach = context.old.types, context.old.reach
-        for names in (_mentioning(finding.name, side, reach), reach.exports_reaching(finding.name)):
+            side, other_side = other_side, side
+        reaching = side.reach.exports_reaching(finding.name)
+        exports = (each for each in reaching if _mentions(each, side) - _mentions(each, other_side))
+        for names in (_mentioning(finding.name, side.types, side.reach), exports):
             users = (other for name in names for other in self._of.get(name, ()))
             causes = [other for other in users if other != index and self._weighs(other, finding)]
             if causes:
@@ -392,6 +395,12 @@ class _Parents:
         new_name = self._context.renames.targets.get(name, name)
         old, new = self._context.old.shape(name), self._context.new.shape(new_name)
         return _outside(old) != _outside(new)
+
+
+def _mentions(name: Name, side: SideFacts) -> set[Name]:
+    """The types that a declaration mentions, as debug information or else headers have it."""
+    shapes = side.variants("layout", name) or side.variants("source", name)
+    return {mentioned for shape in shapes for mentioned, _ in references(shape, name)}
 
 
 def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from abistore.compare.classify.conversion import is_exchangeable
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.handed_out import only_handed_out, returns_anew
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
-from abistore.compare.types.conversion import is_exchangeable
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Removed
@@ -140,7 +140,7 @@ def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def typedef_base_converted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+def typedef_conversion_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for another type of the same representation, and values convert both ways.
 
     Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes. Headers

@@ -20,6 +20,7 @@ from abistore.compare.diff.parts import (
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.words.files import without_machine
 
 
 def _gone(what: str, symbols: Sequence[str], context: Context) -> Note:
@@ -128,7 +129,8 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     of the export table.
     """
     found = symbols.old
-    headers = ", ".join(found.headers[:EXAMPLES]) + (", ..." if len(found.headers) > EXAMPLES else "")
+    shown = ", ".join(map(without_machine, found.headers[:EXAMPLES]))
+    headers = shown + (", ..." if len(found.headers) > EXAMPLES else "")
     where = f", of {headers}" if headers else ""
     yield Note(
         f"exports that no public header declares are gone: {len(found.symbols)}{where}",

@@ -303,7 +303,7 @@ def field_type_respelled(field: Changed[Field | InnerField], context: Context) -
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def field_type_converted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+def field_conversion_changed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The type of a field changed to one of the same representation, and values convert both ways.
 
     Programs read and write the same bits. What sources assign converts to the new type, and what they read to the old

@@ -27,6 +27,7 @@ from abistore.model.shapes import WIDTH, Access, Function, Primitive, Variable
 from abistore.model.tables import Symbol
 from abistore.model.words.counting import counted
 from abistore.model.words.elf_symbols import binding, symbol_type
+from abistore.model.words.files import without_machine
 
 
 def _instance(function: Function) -> bool:
@@ -324,7 +325,7 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
     """
     old, new = _both(export)
     if old != new:
-        where = f" in {export.old.header}" if export.old.header else ", which no public header holds,"
+        where = f" in {without_machine(export.old.header)}" if export.old.header else ", which no public header holds,"
         yield Note(f"the declaration{where} differs", old, new)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from abistore.compare.classify.conversion import accepts, serves
 from abistore.compare.classify.experimental import graduated, is_experimental
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import PublicHeader, UnexportedDeclaration
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.conversion import accepts, serves
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
@@ -150,7 +150,7 @@ def declaration_widened(declared: Removed[Declared], context: Context) -> Iterat
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+def declaration_scope_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function is declared elsewhere, and found by its name as before.
 
     A public base class declares the member function, or a using-declaration brings in a function of the same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.conversion import accepts
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.pointee_qualifiers import loses_qualifiers
@@ -11,7 +12,6 @@ from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.conversion import accepts
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -88,7 +88,7 @@ def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Ite
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def param_type_converted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+def param_conversion_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """The type of a parameter changed to one of the same representation, to which all arguments convert.
 
     Built callers pass the same bits in the same place, and what sources pass converts. Example: ``struct item *``

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.conversion import serves
 from abistore.compare.classify.parameter_types import TypeDifference, difference
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.derived_results import points_to_derived
@@ -13,7 +14,6 @@ from abistore.compare.classify.signatures.spelled_types import spells_result
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.conversion import serves
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -152,7 +152,7 @@ def return_type_respelled(result: Changed[Result], context: Context) -> Iterator
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def return_type_converted(result: Changed[Result], context: Context) -> Iterator[Note]:
+def return_conversion_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function changed to one of the same representation, which converts to the old one.
 
     Built callers read the same bits from the same place, and sources use the result as they did. Example: ``void *``

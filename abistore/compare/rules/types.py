@@ -8,11 +8,11 @@ from typing import cast
 from msgspec import Struct
 
 from abistore.compare.classify.constants.living_on import live_on
+from abistore.compare.classify.conversion import replaces
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, TagName, Unexplained
 from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
-from abistore.compare.types.conversion import replaces
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.spelling import declaration

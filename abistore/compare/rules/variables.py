@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from abistore.compare.classify.conversion import is_exchangeable, serves
 from abistore.compare.classify.field_types import unqualified
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.conversion import is_exchangeable, serves
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
@@ -77,7 +77,7 @@ def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterato
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
-def var_type_converted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+def var_conversion_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """The type of an exported variable changed to one of the same representation, and values convert both ways.
 
     Consumers read and write the same bits. What sources assign converts to the new type, and what they read to the old

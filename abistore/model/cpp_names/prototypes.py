@@ -24,7 +24,8 @@ def declared_text(name: Name, shape: Declared) -> str:
     value += f" /* {shape.meaning.value} */" if shape.meaning is not None else ""
     members = ", ".join(f"{member} = {expression}" for member, expression in shape.expressions)
     inside = f" {{ {members} }}" if members else _body(shape.body)
-    return " ".join([*words, f"{demangle(name.spelling)}{f'({written})' if shape.parameters else ''}{value}{inside};"])
+    called = demangle(name.spelling) if name.kind == "variable" else name.spelling
+    return " ".join([*words, f"{called}{f'({written})' if shape.parameters else ''}{value}{inside};"])
 
 
 def _words(shape: Declared) -> Iterator[str]:

@@ -29,6 +29,11 @@ def file_name(file: str) -> str:
     return file.rpartition("/")[2]
 
 
+def without_machine(file: str) -> str:
+    """``file`` as every machine would call it: of an absolute path, the name in its folder."""
+    return file_name(file) if file.startswith("/") or file[1:2] == ":" else file
+
+
 @lru_cache(1 << 12)
 def is_source(file: str) -> bool:
     """Whether ``file`` is a source file, which nobody includes."""

@@ -12,7 +12,7 @@ from abistore.model.names import Name
 from abistore.model.shapes import Named, Record
 
 
-class Found(NamedTuple):
+class FoundFunctions(NamedTuple):
     """The functions that a name finds; ``unseen`` is a using-declaration of what no public header declares."""
 
     overloads: tuple[Overload, ...] = ()
@@ -22,20 +22,20 @@ class Found(NamedTuple):
         return bool(self.overloads) or self.unseen is not None
 
 
-def find(display: str, owner: Name | None, side: SideFacts) -> Found:
+def find(display: str, owner: Name | None, side: SideFacts) -> FoundFunctions:
     """What the name of a function finds in its scope ([basic.lookup.qual], [class.member.lookup]).
 
     A class that declares the name hides that of its bases. What two bases declare is ambiguous, and is not found.
     """
     here = side.overload_sets.get(Name("function", display), ())
     brought, unseen = _brought_in(display, side)
-    found = Found((*here, *brought), unseen)
+    found = FoundFunctions((*here, *brought), unseen)
     if found or owner is None:
         return found
     name = last_component(display)
     bases = [find(f"{base.spelling}::{name}", base, side) for base in _bases(owner, side)]
     declaring = [each for each in bases if each]
-    return declaring[0] if len(declaring) == 1 else Found()
+    return declaring[0] if len(declaring) == 1 else FoundFunctions()
 
 
 def _brought_in(display: str, side: SideFacts) -> tuple[tuple[Overload, ...], Name | None]:

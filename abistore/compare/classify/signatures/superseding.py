@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from abistore.compare.classify.conversion import accepts, serves
 from abistore.compare.classify.signatures.lookup import find
 from abistore.compare.classify.signatures.template_arguments import PACK, added_packs, emptied, takes_template_arguments
 from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.compare.types.conversion import accepts, serves
 from abistore.compare.types.sameness import NUMBERS, Sameness
 from abistore.model.declared import Argument, Declared, Trait
 from abistore.model.names import Name
