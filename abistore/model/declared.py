@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
 from abistore.model.canonical.encoded import Encoded, Shape
@@ -51,10 +50,6 @@ class Argument(Encoded, frozen=True):
     name: str = ""
     default: str | None = None
     length: int = 0
-
-
-EMPTY_BODY: Final = blake2b(b"{\0}", digest_size=16).hexdigest()
-"""The digest of a body without statements; a constructor's initialises no member either."""
 
 
 class InlineBody(Encoded, frozen=True):

@@ -21,6 +21,10 @@ def lost(declared: Changed[Declared], trait: Trait) -> bool:
 def told_beside(own: InlineBody, other: InlineBody) -> InlineBody:
     """A body as its own text tells it, with types as far as the other names some too: it may be of a former version.
 
-    Whose layouts it depends on is judged with these.
+    Whose layouts it depends on is judged with these. The same text that calls the same uses the same: only the access
+    to that differs.
     """
-    return replace(own, types=own.types if other.types else (), objects=(), fields=())
+    own = replace(own, objects=(), fields=())
+    if (own.digest, own.calls) == (other.digest, other.calls):
+        return replace(own, members=(), types=())
+    return own if other.types else replace(own, types=())

@@ -12,6 +12,7 @@ from abistore.compare.classify.tail_padding import tails
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
 from abistore.compare.side import SideFacts
+from abistore.compare.types.fields import flat_fields, plain
 from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.sameness import Sameness
 from abistore.model.declared import Argument, Declared, InlineBody, Trait
@@ -52,6 +53,8 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
             if old.tail != new.tail and tails(delta, context) is None:
                 new = msgspec.structs.replace(new, tail=old.tail)  # headers tell more than debug information
             same = are_alike(old.arguments, new.arguments, context)
+            if len(old.fields) != len(new.fields):
+                old, new = _ungrouped(old), _ungrouped(new)
             return same and _record(old, new, context) == _record(new, old, context)
         case Enum(), Enum():
             return _enum(old, new) == _enum(new, old)
@@ -72,6 +75,11 @@ def is_meaningless(delta: Changed[Any], context: Context) -> bool:
             return context.stored(old.target, new.target) < Sameness.REINTERPRETED
         case _:
             return old == new
+
+
+def _ungrouped(record: Record) -> Record:
+    """``record`` with the members of anonymous ones for its own: sources name and initialise them alike."""
+    return msgspec.structs.replace(record, fields=tuple(map(plain, flat_fields(record))))
 
 
 def _counts_parameters(name: Name, context: Context) -> bool:

@@ -105,7 +105,8 @@ def _judged(
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
     """Remarks about the packages of both sides."""
     for release in (old, new):
-        yield from in_doubt(f"{release.name} {release.version}", [each.provenance for each in release.libraries])
+        label = f"{release.name} {release.version or ''}".strip()
+        yield from in_doubt(label, [each.provenance for each in release.libraries])
     for before, after in pairs:
         if before and after:
             yield from moved(after.library, before.provenance, after.provenance)
