@@ -11,6 +11,7 @@ from operator import or_
 
 from abistore.compare.classify.enumerations.runs import counted, runs_up_to, steps_up_to
 from abistore.model.cpp_names.qualified import last_component
+from abistore.model.names import UNNAMED_ENUM
 from abistore.model.shapes import Enum, Enumerator
 
 BOUND = (
@@ -188,7 +189,7 @@ class EnumeratorValues:
         """
         if each.name in self._ends_of_errors:
             return True
-        if len(self.by_name) < 2:
+        if UNNAMED_ENUM in self._name and len(self.by_name) < 2:
             return False  # a constant of its own ends no list
         if is_bound(each.name):
             return self._is_last(each) and self._is_certain(each)

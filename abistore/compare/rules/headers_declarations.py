@@ -257,8 +257,9 @@ def _converts(name: Name, old: AnyShape, new: AnyShape, context: Context) -> boo
     if not (isinstance(old, Function) and isinstance(new, Function)):
         return False
     alike = (old.variadic, old.calling_convention) == (new.variadic, new.calling_convention)
+    overridden = old.is_virtual or new.is_virtual  # by functions of the former types
     return (
-        alike
+        (alike and not overridden)
         and len(old.parameters) == len(new.parameters)
         and serves(name, old.result, new.result, context, certain=True)
         and all(
