@@ -72,7 +72,9 @@ def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
         return binary
     if binary.evidence_of("source").state != "missing":
         return binary  # a development package has them
-    return with_headers(binary, headers_of(binary, headers, progress=options.progress))
+    from abistore.extract.described import weighed  # not always needed
+
+    return with_headers(binary, weighed(headers_of(binary, headers, progress=options.progress), binary))
 
 
 def headers_of(

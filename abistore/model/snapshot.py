@@ -107,6 +107,9 @@ CLASS_NOT_DESCRIBED: Final = "class-not-described"
 NOT_FOUND_BY_LINKER: Final = "not-found-by-linker"
 """The reason why symbols are seen in part: the symbol table has some that the dynamic linker does not find."""
 
+NO_EXPORT_DECLARED: Final = "no-export-declared"
+"""The reason why headers are partial evidence that parse, and declare nothing of what the library exports."""
+
 BODIES_UNREAD: Final = "bodies-unread"
 """The reason why headers are read in part of which all is read but the bodies of some functions of C."""
 

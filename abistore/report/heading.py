@@ -17,7 +17,7 @@ from abistore.model.findings import (
 )
 from abistore.model.labels.sonames import name_word
 from abistore.model.names import SELF, Facet
-from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence, evidence_of
+from abistore.model.snapshot import NO_EXPORT_DECLARED, NOT_FOUND_BY_LINKER, Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
 from abistore.report.wording import approval, counts
@@ -86,6 +86,8 @@ def _gap(facet: Facet, old: Evidence, new: Evidence) -> str:
 
 def _lack(evidence: Evidence) -> str:
     if evidence.state == "partial" and evidence.expected:
+        if evidence.reason == NO_EXPORT_DECLARED:
+            return "has headers that declare none of its exports"
         if evidence.facet == "source":
             return f"has {evidence.described} of {counted(evidence.expected, 'header')} that parse without errors"
         if evidence.reason == NOT_FOUND_BY_LINKER:

@@ -32,6 +32,23 @@ def include(tmp_path: Path) -> Path:
     return written(tmp_path / "include" / "api.h", HEADER).parent
 
 
+def test_headers_that_declare_no_export_leave_what_is_undeclared_public(abistore: Call, tmp_path: Path) -> None:
+    """They are of another library, or an entry to headers that lie elsewhere."""
+    old, new = (
+        build_library("int f(void) { return 1; }\nint g(void) { return 2; }"),
+        build_library("int f(void) { return 1; }"),
+    )
+    types = written(tmp_path / "types.h", "struct t { int a; };\n")
+    done = abistore("compare", old, new, "--header", types, "--json")
+    assert done.code == 4
+    assert [each["reason"] for each in json.loads(done.out)["not_checked"] if each["facet"] == "source"] == [
+        "no-export-declared"
+    ]
+    assert abistore("compare", old, old, "--header", types, "--require", "source").code == 72
+    calls = written(tmp_path / "calls.h", "int f(void);\n")
+    assert abistore("compare", old, new, "--header", calls).code == 0
+
+
 def written(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -180,6 +180,25 @@ def test_a_header_that_declares_something_stands_for_itself_only(tmp_path: Path)
 
 
 @pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize(
+    "own",
+    ["typedef struct tag_never_used dummy_t;", "enum mode { OPEN };", "#define API_VERSION 3", "struct s { int a; };"],
+)
+def test_a_header_with_types_and_constants_stands_for_what_it_includes(tmp_path: Path, own: str, beside: bool) -> None:
+    files = {"all.h": f'#include "one.h"\n#include "two.h"\n{own}\n', "one.h": "int one(void);\n"}
+    folder = written(tmp_path, files | {"two.h": "int two(void);\n", "extra.h": "int extra(void);\n"})
+    given = [folder / name for name in ("all.h", "extra.h")[: 1 + beside]]
+    assert declared(reading(*given)) >= {"one", "two"}
+
+
+def test_a_header_of_types_beside_others_does_not_stand_for_its_configuration(tmp_path: Path) -> None:
+    helper = "static inline int half(int x) { return x / 2; }\n"
+    files = {"types.h": '#include "config.h"\n#include "half.h"\nstruct s { int a; };\n', "half.h": helper}
+    folder = written(tmp_path, files | {"config.h": "#define WIDE 1\n", "api.h": "struct s;\nint api(struct s *);\n"})
+    assert declared(reading(folder / "types.h", folder / "api.h")) == {"s", "api"}
+
+
+@pytest.mark.parametrize("beside", [True, False])
 def test_a_header_whose_declarations_are_switched_off_stands_for_itself(tmp_path: Path, beside: bool) -> None:
     """Unless nothing else would be public: then what it includes is."""
     text = '#include "core.h"\n#ifdef EXPERIMENTAL\n/* not yet; */\nint repack(int flags);\n#endif\n'

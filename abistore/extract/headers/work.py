@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -34,6 +34,7 @@ from abistore.extract.headers.walk.asked import unasked
 from abistore.extract.headers.walk.clang.cursors import libclang
 from abistore.extract.headers.walk.collected import defined_in_both
 from abistore.extract.headers.walk.declared import Walked, declarations, occupied
+from abistore.extract.headers.walk.linked import is_linked, linking_files
 from abistore.extract.headers.walk.written.conditions import asked, names_in
 from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
@@ -70,13 +71,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
         parser, parsed = _parsed(edited, edited_headers(given, files), flags, texts)
     _widen_early(parser, parsed)
     walks = _walked(parser, parsed, runtime=request.runtime)
-    declaring = {
-        place.file
-        for each in walks
-        for name, place in each.locations.items()
-        if name.kind != "variable" or _declares(each.entries.get(name, ()))
-    }
-    if parser.widen(_with_included(parser, parsed, declaring)):
+    if parser.widen(_with_included(parser, parsed, _declaring(walks), lambda: _linking(parser, parsed))):
         walks = _walked(parser, parsed, runtime=request.runtime)
     walked = _joined(
         [
@@ -166,13 +161,34 @@ def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
     """Take for public what headers include in which nothing else stands, so that it is walked once."""
     if any(folder.files for folder in parser.given.folders):
         standing = [occupied(each.unit, parser) for each in parsed.units]
-        parser.widen(_with_included(parser, parsed, frozenset().union(*standing)))
+        parser.widen(_with_included(parser, parsed, dict.fromkeys(frozenset().union(*standing), True)))
 
 
-def _with_included(parser: HeaderParser, parsed: ParsedHeaders, declaring: Collection[str]) -> GivenHeaders:
+def _with_included(
+    parser: HeaderParser,
+    parsed: ParsedHeaders,
+    declaring: Mapping[str, bool],
+    linking: Callable[[], Set[str]] = frozenset,
+) -> GivenHeaders:
     real = parser.canonical
-    included = ((real(each.file), real(each.by)) for unit in parsed.units for each in unit.files)
-    return widened(parser.given, declaring, included, parser.texts.beginning_if_readable)
+    included = [(real(each.file), real(each.by)) for unit in parsed.units for each in unit.files]
+    return widened(parser.given, declaring, included, linking, parser.texts.beginning_if_readable)
+
+
+def _declaring(walks: Iterable[Walked]) -> Mapping[str, bool]:
+    """The headers that declare anything but macros without a value, each with whether it has what programs link to."""
+    found: dict[str, bool] = {}
+    for each in walks:
+        for name, place in each.locations.items():
+            shapes = each.entries.get(name, ())
+            if name.kind != "variable" or _declares(shapes):
+                found[place.file] = found.get(place.file, False) or is_linked(name, shapes)
+    return found
+
+
+def _linking(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str]:
+    """The files that declare what programs link to, without links."""
+    return frozenset(parser.canonical(file) for each in parsed.units for file in linking_files(each.unit))
 
 
 def _declares(shapes: Variants) -> bool:

@@ -1,9 +1,9 @@
-"""A header that declares nothing, given by itself, stands for what it includes: ``foo.h`` for those of ``foo/``."""
+"""A header without functions and variables, given by itself, stands for what it includes: ``foo.h`` for ``foo/``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,17 +17,22 @@ _NO_CODE = pattern(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\r?\n|[^\n])*", re.D
 
 
 def widened(
-    given: GivenHeaders, declaring: Collection[str], included: Iterable[tuple[str, str]], read: Callable[[Path], str]
+    given: GivenHeaders,
+    declaring: Mapping[str, bool],
+    included: Sequence[tuple[str, str]],
+    linking: Callable[[], Set[str]],
+    read: Callable[[Path], str],
 ) -> GivenHeaders:
     """The given headers, with those that stand behind them.
 
-    ``declaring`` are the names of headers that declare something, ``included`` pairs of a file and the one that
+    ``declaring`` are the names of headers that declare anything, each with whether these are functions or variables,
+    ``linking`` gives the paths of all files that declare such, and ``included`` are pairs of a file and the one that
     includes it, without links, outermost first; ``read`` gives the text of one. Only what lies in the header's own
     folder or below it is the library's.
     """
     known = {header.path for header in given.headers}
     headers, folders = list(given.headers), list(given.folders)
-    standing = _standing_for_others(given, declaring, read)
+    standing = _standing_for_others(given, declaring, included, linking, read)
     for path, folder in _behind(standing, included) if standing else ():
         name = path.relative_to(folder.path).as_posix()
         if path not in known and not is_private(name, given.private):
@@ -39,25 +44,36 @@ def widened(
 
 
 def _standing_for_others(
-    given: GivenHeaders, declaring: Collection[str], read: Callable[[Path], str]
+    given: GivenHeaders,
+    declaring: Mapping[str, bool],
+    included: Sequence[tuple[str, str]],
+    linking: Callable[[], Set[str]],
+    read: Callable[[Path], str],
 ) -> Mapping[Path, GivenFolder]:
-    """The headers that were given by themselves and declare nothing, with their folders.
+    """The headers that were given by themselves and declare no function or variable, with their folders.
 
-    One that would declare something if a macro were defined stands for itself, unless no other declares anything.
+    Where other given headers do, one with types stands for itself unless a file that it includes declares functions: an
+    umbrella may have a few types beside its includes, and a header of types may include a configuration. So does one
+    that would declare something if a macro were defined.
     """
-    silent = {
-        folder.path / name: folder
-        for folder in given.folders
-        for name in folder.files or ()
-        if folder.prefix + name not in declaring
+    named = {
+        folder.path / name: (folder, folder.prefix + name) for folder in given.folders for name in folder.files or ()
     }
-    if not declaring:
+    silent = {path: folder for path, (folder, name) in named.items() if not declaring.get(name)}
+    if not any(declaring.values()):
         return silent
-    return {path: folder for path, folder in silent.items() if ";" not in _NO_CODE.sub("", read(path))}
+    typed = {path: folder for path, folder in silent.items() if named[path][1] in declaring}
+    behind = {path: {str(file) for file, _ in _behind({path: folder}, included)} for path, folder in typed.items()}
+    linked = linking() if any(behind.values()) else frozenset()
+    return {
+        path: folder
+        for path, folder in silent.items()
+        if (not linked.isdisjoint(behind[path]) if path in typed else ";" not in _NO_CODE.sub("", read(path)))
+    }
 
 
 def _behind(
-    standing: Mapping[Path, GivenFolder], included: Iterable[tuple[str, str]]
+    standing: Mapping[Path, GivenFolder], included: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[Path, GivenFolder]]:
     """The files that these headers include, directly or not, as far as they lie below their folders."""
     owners = {str(path): folder for path, folder in standing.items()}
