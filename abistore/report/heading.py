@@ -15,7 +15,7 @@ from abistore.model.findings import (
     evidence_rank,
     unequal_evidence,
 )
-from abistore.model.labels.sonames import name_word
+from abistore.model.labels.sonames import name_word, to_bump
 from abistore.model.names import SELF, Facet
 from abistore.model.snapshot import NO_EXPORT_DECLARED, NOT_FOUND_BY_LINKER, Evidence, evidence_of
 from abistore.model.words.counting import counted
@@ -163,8 +163,11 @@ def allowance(report: Report) -> str:
 
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
     """Each piece of advice with its text: what was found, and how to fix it, in the words of the platform."""
-    word = _name_word(report)
-    fixes = {card.kind: card.fix.replace("SONAME", word) for card in report.kinds}
+    name = name_like(report)
+    fixes = {
+        card.kind: card.fix.replace("bump the SONAME", to_bump(name)).replace("SONAME", name_word(name))
+        for card in report.kinds
+    }
     for each in report.advice:
         both = " -> ".join(value for value in (each.old_value, each.new_value) if value is not None)
         found = f"{each.description} ({both})" if both else each.description
@@ -172,11 +175,11 @@ def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
         yield each, f"{found}: {fix}" if fix else found
 
 
-def _name_word(report: Report) -> str:
-    """What the platform calls the SONAME of a library; that of ELF where the libraries of a release differ in it."""
+def name_like(report: Report) -> str:
+    """A SONAME of the report, as words for it depend on the platform; none where libraries of several are in it."""
     names = [report.new.soname or report.old.soname, *(each.new_soname or each.old_soname for each in report.libraries)]
-    words = {name_word(each) for each in names if each}
-    return words.pop() if len(words) == 1 else "SONAME"
+    by_word = {name_word(each): each for each in names if each}
+    return by_word.popitem()[1] if len(by_word) == 1 else ""
 
 
 def by_suppression(findings: Iterable[ReportedFinding]) -> dict[str, list[ReportedFinding]]:

@@ -163,3 +163,18 @@ def test_universal_files_without_an_install_name_may_be_called_as_they_like(tmp_
         for name in ("before.dylib", "after.dylib")
     )
     assert run(["compare", str(old), str(new)]) == 0
+
+
+def test_no_advice_to_keep_an_install_name_where_layouts_were_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The structure grew, which is why the name was changed: nothing here shows it."""
+    paths = []
+    for version, members in (("1", "int a;"), ("2", "int a; int b;")):
+        source = f"struct s {{ {members} }}; int f(struct s *p) {{ return p->a; }}"
+        name = f"@rpath/libcase.{version}.dylib"
+        paths.append(str(build_dylib(source, flags=("-O1",), install_name=name)))
+    assert run(["compare", *paths]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "as far as that could be checked" in told
+    assert "keep the old" not in told

@@ -86,3 +86,13 @@ def test_stored_programs_that_ask_for_a_number_are_broken_by_a_release_that_give
     assert abistore("consumers", "add", program(nameless, "two"), *database).code == 0
     assert abistore("consumers", "broken", "case@2", *database).code != 0
     assert abistore("compare", "case@1", new, "--consumers", *database).code == 4
+
+
+def test_words_about_a_dll_are_those_of_its_platform(abistore: Call, tmp_path: Path) -> None:
+    old, new = dll(tmp_path / "old", "one", "two"), dll(tmp_path / "new", "one")
+    for each in (old, new):
+        subprocess.run([f"{MINGW}-strip", each], check=True)
+    told = " ".join(abistore("compare", old, new).out.split())
+    assert "give the DLL a new name" in told and "SONAME" not in told
+    assert "/Zi" in told and "PDB" in told
+    assert "| DLL name |" in abistore("compare", old, new, "--format", "markdown").out

@@ -11,8 +11,14 @@ from abistore.report.releases.allowance import ChangeFacts, in_words
 pytestmark = pytest.mark.fast
 
 
-def said(verdict: Verdict, labels: tuple[str, str], names: tuple[str | None, str | None], breaks: int = 2) -> str:
-    facts = ChangeFacts(OldAndNew(*labels), OldAndNew(*names), verdict, breaks)
+def said(
+    verdict: Verdict,
+    labels: tuple[str, str],
+    names: tuple[str | None, str | None],
+    breaks: int = 2,
+    checked: bool = True,
+) -> str:
+    facts = ChangeFacts(OldAndNew(*labels), OldAndNew(*names), verdict, breaks, checked=checked)
     return in_words(bump(verdict, facts.labels, facts.sonames, adds=True), facts).sentence
 
 
@@ -37,6 +43,19 @@ def test_a_library_without_a_name_to_bump_can_get_one() -> None:
     assert told.endswith("on the old release: give it a SONAME, or restore what broke")
     lost = said(Verdict.BREAKING, ("1.9.4", "2.0.0"), ("libf.so.1", None))
     assert "give it a SONAME" not in lost and "SONAME libf.so.1 was lost" in lost
+
+
+def test_no_advice_rests_on_what_was_not_checked() -> None:
+    """A break that nothing shows may be why the name was changed."""
+    labels, names = ("1.4.0", "2.0.0"), ("libfoo.1.dylib", "libfoo.2.dylib")
+    assert "keep the old one" in said(Verdict.COMPATIBLE, labels, names, 0)
+    told = said(Verdict.COMPATIBLE, labels, names, 0, checked=False)
+    assert "as far as that could be checked" in told and "keep the old one" not in told
+
+
+def test_a_dll_is_given_a_new_name() -> None:
+    told = said(Verdict.BREAKING, ("1.4.0", "2.0.0"), ("libfoo-1.dll", "libfoo-1.dll"))
+    assert "give the DLL a new name" in told and "bump" not in told
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,9 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
             first = ", ".join(each.spelling + why.get(each.spelling, "") for each in names[:MOST_LISTED])
             more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
             detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
-            yield NotChecked("source", place, NO_LAYOUT, detail, "build with -g to have layouts compared")
+            yield NotChecked(
+                "source", place, NO_LAYOUT, detail, "keep debug information (-g, /Zi) to have layouts compared"
+            )
 
 
 def _unmade(side: SideFacts) -> dict[str, str]:
@@ -396,7 +398,10 @@ def _exported_only(context: Context, place: Place, names: Collection[Name]) -> I
         evidence = (context.old if place == "old" else context.new).snapshot.evidence_of("layout")
         what = f"{counted(len(names), 'export is', 'exports are')} described by the other side only"
         reason = evidence.reason if evidence.state != "full" else EXPORT_NOT_DESCRIBED
-        hint = evidence.hint or "describe it in C or C++ and build that with -g, or give the headers of both releases"
+        hint = (
+            evidence.hint
+            or "describe it in C or C++ with debug information (-g, /Zi), or give the headers of both releases"
+        )
         yield NotChecked("layout", place, reason, what, hint, tuple(sorted(names)))
 
 

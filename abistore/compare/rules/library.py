@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Dependency, ExportCounts, WorstImpact
-from abistore.compare.diff.unseen import comparable
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -79,13 +78,14 @@ def soname_bump_recommended(outcome: Changed[WorstImpact]) -> Iterator[Note]:
 def soname_bump_unnecessary(outcome: Changed[WorstImpact], context: Context) -> Iterator[Note]:
     """The SONAME changed, although nothing else breaks.
 
-    Every program must be rebuilt, and none needed to. This is said only where layouts were compared too: what could not
-    be checked may justify the bump.
+    Every program must be rebuilt, and none needed to. This is said only where debug information or headers of both
+    releases are complete: what could not be checked may justify the bump.
 
     Fix: keep the old SONAME.
     """
     old, new = outcome.old, outcome.new
-    compared = any(comparable(context, facet) for facet in DECLARING)
+    sides = context.old.snapshot, context.new.snapshot
+    compared = any(all(each.evidence_of(facet).is_whole for each in sides) for facet in DECLARING)
     if old.soname and new.soname and old.soname != new.soname and old.worst is not Impact.BREAKING and compared:
         yield Note(f"nothing found that needs the new {name_word(new.soname)}", old.soname, new.soname)
 

@@ -23,6 +23,10 @@ _RSDS = struct.Struct("<4s16sI")
 DwarfSearch: TypeAlias = "DebugSearch[PeFile]"
 
 _HINT = "build it with -g and do not strip it, or name the folder of its .debug file with --debug-dir"
+_NOTHING_HINT = (
+    "compile it with /Zi, link it with /DEBUG and keep its PDB file (MinGW: -g, and do not strip it), or name the"
+    " folder of its PDB or .debug file with --debug-dir"
+)
 
 
 class PdbLink(msgspec.Struct, frozen=True):
@@ -60,7 +64,7 @@ def find_debug(pe: PeFile, options: ExtractOptions) -> DwarfSearch:
     if pe.has(".debug_info") and pe.has(".debug_abbrev"):
         return DebugSearch(pe, "file")
     if pe.debuglink is None:
-        return DebugSearch(None, "", "no-debug-info", "no debug information in the file", _HINT)
+        return DebugSearch(None, "", "no-debug-info", "no debug information in the file", _NOTHING_HINT)
     name, checksum = pe.debuglink
     places = _candidates(pe.path, Path(name).name, options.debug_dirs)
     packed = [(each, "debug-package") for each in options.debug_files if each.path.name == Path(name).name]

@@ -53,6 +53,12 @@ def _without_version(stem: str, version: str) -> str:
 _OF_WINDOWS = (".dll", ".pyd", ".exe", ".ocx", ".drv", ".sys", ".cpl")
 
 
+def to_bump(name: str) -> str:
+    """What to do so that programs of the old release do not load the new one: ``bump the SONAME``."""
+    word = name_word(name)
+    return "give the DLL a new name" if word == "DLL name" else f"bump the {word}"
+
+
 def name_word(name: str) -> str:
     """``SONAME``, ``DLL name`` or ``install name``, as the library's ``name`` shows."""
     if name.lower().endswith(_OF_WINDOWS):

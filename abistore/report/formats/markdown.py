@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from abistore.model.labels.sonames import name_word
 from abistore.model.words.counting import counted
 from abistore.report.document import (
     Block,
@@ -21,7 +22,7 @@ from abistore.report.document import (
     cut,
     document,
 )
-from abistore.report.heading import REQUIRED, advice, allowance, passing, ruled_by, stat, verdict
+from abistore.report.heading import REQUIRED, advice, allowance, name_like, passing, ruled_by, stat, verdict
 from abistore.report.model import Report, ReportedNotChecked
 from abistore.report.registry import ReportFormat
 from abistore.report.style import Style
@@ -94,7 +95,8 @@ def _head(report: Report) -> Iterator[str]:
         yield from (f"🔵 **Approved:** {plain(passing(report))}.", "")
     said = counts(report)
     yield f"{plain(said[0].upper() + said[1:])}."
-    yield from ("", "| | version | SONAME | exports | digest |", "|---|---|---|--:|---|")
+    word = name_word(name_like(report))
+    yield from ("", f"| | version | {word} | exports | digest |", "|---|---|---|--:|---|")
     for label, side in (("old", report.old), ("new", report.new)):
         soname, version = (cell(text) if text else "none" for text in (side.soname, side.version))
         yield f"| {label} | {version} | {soname} | {side.exports} | {code(side.digest[:12])} |"
@@ -111,7 +113,11 @@ def _libraries(report: Report) -> Iterator[str]:
 
     table = library_table(report)
     if table.rows:
-        yield from ("", "| library | SONAME | exports | verdict | changes |", "|---|---|--:|---|---|")
+        yield from (
+            "",
+            f"| library | {name_word(name_like(report))} | exports | verdict | changes |",
+            "|---|---|--:|---|---|",
+        )
     for row in table.rows:
         exports = row.exports.replace("->", "→")
         yield f"| {cell(row.name)} | {cell(row.soname)} | {exports} | {plain(row.verdict)} | {plain(row.counts)} |"

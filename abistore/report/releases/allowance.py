@@ -10,12 +10,16 @@ from msgspec.structs import replace
 
 from abistore.model.findings import Verdict
 from abistore.model.judging.bump import Bump, OldAndNew
-from abistore.model.labels.sonames import name_word
+from abistore.model.labels.sonames import name_word, to_bump
+from abistore.model.names import Facet
+from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding, verdict_of
 
 if TYPE_CHECKING:
     from abistore.model.judging.deprecations import EarlyRemoval
+
+DECLARING: tuple[Facet, ...] = ("layout", "source")
 
 REMOVED = {"func_removed": "function", "var_removed": "variable"}
 """Kinds that are told by what they remove."""
@@ -29,7 +33,8 @@ class ChangeFacts(msgspec.Struct, frozen=True):
     """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
 
     ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.
-    ``users`` are the known programs that use the library, ``early`` what goes before its window opens.
+    ``users`` are the known programs that use the library, ``early`` what goes before its window opens. ``checked``: the
+    declarations of both were compared, and all of them.
     """
 
     labels: OldAndNew
@@ -40,6 +45,7 @@ class ChangeFacts(msgspec.Struct, frozen=True):
     library: str = ""
     users: tuple[str, ...] = ()
     early: tuple[EarlyRemoval, ...] = ()
+    checked: bool = False
 
 
 def facts_of(report: Report) -> ChangeFacts:
@@ -52,7 +58,19 @@ def facts_of(report: Report) -> ChangeFacts:
         verdict,
         len(worst),
         _removed(worst),
+        checked=is_checked(report),
     )
+
+
+def is_checked(report: Report) -> bool:
+    """Whether all declarations of both sides were compared, so that advice may rest on that."""
+    left = {each.facet for each in report.not_checked}
+    return not whole_facets(report.old.evidence, report.new.evidence) <= left
+
+
+def whole_facets(old: Sequence[Evidence], new: Sequence[Evidence]) -> frozenset[Facet]:
+    """Which of debug information and headers show all declarations of both sides."""
+    return frozenset(each for each in DECLARING if all(evidence_of(side, each).is_whole for side in (old, new)))
 
 
 def _removed(worst: Sequence[ReportedFinding]) -> str:
@@ -91,9 +109,11 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
     old, new = _sides(facts)
     if bump.soname == "bumped":
         word = name_word(facts.sonames.new or "")
+        keep = f"; if nothing else needs the new {word}, keep the old one" if facts.checked else ""
+        extent = "" if facts.checked else ", as far as that could be checked"
         return (
-            f"nothing was found that {new} breaks of {old}, and {_soname_step(facts)}: every program must be rebuilt"
-            f"{_users(facts)}; if nothing else needs the new {word}, keep the old one"
+            f"nothing was found that {new} breaks of {old}{extent}, and {_soname_step(facts)}: every program must be "
+            f"rebuilt{_users(facts)}{keep}"
         )
     if bump.suggested and bump.required != "patch":
         call = "the next release must be" if bump.unreleased else "call it"
@@ -114,10 +134,11 @@ def _users(facts: ChangeFacts) -> str:
 
 
 def _refused(bump: Bump, facts: ChangeFacts) -> str:
-    word, change = name_word(facts.sonames.new or facts.sonames.old or ""), _change(facts)
+    name = facts.sonames.new or facts.sonames.old or ""
+    word, change = name_word(name), _change(facts)
     call = f"the next release must be {bump.suggested}" if bump.unreleased else f"call it {bump.suggested}"
     label = call if bump.suggested else ""
-    raised = " and ".join(filter(None, (label, f"bump the {word}")))
+    raised = " and ".join(filter(None, (label, to_bump(name))))
     back = f"restore {_what(facts)}"
     either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
     match bump.reason:
@@ -138,8 +159,8 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
         case "soname-kept":
             return f"{change} under the same {word}: {either(raised, back)}"
         case "soname-unversioned":
-            name = f"the {word} {facts.sonames.new}, which has no version"
-            return f"{change} under {name}: {either(f'give it a {word} with one', back)}"
+            said = f"the {word} {facts.sonames.new}, which has no version"
+            return f"{change} under {said}: {either(f'give it a {word} with one', back)}"
         case "soname-missing":
             named = "" if any(facts.sonames) else f"give it a {word}"
             return f"{change}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"

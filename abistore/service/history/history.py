@@ -21,7 +21,7 @@ from abistore.model.labels.promises import is_unreleased
 from abistore.model.names import Name
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
-from abistore.report.releases.allowance import ChangeFacts, in_words
+from abistore.report.releases.allowance import ChangeFacts, in_words, whole_facets
 from abistore.report.site.timeline import History as History
 from abistore.report.site.timeline import HistoryRow as HistoryRow
 from abistore.service.approvals.gate import approved, channel_of, day, of_library, place_between
@@ -316,6 +316,7 @@ def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: 
         found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
         users=allow.users,
         early=allow.early,
+        checked=bool(whole_facets(other.evidence, release.evidence)),
     )
     answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
     return in_words(answer, facts)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from abistore.model.findings import Verdict
 from abistore.model.judging.bump import FOR_SCHEME, AllowPlan, Bump, OldAndNew, bump
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
-from abistore.report.releases.allowance import ChangeFacts, facts_of, in_words
+from abistore.report.releases.allowance import ChangeFacts, facts_of, in_words, is_checked
 
 
 def assessed(report: Report, allow: AllowPlan | None = None) -> Report:
@@ -28,7 +28,8 @@ def _of_one(report: Report, plan: AllowPlan) -> Bump:
 def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
     """The answer for a release of several libraries: each that breaks must be allowed to."""
     labels = OldAndNew(report.old.version, report.new.version)
-    found = [_of_library(each, labels, plan) for each in report.libraries if each.state != "added"]
+    checked = is_checked(report)
+    found = [_of_library(each, labels, plan, checked) for each in report.libraries if each.state != "added"]
     between = [each for each in _worst(report.changes) if not each.libraries and each.kind != GONE]
     if between:
         verdict = Verdict.BREAKING if any(each.impact == "breaking" for each in between) else Verdict.API_BREAK
@@ -50,14 +51,14 @@ def _worst(changes: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:
     yield from (each for each in changes if each.impact in {"breaking", "api_break"})
 
 
-def _of_library(row: ReleaseLibrary, labels: OldAndNew, plan: AllowPlan) -> tuple[Bump, ChangeFacts]:
+def _of_library(row: ReleaseLibrary, labels: OldAndNew, plan: AllowPlan, checked: bool) -> tuple[Bump, ChangeFacts]:
     sonames = OldAndNew(row.old_soname, row.new_soname)
     verdict = Verdict[row.verdict] if row.verdict else Verdict.BREAKING
     breaks = 0
     if row.summary is not None:
         breaks = row.summary.breaking if verdict is Verdict.BREAKING else row.summary.api_breaks
     adds = (row.new_exports or 0) > (row.old_exports or 0)
-    facts = ChangeFacts(labels, sonames, verdict, breaks, library=row.name)
+    facts = ChangeFacts(labels, sonames, verdict, breaks, library=row.name, checked=checked)
     return bump(verdict, labels, sonames, plan, adds=adds), facts
 
 
