@@ -126,6 +126,8 @@ def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
 
 def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
     """The snapshot with what public headers declare. Where both tell a place, the debug information is kept."""
+    if reading.evidence.state == "missing":
+        return msgspec.structs.replace(snapshot, evidence=(*snapshot.evidence, reading.evidence))
     headers = _with_own_names(reading.headers, snapshot, reading.entries) if reading.headers else None
     return msgspec.structs.replace(
         snapshot,

@@ -110,6 +110,9 @@ NOT_FOUND_BY_LINKER: Final = "not-found-by-linker"
 NO_EXPORT_DECLARED: Final = "no-export-declared"
 """The reason why headers are partial evidence that parse, and declare nothing of what the library exports."""
 
+STANDARD_HEADERS_MISSING: Final = "standard-headers-missing"
+"""The reason why given headers tell nothing: those of their system that they include are not on this machine."""
+
 BODIES_UNREAD: Final = "bodies-unread"
 """The reason why headers are read in part of which all is read but the bodies of some functions of C."""
 

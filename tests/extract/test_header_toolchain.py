@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from abistore.errors import HeaderError
 from abistore.extract.headers import apart, clang, toolchain, zig
 from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.extract.headers.reader import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
 from abistore.extract.headers.work import work
@@ -230,11 +231,23 @@ def test_what_a_compiler_says_is_asked_in_no_other_language(monkeypatch: pytest.
     assert found().built_ins.folder.is_dir()
 
 
-@pytest.mark.full
+def without_other_systems(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """A machine with gcc alone, which has no standard headers of other systems."""
+    only(monkeypatch, folder, "gcc")
+    monkeypatch.setattr(toolchain, "_folders_of_compiler", toolchain._folders_of_compiler.__wrapped__)  # asks again
+    monkeypatch.setattr(zig, "find_spec", lambda _name: None)
+    monkeypatch.setattr(apart, "may_fork", lambda: True)  # a copy of this process has what is replaced here
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])
 @pytest.mark.parametrize("system", ["windows", "msvc"])
-def test_numbers_of_windows_have_its_sizes(tmp_path: Path, machine: str, system: str) -> None:
+@pytest.mark.parametrize("bare", [True, pytest.param(False, marks=pytest.mark.full)])
+def test_numbers_of_windows_have_its_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, system: str, bare: bool
+) -> None:
     """``long`` is 4 bytes wide there: the C headers of Linux would make an ``int64_t`` of it."""
+    if bare:
+        without_other_systems(monkeypatch, tmp_path)
     (tmp_path / "api.h").write_text(
         "#include <stdint.h>\nstruct s { int64_t wide; long narrow; };\nint f(struct s *);\n"
     )
@@ -291,12 +304,86 @@ BUILT_IN = (
 )
 
 
+FREESTANDING = """
+#include <stddef.h>
+#include <stdint.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <float.h>
+struct s { int64_t wide; size_t size; uint8_t last[CHAR_BIT]; };
+int f(struct s *, va_list, max_align_t *);
+enum largest { OF_INT = INT_MAX };
+"""
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])
+@pytest.mark.parametrize("system", ["windows", "msvc", "macos"])
+def test_what_compilers_bring_along_needs_no_headers_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, machine: str, system: str
+) -> None:
+    without_other_systems(monkeypatch, tmp_path)
+    (tmp_path / "api.h").write_text(FREESTANDING)
+    bits: Literal[32, 64] = 32 if machine == "i386" else 64
+    target = Target("macho" if system == "macos" else "pe", machine, bits, "little", system)
+    reading = read_headers(HeaderOptions((tmp_path / "api.h",), language="c"), target)
+    (shape,) = [each for each in reading.entries[Name("record", "s")] if isinstance(each, Record)]
+    assert (reading.evidence.state, shape.fields[2].offset) == ("full", 64 + bits)
+
+
 @pytest.mark.full
+@pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_headers_of_visual_cpp_are_read_with_the_c_library_of_mingw(
+    tmp_path: Path, machine: str, language: Language
+) -> None:
+    """The names and layouts are those of Visual C++: a ``long double`` has 8 bytes."""
+    text = "#include <stdlib.h>\n#include <stdio.h>\n#include <math.h>\n#include <time.h>\n#include <windows.h>\n"
+    (tmp_path / "api.h").write_text(f"{text}struct s {{ long double wide; }};\nint f(struct s *, FILE *);\n")
+    target = Target("pe", machine, 32 if machine == "i386" else 64, "little", "msvc")
+    reading = read_headers(HeaderOptions((tmp_path / "api.h",), language=language), target, cpp_exports=True)
+    (shape,) = [each for each in reading.entries[Name("record", "s")] if isinstance(each, Record)]
+    assert (reading.evidence.state, shape.size) == ("full", 8)
+    if language == "c++":
+        assert any(name.spelling.startswith("?f@@YA") for name in reading.entries)
+
+
+@pytest.mark.full
+def test_the_cpp_library_of_mingw_is_none_of_visual_cpp(tmp_path: Path) -> None:
+    """A string has another layout there."""
+    (tmp_path / "api.hpp").write_text("#include <string>\nint f(const std::string &);\n")
+    reading = read_headers(HeaderOptions((tmp_path / "api.hpp",)), Target("pe", "x86_64", 64, "little", "msvc"))
+    assert (reading.evidence.state, reading.evidence.reason) == ("missing", "standard-headers-missing")
+    assert "Visual C++" in reading.evidence.detail and "--include-dir" in reading.evidence.hint
+
+
+def test_a_mac_has_its_sdk_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    without_other_systems(monkeypatch, tmp_path)
+    (tmp_path / "MacOSX.sdk" / "usr" / "include").mkdir(parents=True)
+    (tmp_path / "MacOSX.sdk" / "usr" / "include" / "only_there.h").write_text("typedef int there;\n")
+    (tmp_path / "xcrun").write_text(f"#!/bin/sh\necho {tmp_path}/MacOSX.sdk\n")
+    (tmp_path / "xcrun").chmod(0o755)
+    monkeypatch.delenv("SDKROOT", raising=False)
+    assert errors(found(MACOS[0]), "#include <only_there.h>\nthere f(void);", "-xc") == []
+
+
+@pytest.mark.parametrize("format", ["macho", "pe"])
+def test_headers_that_need_standard_ones_which_are_not_there_are_no_evidence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, format: Literal["macho", "pe"]
+) -> None:
+    """What they declare is unknown, and that is no error: what the file of the library tells is compared."""
+    without_other_systems(monkeypatch, tmp_path)
+    (tmp_path / "base.h").write_text("#include <stdlib.h>\ntypedef div_t base_t;\n")
+    (tmp_path / "api.h").write_text('#include "base.h"\nbase_t f(void);\n')
+    system = "macos" if format == "macho" else "windows"
+    reading = read_headers(HeaderOptions((tmp_path / "api.h",)), Target(format, "x86_64", 64, "little", system))
+    assert (reading.evidence.state, reading.evidence.reason) == ("missing", "standard-headers-missing")
+    assert "ziglang" in reading.evidence.hint and not reading.entries
+
+
 def test_missing_standard_headers_of_macos_are_told_with_where_they_come_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(zig, "find_spec", lambda _name: None)
-    monkeypatch.setattr(apart, "may_fork", lambda: True)  # a copy of this process has what is replaced here
+    without_other_systems(monkeypatch, tmp_path)
     (tmp_path / "api.hpp").write_text("#include <string>\nint f(const std::string &);\n")
     (tmp_path / "plain.h").write_text("int g(void);\n")
     reading = read_headers(HeaderOptions((tmp_path / "api.hpp", tmp_path / "plain.h")), MACOS[0])

@@ -61,6 +61,11 @@ class UnseenMark(msgspec.Struct, frozen=True, order=True):
     only: Literal["exported", "declared", "constant"]
 
 
+def _is_asked_for(side: SideFacts, facet: Facet) -> bool:
+    """Whether a side has a facet, or lacks it although it was asked for."""
+    return facet in side.snapshot.entries or side.snapshot.evidence_of(facet).reason not in ("", "not-requested")
+
+
 def not_checked(
     context: Context, facets: Collection[Facet], marked: Iterable[tuple[Name, Collection[UnseenMark]]]
 ) -> Iterator[NotChecked]:
@@ -77,7 +82,7 @@ def not_checked(
     yield from _unread_directives(context)
     yield from _moved_perhaps(context)
     for facet in DECLARING:
-        if facet == "layout" or any(facet in side.snapshot.entries for side in (context.old, context.new)):
+        if facet == "layout" or any(_is_asked_for(side, facet) for side in (context.old, context.new)):
             yield from observed(context, facet)
             yield from _unrecorded(context, facet)
         if facet == "source":

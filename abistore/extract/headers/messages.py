@@ -32,12 +32,12 @@ class HeaderRequest(msgspec.Struct, frozen=True):
 
 
 class HeaderReading(msgspec.Struct, frozen=True, tag=True):
-    """What headers declare, and how much of them could be read."""
+    """What headers declare, and how much of them could be read; ``read`` is ``None`` where nothing could."""
 
     entries: tuple[tuple[Name, Variants], ...]
     locations: tuple[tuple[Name, Location], ...]
     evidence: Evidence
-    read: HeadersRead
+    read: HeadersRead | None = None
 
 
 class ReadingFailure(msgspec.Struct, frozen=True, tag=True):

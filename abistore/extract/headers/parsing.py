@@ -14,6 +14,7 @@ import msgspec
 from abistore.confinement import roots, status
 from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
+from abistore.extract.headers.foreign_system import StandardHeadersMissing, missing
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of_headers
 from abistore.extract.headers.language import Reading
 from abistore.extract.headers.standard.order import is_indifferent
@@ -153,9 +154,32 @@ class HeaderParser:
             after = len(self._unit(reading, few, expected=True).faulty)
             if after < before and len((other := self._parsed(reading)).bad) < len(bad):
                 best, before = other, None
+        self._refuse_without_standard_headers(best)
         if not best.units:
             raise nothing_parsed(len(self.given.headers), best.set_aside)
         return best
+
+    def _refuse_without_standard_headers(self, parsed: ParsedHeaders) -> None:
+        """Raise :class:`StandardHeadersMissing` where they are missing behind all that was read.
+
+        A header that could not be read for that is left out, if others could.
+        """
+        aside = [fault for faults in parsed.set_aside.values() for fault in faults]
+        faults = [each for each in (parsed.faults if parsed.units else aside) if self._lacks(each)]
+        if faults:
+            system, hint = missing(self.invocation.toolchain.triple)
+            said = "; ".join(dict.fromkeys(each.said for each in faults[:3]))
+            raise StandardHeadersMissing(f"the standard headers of {system} are not on this machine: {said}", hint)
+
+    def _lacks(self, fault: HeaderFault) -> bool:
+        """Whether an error tells of a file that may be a standard header of a system of which there are none."""
+        lacks = self.invocation.toolchain.lacks
+        return fault.is_missing_file and (lacks == "all" or (lacks == "c++" and _is_of_cpp(fault)))
+
+    def hint_of(self, faults: Iterable[HeaderFault]) -> str:
+        """How to mend what did not parse."""
+        faults = list(faults)
+        return missing(self.invocation.toolchain.triple)[1] if any(map(self._lacks, faults)) else hint_of(faults)
 
     def _parsed(self, reading: Reading) -> ParsedHeaders:
         """All headers in one way. Those with errors are tried after all others, then by themselves.
@@ -426,17 +450,23 @@ def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[Head
     return [fault for faults in aside.values() for fault in faults if fault.defines]
 
 
+def _is_of_cpp(fault: HeaderFault) -> bool:
+    """Whether the missing file is a header of C++ itself, which has no suffix."""
+    return not {"/", "."} & set(fault.said.partition("'")[2].partition("'")[0])
+
+
 def hint_of(faults: Iterable[HeaderFault]) -> str:
     """How to mend what did not parse."""
     faults = list(faults)
-    missing = sorted({fault.said.split("'")[1] for fault in faults if fault.is_missing_file and "'" in fault.said})
-    if standard := [each for each in missing if not {"/", "."} & set(each)]:
+    lacking = [fault for fault in faults if fault.is_missing_file and "'" in fault.said]
+    names = sorted({fault.said.split("'")[1] for fault in lacking})
+    if standard := sorted({fault.said.split("'")[1] for fault in lacking if _is_of_cpp(fault)}):
         return (
             f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
-            "--sysroot, or install a C++ compiler for it (MinGW for DLLs, the Python package ziglang for dylibs)"
+            "--sysroot, or install a C++ compiler for it"
         )
-    if missing:
-        return f"name the folder that holds {' and '.join(missing[:3])} with --include-dir"
+    if names:
+        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
     if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
         named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
         defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)

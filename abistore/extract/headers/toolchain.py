@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from abistore.errors import HeaderError
-from abistore.extract.headers import zig
+from abistore.extract.headers import foreign_system, zig
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.texts.intrinsics import VECTORS, declared_files
 from abistore.model.snapshot import Target
@@ -70,18 +71,26 @@ class BuiltIns(msgspec.Struct, frozen=True):
 
 
 class HeaderToolchain(msgspec.Struct, frozen=True):
-    """How libclang is to read headers for one target. ``folders`` hold the system's headers."""
+    """How libclang is to read headers for one target. ``folders`` hold the system's headers.
+
+    ``lacks`` tells which standard headers are not on this machine: those of C++, or ``all``.
+    """
 
     triple: str
     built_ins: BuiltIns
     arguments: tuple[str, ...]
     folders: tuple[Path, ...]
+    lacks: Literal["", "c++", "all"] = ""
 
     @property
     def replaced(self) -> Mapping[str, str]:
         """The files that are read from memory."""
         shadowed = self.built_ins.shadowed
-        return declared_files(shadowed) if self.built_ins.declaring else dict.fromkeys(shadowed, VECTORS)
+        files = declared_files(shadowed) if self.built_ins.declaring else dict.fromkeys(shadowed, VECTORS)
+        if not self.built_ins.origin.startswith("gcc "):
+            return files
+        own = foreign_system.alone(self.built_ins.folder, self.triple, hosted=self.lacks != "all")
+        return {**files, **own}
 
     def with_types_alone(self) -> HeaderToolchain:
         """The same, with the types of intrinsics and no functions: not even these can be read."""
@@ -95,19 +104,18 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
         raise HeaderError(f"{triple!r} is no target of a compiler", "name one as x86_64-linux-gnu with --clang-target")
     built_ins = _built_ins(options, triple, major)
     arguments = [f"--target={triple}", *built_ins.arguments]
-    if options.sysroot:
-        arguments.append(f"--sysroot={options.sysroot.absolute()}")
-    folders = [built_ins.folder, *_standard_folders(options.sysroot, triple)]
-    if not options.sysroot and not _is_found_by_clang(triple):
-        asked = _folders_of_compiler(triple)
-        if not asked:
-            asked, library = zig.folders(triple), zig.standard_library(triple)
-            arguments += library.arguments
-            folders += library.folders
-        if asked or _is_of_another_system(triple):
-            arguments += ["-nostdlibinc", *(f"-isystem{folder}" for folder in asked)]
-            folders += asked
-    return HeaderToolchain(triple, built_ins, tuple(arguments), tuple(folders))
+    sysroot = options.sysroot or foreign_system.sdk(triple, _said)
+    if sysroot:
+        arguments.append(f"--sysroot={sysroot.absolute()}")
+    folders = [built_ins.folder, *_standard_folders(sysroot, triple)]
+    lacks: Literal["", "c++", "all"] = ""
+    if not sysroot and not _is_found_by_clang(triple):
+        found = _standard_headers(triple, options)
+        if found.folders or _is_of_another_system(triple):
+            arguments += [*found.arguments, "-nostdlibinc", *(f"-isystem{folder}" for folder in found.folders)]
+            folders += [*found.library, *found.folders]
+            lacks = found.lacks
+    return HeaderToolchain(triple, built_ins, tuple(arguments), tuple(folders), lacks)
 
 
 def triple_of(target: Target) -> str:
@@ -222,12 +230,38 @@ def _is_of_another_system(triple: str) -> bool:
     return platform.system() == "Linux" and "-linux-" not in triple
 
 
+class StandardHeaders(msgspec.Struct, frozen=True):
+    """The standard headers of a target: the folders of C, and of C++ where its ``library`` is another package's."""
+
+    folders: tuple[Path, ...] = ()
+    library: tuple[Path, ...] = ()
+    arguments: tuple[str, ...] = ()
+    lacks: Literal["", "c++", "all"] = ""
+
+
+def _standard_headers(triple: str, options: HeaderOptions) -> StandardHeaders:
+    """Those of the target's own compiler, else of the package ``ziglang``. What the caller names wins over both.
+
+    Of MinGW's, a DLL of Visual C++ has those of C alone: the library of C++ has other layouts.
+    """
+    if "-msvc" in triple and foreign_system.is_of_visual_cpp(options.include_dirs):
+        return StandardHeaders()
+    is_msvc = "-msvc" in triple
+    folders = _folders_of_compiler(triple, ("c",) if is_msvc else ("c++", "c"))
+    if folders and not is_msvc:
+        return StandardHeaders(folders)
+    folders, library = folders or zig.folders(triple), zig.standard_library(triple)
+    arguments = (*library.arguments, *(foreign_system.as_mingw(triple) if is_msvc and folders else ()))
+    lacks: Literal["", "c++", "all"] = "all" if not folders else "" if library.folders else "c++"
+    return StandardHeaders(folders, library.folders, arguments, lacks)
+
+
 @lru_cache(16)
-def _folders_of_compiler(triple: str) -> tuple[Path, ...]:
-    """The folders that the target's own C++ compiler searches, without those of its built-in headers."""
+def _folders_of_compiler(triple: str, languages: tuple[str, ...] = ("c++", "c")) -> tuple[Path, ...]:
+    """The folders that the target's own compiler searches, without those of its built-in headers."""
     for program in _compilers(triple):
         if where := shutil.which(program):
-            said = (_said(where, "-E", "-v", "-x", language, os.devnull) for language in ("c++", "c"))
+            said = (_said(where, "-E", "-v", "-x", language, os.devnull) for language in languages)
             found = next(filter(None, map(_searched, said)), ())
             if found:
                 return found

@@ -13,6 +13,7 @@ from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
+from abistore.extract.headers.foreign_system import StandardHeadersMissing
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.language import Reading, readings
 from abistore.extract.headers.made.behind import behind
@@ -40,7 +41,16 @@ from abistore.extract.headers.walk.written.unread import unread_words
 from abistore.model.budget import weakened
 from abistore.model.declared import Declared
 from abistore.model.names import Name, by_name
-from abistore.model.snapshot import BODIES_UNREAD, LATER_FACTS, Evidence, HeadersRead, Location, Variants, with_inline
+from abistore.model.snapshot import (
+    BODIES_UNREAD,
+    LATER_FACTS,
+    STANDARD_HEADERS_MISSING,
+    Evidence,
+    HeadersRead,
+    Location,
+    Variants,
+    with_inline,
+)
 from abistore.model.words.counting import counted
 
 _ABOUT_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--sysroot", "-isysroot", "-resource-dir")
@@ -57,9 +67,18 @@ def work(request: HeaderRequest) -> HeaderReading:
     given = find_headers(options)
     try:
         return _read_from(given, request, texts)
+    except StandardHeadersMissing as error:
+        return _unread_for_want_of(error, given)
     finally:
         texts.check([*(folder.path for folder in given.folders), *options.include_dirs])
         check_listed(given, find_headers(options))
+
+
+def _unread_for_want_of(error: StandardHeadersMissing, given: GivenHeaders) -> HeaderReading:
+    """Nothing is known of the headers, which is no error: what the library's file tells is compared."""
+    count = len(given.headers)
+    reason = STANDARD_HEADERS_MISSING
+    return HeaderReading((), (), Evidence("source", "missing", reason, error.message, error.hint, expected=count))
 
 
 def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) -> HeaderReading:
@@ -83,7 +102,7 @@ def _read_from(given: GivenHeaders, request: HeaderRequest, texts: ReadTexts) ->
     if not any(map(_declares, walked.entries.values())):
         raise _nothing_declared(given, parsed)
     unread = None if walked.refused else _unread(parser, parsed)
-    evidence = _evidence(given, parsed, bodies_only=unread is not None)
+    evidence = _evidence(parser, parsed, bodies_only=unread is not None)
     return HeaderReading(
         tuple(sorted(walked.entries.items(), key=by_name)),
         tuple(sorted(walked.locations.items(), key=by_name)),
@@ -229,9 +248,9 @@ def _unread(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str] | Non
     return words
 
 
-def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) -> Evidence:
+def _evidence(parser: HeaderParser, parsed: ParsedHeaders, *, bodies_only: bool) -> Evidence:
     """How much of the headers was read; ``bodies_only`` where errors stand in bodies of functions alone."""
-    expected, aside = len(given.headers), parsed.set_aside
+    expected, aside = len(parser.given.headers), parsed.set_aside
     described = expected - len(parsed.bad | set(aside))
     if not aside and not parsed.faults:
         return Evidence("source", "full", source="headers", described=described, expected=expected)
@@ -244,7 +263,7 @@ def _evidence(given: GivenHeaders, parsed: ParsedHeaders, *, bodies_only: bool) 
         first = f"{counted(len(told), 'error')} in {'bodies of functions' if bodies_only else 'what was parsed'}: "
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
-    hint = hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)])
+    hint = parser.hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)])
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 

@@ -26,7 +26,8 @@ class HeaderReadings:
         if headers is None:
             return snapshot
         reading = self._reading(snapshot, headers)
-        return with_headers(snapshot, reading) if _declares(reading, snapshot) else snapshot
+        is_told = reading.evidence.state == "missing" or _declares(reading, snapshot)
+        return with_headers(snapshot, reading) if is_told else snapshot
 
     def doubts(self, snapshots: Sequence[Snapshot], package: PackageIdentity) -> tuple[str, ...]:
         """What is to be said of headers that are not of the same version as the libraries' ``package``."""

@@ -66,7 +66,10 @@ def _text(path: Path) -> str:
 def _read(stored: Snapshot, headers: HeaderOptions, edits: HeaderEdits) -> FacetReading:
     from abistore.extract.capture import headers_of
 
-    return headers_of(stored, headers, edits)
+    reading = headers_of(stored, headers, edits)
+    if reading.evidence.state == "missing":
+        raise HeaderError(reading.evidence.detail, reading.evidence.hint)
+    return reading
 
 
 # --- without headers ----------------------------------------------------------------------------------------------
