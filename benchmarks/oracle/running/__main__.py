@@ -4,6 +4,7 @@
 
     python -m benchmarks.oracle.running --seeds 0:2000 --results edits.jsonl    # goes on where it was interrupted
     python -m benchmarks.oracle.running --results edits.jsonl --document        # docs/accuracy-edits.md
+    python -m benchmarks.oracle.running --results edits.jsonl --snapshots       # tests/edits, a hundred of them
     python -m benchmarks.oracle.running --seeds 17 --keep FOLDER                # one edit, to look at
 
 The results have a line for each seed: the edit with its digest, the truth with what shows it, and each answer. The same
@@ -21,8 +22,11 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from abistore.model.judging.engine import ENGINE
-from benchmarks.oracle.running.asking import Asker, abidiff
+from abistore.model.snapshot import Snapshot
+from benchmarks.oracle.running import keeping
+from benchmarks.oracle.running.asking import MODES, Asker, abidiff
 from benchmarks.oracle.running.drawing import Edit, drawn
+from benchmarks.oracle.running.page import PAGE, page
 from benchmarks.oracle.running.results import Result, read, unlike
 from benchmarks.oracle.running.truth import Built, Clients, DoesNotBuild, build, clients, emptied
 from examples.obtain import Missing
@@ -59,6 +63,12 @@ class Runner:
             seconds=round(sum(os.times()[:4]) - begun, 3),
         )
 
+    def sides(self, seed: int) -> list[Snapshot]:
+        """The snapshots of an edit in each mode: the old side's, then the new one's."""
+        edit, new, _ = self._built(seed)
+        old = self.known[edit.library].old
+        return [shown[mode] for shown in map(self.asker.snapshots, (old, new)) for mode in MODES]
+
     def _built(self, seed: int) -> tuple[Edit, Built, list[str]]:
         refused: list[str] = []
         for edit in drawn(seed):
@@ -76,14 +86,15 @@ def main() -> None:
     """Run what is asked for."""
     asked = _asked()
     if asked.document:
-        from benchmarks.oracle.running.page import PAGE, page
-
         PAGE.write_text(page(read(asked.results)))
         return
     done = {each.seed: each for each in read(asked.results)} if asked.results and asked.results.exists() else {}
     try:
         with TemporaryDirectory(prefix="abistore-edits-") as temporary:
             runner = Runner(asked.keep or Path(temporary))
+            if asked.snapshots:
+                keeping.write([(each, runner.sides(each.seed)) for each in keeping.chosen(read(asked.results))])
+                return
             for seed in asked.seeds:
                 if seed not in done or not _is_of_now(done[seed]):
                     _tell(runner.result(seed), asked.results)
@@ -111,9 +122,10 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, metavar="FILE", help="a line for each seed is appended there")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="build there; the last edit stays in new/")
     parser.add_argument("--document", action="store_true", help="write docs/accuracy-edits.md from the results")
+    parser.add_argument("--snapshots", action="store_true", help="keep a hundred of the results in tests/edits")
     asked = parser.parse_args()
-    if asked.document and not asked.results:
-        parser.error("--document needs --results")
+    if (asked.document or asked.snapshots) and not asked.results:
+        parser.error("--document and --snapshots need --results")
     return asked
 
 
