@@ -46,7 +46,9 @@ def test_each_kept_edit_has_its_verdicts(kept: list[KeptEdit], request: pytest.F
 
 
 def test_no_break_is_missed_with_headers_but_those_with_a_reason(kept: list[KeptEdit]) -> None:
-    missed = {(each.seed, mode) for each in kept for mode, word in each.words(each.verdicts).items() if word == "missed"}
+    missed = {
+        (each.seed, mode) for each in kept for mode, word in each.words(each.verdicts).items() if word == "missed"
+    }
     assert missed == {(seed, mode) for seed, modes in MISSED.items() for mode in modes}
 
 
@@ -59,7 +61,9 @@ def test_kept_edits_are_of_every_truth_and_of_many_operators(kept: list[KeptEdit
 
 @pytest.mark.parametrize("less", ["files", "stripped"])
 def test_more_evidence_never_turns_a_true_break_into_a_pass(less: str, kept: list[KeptEdit]) -> None:
-    breaks = [dict(zip(MODES, each.verdicts, strict=True), title=each.title) for each in kept if each.truth == "BREAKING"]
+    breaks = [
+        dict(zip(MODES, each.verdicts, strict=True), title=each.title) for each in kept if each.truth == "BREAKING"
+    ]
     found = [each for each in breaks if each[less] not in PASSES]
     assert found
     assert [each["title"] for each in found if each["headers"] in PASSES] == []

@@ -57,7 +57,6 @@ class Runner:
             title=edit.title,
             truth=str(truth),
             shown=shown[:300],
-            unshown=next((each.unshown for each in edit.operators if each.unshown), ""),
             answers=self.asker.answers(users.old, new),
             abidiff=dict(abidiff(users.old, new)),
             seconds=round(sum(os.times()[:4]) - begun, 3),

@@ -41,9 +41,9 @@ $ python -m benchmarks.oracle.running --seeds {first}:{end} --results edits.json
 $ python -m benchmarks.oracle.running --results edits.jsonl --document
 ```
 
-**Truth** is what programs do. Each library (`benchmarks/oracle/running/libraries`) has a client that calls every function,
-reads and writes every public member, derives, overrides, and holds objects between guards. Two old clients (`-O0`,
-`-O2`, guards of other bits) run on the new library, and the client is built anew with the new headers:
+**Truth** is what programs do. Each library (`benchmarks/oracle/running/libraries`) has a client that calls every
+function, reads and writes every public member, derives, overrides, and holds objects between guards. Two old clients
+(`-O0` and `-O2`, with guards of other bits) run on the new library, and the client is built anew with the new headers:
 
 | truth | edits |
 |---|--:|
@@ -186,8 +186,8 @@ def _operators(results: Sequence[Result]) -> Iterator[str]:
     yield "## By operator"
     yield ""
     yield (
-        "Edits of one operator alone; missed breaks (with missed source breaks behind the plus sign, from headers) and false "
-        "answers, in the order files, headers, stripped; of abidiff files, headers."
+        "Edits of one operator alone. Missed breaks (missed source breaks behind a plus sign, where headers are given) "
+        "and false answers are in the order files, headers, stripped; those of abidiff files, headers."
     )
     yield ""
     yield "| operator | subject | edits | breaks | source breaks | missed | false | abidiff missed | abidiff false |"

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from benchmarks.oracle.running.operators import OPERATORS
+
 ORDER: Final = ("NO_CHANGE", "COMPATIBLE", "COMPATIBLE_WITH_RISK", "API_BREAK", "BREAKING")
 
 
@@ -24,10 +26,14 @@ class Result(msgspec.Struct, frozen=True):
     title: str
     truth: str
     shown: str
-    unshown: str
     answers: dict[str, dict[str, Any]]
     abidiff: dict[str, int]
     seconds: float
+
+    @property
+    def unshown(self) -> str:
+        """Why programs that run alike prove nothing, if so."""
+        return next((OPERATORS[each].unshown for each in self.operators if OPERATORS[each].unshown), "")
 
     def verdict(self, mode: str) -> str:
         """What abistore says in a mode."""

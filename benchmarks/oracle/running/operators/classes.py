@@ -209,7 +209,7 @@ def remove_virtual(draft: Draft) -> object:
     return own
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def make_virtual(draft: Draft) -> object:
     own = draft.pick(
         [each for each in draft.methods if not each.virtual and not each.special and "static" not in each.head]
@@ -298,7 +298,7 @@ def move_destructor(draft: Draft) -> object:
     return own
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown=UNCALLED)
 def return_covariantly(draft: Draft) -> object:
     block = draft.pick([each for each in draft.blocks("struct", "class") if each.bases and draft.cpp])
     base = next((each for each in draft.blocks("struct", "class") if each.name == block.bases[0]), None)

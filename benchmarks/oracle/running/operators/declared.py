@@ -200,7 +200,7 @@ def change_type_of_variable(draft: Draft) -> object:
     )
 
 
-@operator(VARIABLES)
+@operator(VARIABLES, unshown="programs copy as many bytes as they know, and see no others")
 def grow_variable(draft: Draft) -> object:
     found = draft.pick([each for each in draft.variables if each.value])
     count = int(found.value.strip("[]")) + draft.random.choice((1, 4, -1))

@@ -1,6 +1,10 @@
 #include <legacy.h>
 #include "watch.h"
 static void done(int result) { SHOW(result); }
+struct Near : Handle {
+    char behind = 'b';
+    Near() : Handle(7) {}
+};
 struct Mine : Handle {
     int own = 44;
     Mine() : Handle(6) {}
@@ -10,6 +14,10 @@ int main() {
     Guarded<Handle> handle(12u);
     Guarded<Mine> mine;
     Guarded<Record> record;
+    Guarded<Near> near;
+    near->use(3, done), SHOW(near->behind);
+    Near passed(static_cast<Near &&>(*near.it));
+    SHOW(passed.behind), SHOW((bool)passed), SHOW((bool)*near.it);
     SHOW(handle->id()), SHOW(handle->use(4, done)), SHOW((bool)*handle.it), SHOW((bool)*mine.it), SHOW(mine->told()), SHOW(mine->own);
     const Handle &converted = 5u;
     SHOW(converted.id());
@@ -31,5 +39,5 @@ int main() {
     SHOW(legacy_init(1, words)), puts(legacy_error(1)), SHOW(legacy_state), legacy_state = 5, SHOW(legacy_state);
     legacy_id id = 8;
     SHOW(id);
-    ENDED(handle), ENDED(mine), ENDED(record);
+    ENDED(handle), ENDED(mine), ENDED(near), ENDED(record);
 }

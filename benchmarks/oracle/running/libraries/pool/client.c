@@ -5,7 +5,7 @@ int main(void) {
     stats.it.taken = 4, stats.it.given = 6, stats.it.magic = POOL_MAGIC;
     SHOW(stats_sum(&stats.it));
     pool_t *pool = pool_new(8);
-    SHOW(pool_left(pool));
+    SHOW(pool_left(pool)), SHOW(pool_head(pool)->size);
     void *block = pool_take(pool);
     memcpy(block, "block", 6), puts(block);
     SHOW(pool_left(pool)), SHOW(pool_give(pool, block)), SHOW(pool_left(pool));

@@ -3,7 +3,7 @@
 static int visited(struct Rect *each, void *given) {
     *(int *)given += each->low.x + each->high.y;
     each->colour = COLOUR_BLUE;
-    return each->marks[1];
+    return each->marks[0];
 }
 int main(void) {
     GUARDED(struct Point, point);

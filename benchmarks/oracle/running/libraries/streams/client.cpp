@@ -12,7 +12,14 @@ struct Zeros : io::Stream {
     int write(const char *, int count) override { written += count; return count; }
     bool flush() override { puts("flushed"); return written > 5; }
 };
+struct Loud : io::Buffered {
+    int writes = 5;
+    char last = 'l';
+    Loud() : Buffered(50) {}
+    int write(const char *from, int count) override { writes++; return Buffered::write(from, count); }
+};
 int main() {
+    Guarded<Loud> loud;
     Guarded<io::Buffered> buffered(100);
     Guarded<Zeros> zeros;
     Ear ear;
@@ -23,12 +30,14 @@ int main() {
     SHOW(io::send(*zeros.it, "no")), SHOW(io::send(*zeros.it, "longer")), SHOW(zeros->written);
     char some[32] = "";
     SHOW(buffered->read(some, 4)), SHOW(some[1]), SHOW(buffered->flush());
+    SHOW(io::send(*loud.it, "loud")), SHOW(loud->writes), SHOW(loud->last), SHOW(loud->used());
+    loud->listen(&ear), SHOW(loud->writes), SHOW(loud->last), SHOW(loud->read(some, 3));
     io::Stream *opened = io::Stream::open("name", io::Write);
     SHOW(io::send(*opened, "opened")), SHOW(io::Stream::count), SHOW(opened->copy(*zeros.it));
     delete opened;
     opened = io::Stream::open("name", io::Read);
     SHOW(opened != nullptr), SHOW(io::Stream::count++), SHOW(io::Stream::count);
     delete opened;
-    ENDED(buffered), ENDED(zeros);
+    ENDED(buffered), ENDED(zeros), ENDED(loud);
     SHOW(ear.closes);
 }

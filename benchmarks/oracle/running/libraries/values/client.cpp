@@ -29,7 +29,7 @@ int main() {
     third = two, puts(third.get());
     val::Text fourth = val::joined("a", "b");
     puts(fourth.get());
-    tagged->tag = 6, SHOW(val::tag(*tagged.it, val::Unit(), 3));
+    tagged->unit = val::Unit(), tagged->tag = 6, SHOW(val::tag(*tagged.it, val::Unit(), 3));
     const val::Unit &base = *tagged.it;
     SHOW((const void *)&base != nullptr);
     *tagged.it = val::tagged(8), SHOW(tagged->tag);

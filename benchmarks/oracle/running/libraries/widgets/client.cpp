@@ -6,11 +6,12 @@ struct Mine : ui::Widget {
     const char *title() const override { return "mine"; }
     void resize(int w, int h) override { Widget::resize(w + 1, h + 1), extra++; }
     ~Mine() { puts("mine ends"); }
+    int both() { return Widget::draw(2) + Widget::title()[0]; }
 };
 struct Sharp : ui::Button {
     int own = 55;
     Sharp() : Button(ui::Align::Right) {}
-    int press() override { return own + clicks; }
+    int press() override { return own + clicks + Button::press(); }
     int click(int x, int y) override { return Button::click(x + 1, y) + own; }
 };
 struct Only : ui::Clickable {
@@ -33,7 +34,7 @@ int main() {
     ui::fill(guarded.it, 30), SHOW(guarded->width), SHOW(guarded->height);
     SHOW((int)button->align()), SHOW(button->draw(1)), SHOW(button->click(3, 4)), SHOW(button->press()), SHOW(button->clicks);
     button->shown = 30, SHOW(button->draw(1)), SHOW(button->area());
-    SHOW(mine->draw(3)), mine->resize(5, 6), SHOW(mine->area()), SHOW(mine->extra);
+    SHOW(mine->draw(3)), mine->resize(5, 6), SHOW(mine->area()), SHOW(mine->extra), SHOW(mine->both());
     const ui::Widget *all[] = {widget.it, button.it, mine.it, sharp.it};
     SHOW(ui::draw_all(all, 4));
     SHOW(ui::click_on(button.it, 3)), SHOW(ui::click_on(sharp.it, 3)), SHOW(ui::click_on(&only, 3));
