@@ -13,6 +13,7 @@ from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running import keeping
 from benchmarks.oracle.running.asking import MODES
 from benchmarks.oracle.running.keeping import COUNT, KeptEdit
+from benchmarks.oracle.running.reasons import reason, reasons
 from benchmarks.oracle.running.results import judged
 
 pytestmark = pytest.mark.fast
@@ -45,11 +46,16 @@ def test_each_kept_edit_has_its_verdicts(kept: list[KeptEdit], request: pytest.F
     assert not moved, "\n".join(["`tests/run tests/edits --update-cases` keeps what is said now:", *moved])
 
 
-def test_no_break_is_missed_with_headers_but_those_with_a_reason(kept: list[KeptEdit]) -> None:
-    missed = {
-        (each.seed, mode) for each in kept for mode, word in each.words(each.verdicts).items() if word == "missed"
-    }
-    assert missed == {(seed, mode) for seed, modes in MISSED.items() for mode in modes}
+def test_every_answer_that_is_not_the_truth_has_a_reason(kept: list[KeptEdit]) -> None:
+    listed = reasons()
+    wrong = [
+        f"{word} {mode} seed {each.seed} {each.title}"
+        for each in kept
+        for mode, word in each.words(each.verdicts).items()
+        if word not in ("true", "not shown") and not (word == "source missed" and mode == "files")
+        if not reason(listed, word, mode, each.operators)
+    ]
+    assert wrong == []
 
 
 def test_kept_edits_are_of_every_truth_and_of_many_operators(kept: list[KeptEdit]) -> None:
@@ -100,7 +106,3 @@ def everything(findings: Iterable[Finding]) -> Iterator[Finding]:
     for each in findings:
         yield each
         yield from everything(each.consequences)
-
-
-MISSED: dict[int, tuple[str, ...]] = {}
-"""Breaks that are missed, by seed and mode; `docs/accuracy-edits.md` has the reasons."""

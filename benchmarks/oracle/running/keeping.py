@@ -32,6 +32,7 @@ class KeptEdit(msgspec.Struct, frozen=True):
 
     seed: int
     title: str
+    operators: tuple[str, ...]
     truth: str
     unshown: str
     sides: tuple[int, ...]
@@ -63,7 +64,7 @@ def write(edits: Sequence[tuple[Result, Sequence[Snapshot]]]) -> None:
     for result, sides in edits:
         texts = [to_json(each).replace(b"\n", b"") for each in sides]
         numbers = tuple(places.setdefault(text, len(places)) for text in texts)
-        kept.append(KeptEdit(result.seed, result.title, result.truth, result.unshown, numbers))
+        kept.append(KeptEdit(result.seed, result.title, tuple(result.operators), result.truth, result.unshown, numbers))
     SNAPSHOTS.parent.mkdir(exist_ok=True)
     SNAPSHOTS.write_bytes(lzma.compress(b"\n".join(places), preset=lzma.PRESET_EXTREME | 9))
     write_verdicts(kept, answers(kept))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from benchmarks.oracle.running.asking import MODES
 from benchmarks.oracle.running.draft import names
 from benchmarks.oracle.running.operators import OPERATORS
+from benchmarks.oracle.running.reasons import reason, reasons
 from benchmarks.oracle.running.results import Result
 from examples.obtain import PROJECT
 
 PAGE: Final = PROJECT / "docs" / "accuracy-edits.md"
-REASONS: Final = Path(__file__).parent / "reasons.toml"
 PEER: Final = ("files", "headers")
 """How abidiff is asked."""
 
@@ -63,42 +60,6 @@ source breaks, so that those are not counted against it.
 {modes}
 
 """
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why some answers are not the truth: of operators (all where none is named), in modes, by a word."""
-
-    text: str
-    words: frozenset[str]
-    modes: frozenset[str]
-    operators: frozenset[str]
-    kinds: frozenset[str]
-
-    def holds(self, result: Result, mode: str) -> bool:
-        """Whether it is the reason of an answer."""
-        told = " ".join(map(str, result.answers[mode]["kinds"]))
-        return (
-            result.word(mode) in self.words
-            and mode in self.modes
-            and (not self.operators or not self.operators.isdisjoint(result.operators))
-            and (not self.kinds or any(each in told for each in self.kinds))
-        )
-
-
-def reasons() -> list[Reason]:
-    """The reasons that are written down; the first that holds is an answer's."""
-    listed = tomllib.loads(REASONS.read_text())["reason"]
-    return [
-        Reason(
-            each["text"],
-            frozenset(each["words"]),
-            frozenset(each.get("modes", MODES)),
-            frozenset(each.get("operators", ())),
-            frozenset(each.get("kinds", ())),
-        )
-        for each in listed
-    ]
 
 
 def page(results: Sequence[Result]) -> str:
@@ -156,7 +117,7 @@ def _left(results: Iterable[Result]) -> Iterator[str]:
             word = each.word(mode)
             if word in ("true", "not shown") or (word == "source missed" and mode == "files"):
                 continue
-            text = next((reason.text for reason in listed if reason.holds(each, mode)), "")
+            text = reason(listed, word, mode, each.operators)
             found.setdefault((word, text), []).append((each, mode))
     yield "## What is left"
     yield ""

@@ -242,7 +242,7 @@ def implement_pure(draft: Draft) -> object:
     return own
 
 
-@operator(VIRTUALS)
+@operator(VIRTUALS, unshown="these programs do not override every virtual function")
 def finish_method(draft: Draft) -> object:
     own = _method(draft, virtual=True)
     draft.put(own.file, own.line, f"{own.declared[:-1]} final;")

@@ -9,6 +9,7 @@ from benchmarks.oracle.running.draft import Block, Draft, Field, Nothing
 from benchmarks.oracle.running.operators.operator import operator
 
 SUBJECT = "members"
+FEW = "numbers of few bits are the same in more room and in less"
 NUMBERS = ("int", "long", "char", "double", "short", "unsigned long", "float")
 _INTEGERS = re.compile(r"(unsigned |signed )?(int|short|long|char|u?int\d+_t)$|unsigned$")
 
@@ -78,14 +79,14 @@ def swap_fields(draft: Draft) -> object:
     return f"{one} {other}"
 
 
-@operator(SUBJECT)
+@operator(SUBJECT, unshown=FEW)
 def widen_field(draft: Draft) -> object:
     found = _plain(draft)
     draft.put(found.block.file, found.line, found.written(type="long" if found.type != "long" else "long long"))
     return found
 
 
-@operator(SUBJECT)
+@operator(SUBJECT, unshown=FEW)
 def narrow_field(draft: Draft) -> object:
     found = _plain(draft)
     draft.put(found.block.file, found.line, found.written(type="short" if found.type != "short" else "char"))
@@ -164,7 +165,7 @@ def turn_bits_into_field(draft: Draft) -> object:
     return found
 
 
-@operator(SUBJECT)
+@operator(SUBJECT, unshown=FEW)
 def turn_field_into_bits(draft: Draft) -> object:
     found = _plain(draft)
     size = {"short": 16, "char": 8, "long": 64}.get(found.type.split()[-1], 32)
