@@ -215,7 +215,15 @@ class Draft:
                     for each in found["bases"].lstrip(" :").split(", ")
                     if each and found["key"] != "enum"
                 )
-                yield Block(file, first, last, found["key"], named, bases, "template" in found["before"])
+                yield Block(
+                    file,
+                    first,
+                    last,
+                    found["key"],
+                    named,
+                    bases,
+                    "template" in found["before"] + "".join(lines[max(first - 1, 0) : first]),
+                )
 
     @property
     def records(self) -> list[Block]:

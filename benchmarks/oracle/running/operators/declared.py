@@ -41,9 +41,13 @@ def append_enumerator(draft: Draft) -> object:
 
 @operator(ENUMERATIONS)
 def remove_enumerator(draft: Draft) -> object:
-    block = _enumeration(draft)
-    found = draft.pick(draft.enumerators(block))
-    draft.forget(found.name)
+    """The library goes on with its number."""
+    block = draft.pick([each for each in draft.blocks("enum") if draft.enumerators(each)])
+    listed = draft.enumerators(block)
+    found = draft.pick(listed)
+    number = found.value or str(listed.index(found))
+    key = block.name if draft.cpp or block.name.endswith("_kind") else f"enum {block.name}"
+    draft.substitute(rf"(\b{block.name}::)?\b{found.name}\b", f"(({key}){number})", [draft.code])
     draft.put(block.file, found.line, None)
     return found
 
@@ -416,8 +420,7 @@ def drop_specialisation(draft: Draft) -> object:
 @operator(TEMPLATES)
 def rename_template_parameter(draft: Draft) -> object:
     block = _template(draft)
-    first = block.first - 1 if "template" not in draft.files[block.file][block.first] else block.first
-    for at in range(first, block.last + 1):
+    for at in range(block.first - 1, block.last + 1):
         draft.put(block.file, at, re.sub(r"\bT\b", "Item", draft.files[block.file][at]))
     return block
 
