@@ -219,7 +219,7 @@ def make_variable_const(draft: Draft) -> object:
     )
 
 
-@operator(VARIABLES)
+@operator(VARIABLES, unshown="the library does not write to it")
 def drop_const_of_variable(draft: Draft) -> object:
     found = draft.pick([each for each in draft.variables if each.type.startswith("const ")])
     return _redeclare(draft, found, rf"(?m)^((?:extern )?)const ([\w *]+?{found.name}\b)(?=[;\[ ])", r"\g<1>\g<2>")
