@@ -13,6 +13,8 @@ from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running import keeping
 from benchmarks.oracle.running.asking import MODES
 from benchmarks.oracle.running.keeping import COUNT, KeptEdit
+from benchmarks.oracle.running.operators import OPERATORS
+from benchmarks.oracle.running.page import PAGE
 from benchmarks.oracle.running.reasons import reason, reasons
 from benchmarks.oracle.running.results import judged
 
@@ -106,3 +108,8 @@ def everything(findings: Iterable[Finding]) -> Iterator[Finding]:
     for each in findings:
         yield each
         yield from everything(each.consequences)
+
+
+def test_the_page_has_a_row_for_each_operator() -> None:
+    text = PAGE.read_text()
+    assert [name for name in OPERATORS if f"\n| {name} | " not in text] == []
