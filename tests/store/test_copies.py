@@ -73,6 +73,15 @@ def test_a_copy_beside_a_writer_is_refused_unless_its_log_is_copied_too(path: Pa
     assert versions(alone(path)) == ["1.0", "1.1"]
 
 
+def test_an_empty_file_in_the_place_of_the_log_is_none(path: Path) -> None:
+    with Store.open(path, write=True) as server:
+        server.ingest(large(3, names=5, step=1), IngestRequest("1.1"))
+        copy = alone(path)
+        copy.with_name(f"{copy.name}-wal").touch()
+        with pytest.raises(StoreError, match=MISSING):
+            versions(copy)
+
+
 def killed_writer(path: Path) -> None:
     """Somebody commits, and is killed before anything else."""
 

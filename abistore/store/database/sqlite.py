@@ -226,6 +226,8 @@ class SQLite(Database):
     def vacuum(self) -> None:
         """Give free space back to the disk."""
         self.command("VACUUM")
+        if self._says_logged():
+            self.command("PRAGMA user_version = 0")  # an empty log has no commits
         self.command("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def problems(self) -> Iterator[str]:
@@ -293,11 +295,18 @@ def _check_log(path: Path) -> None:
     """Raise :class:`StoreError` for a file that says so where there is no log: its last commits may be missing."""
     log = path.with_name(f"{path.name}-wal")
     # asked twice: whoever leaves the store last writes the file, and takes the log away then
-    if all(_says_logged(path) and not log.exists() for _ in range(2)):
+    if all(_says_logged(path) and not _has_bytes(log) for _ in range(2)):
         raise StoreError(
             f"{path}: the last commits may be missing: they stood in {log.name}, which is not here",
             "copy both, or better by `abistore db backup`; to go on without what is missing: `abistore db upgrade`",
         )
+
+
+def _has_bytes(log: Path) -> bool:
+    try:
+        return log.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _open_unwritable(path: Path, busy_seconds: float) -> SQLite:
@@ -306,8 +315,7 @@ def _open_unwritable(path: Path, busy_seconds: float) -> SQLite:
     except SchemaMismatch:
         raise
     except StoreError:
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
+        if _has_bytes(path.with_name(path.name + "-wal")):
             raise
         # a write-ahead-log database in a read-only folder has no place for its index; without a log it needs none
         return _open(path, "ro&immutable=1", busy_seconds, writable=False)
