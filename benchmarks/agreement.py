@@ -67,6 +67,8 @@ def _same(layout: AnyShape, source: AnyShape) -> bool:
                 layout, source = replace(layout, passing=None), replace(source, passing=None)
             if None in (layout.tail, source.tail):  # headers do not tell what compilers make of defaulted members
                 layout, source = replace(layout, tail=None), replace(source, tail=None)
+            if source.packed:  # debug information shows packing by the places of members alone
+                source = replace(source, packed=False, alignment=None)
             if source.alignment is None:  # that of a member's type is the record's, to GCC
                 layout = replace(layout, alignment=None)
         case (Foreign(size=None), Foreign()) | (Foreign(), Foreign(size=None)):

@@ -289,7 +289,25 @@ def test_no_other_standard_is_tried_where_errors_follow_from_a_missing_file(
     result = parsed(written(tmp_path, files), language="c++")
     assert sorted(result.set_aside) == ["a_all.h", "b.h", "c.h"]
     others = [each for each in dict.fromkeys(standards) if each != standards[0]]
-    assert [standards.count(each) for each in others] == [1] * 3  # whether it is any better, and it is not
+    assert [standards.count(each) for each in others] == [1, 1]  # the latest and the one before: neither is better
+
+
+def test_a_header_that_does_not_parse_costs_one_more_parse_without_bodies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a.h": "#pragma once\nint a(void);", "bad.h": "int (((;", "c.h": '#include "a.h"\nint c(void);'}
+    units: list[tuple[int, bool]] = []
+    parse = clang.parsed
+
+    def parse_and_note(file: str, text: str, *rest: Any, **how: Any) -> clang.TranslationUnit | None:
+        units.append((text.count(str(tmp_path)), how["bodies"]))
+        return parse(file, text, *rest, **how)
+
+    monkeypatch.setattr(clang, "parsed", parse_and_note)
+    result = parsed(written(tmp_path, files), standard="c17")
+    assert list(result.set_aside) == ["bad.h"]
+    assert [header.name for header in result.units[0].headers] == ["a.h", "c.h"]
+    assert units == [(3, True), (3, True), (1, False)]  # all, with the bad one last, and that one
 
 
 def test_headers_that_lack_files_for_a_macro_of_another_header_are_read_by_themselves(tmp_path: Path) -> None:

@@ -104,8 +104,16 @@ def test_headers_that_are_left_out_are_evidence_that_is_partial(tmp_path: Path) 
         "partial", "headers-set-aside", 1, 2,
     )  # fmt: skip
     assert evidence.detail == "1 header does not parse and is left out: bad.h:1: 'nowhere.h' file not found"
-    assert evidence.hint == "name the folder that holds nowhere.h with --include-dir"
+    assert evidence.hint == (
+        "name the folder that holds nowhere.h with --include-dir; where programs do not include it by name: "
+        "--private-header bad.h"
+    )
     assert headers_of(snapshot).set_aside == ("bad.h",)
+
+
+def test_what_stands_in_a_header_that_is_left_out_is_not_public(tmp_path: Path) -> None:
+    written(tmp_path, {"api.h": "int f(void);\n", "bad.h": "int bad(void);\nint (((;\n"})
+    assert [name.spelling for name in library(tmp_path, language="c").entries["source"]] == ["f"]
 
 
 def test_errors_that_no_header_can_be_blamed_for_are_evidence_that_is_partial(tmp_path: Path) -> None:

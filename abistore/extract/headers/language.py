@@ -37,6 +37,26 @@ class Reading(msgspec.Struct, frozen=True):
     standard: str
 
 
+def is_newer(reading: Reading, than: Reading) -> bool:
+    """Whether a reading is of a later standard of the same language."""
+    return reading.language == than.language and _year(reading) > _year(than)
+
+
+def newest(readings: Sequence[Reading], than: Reading) -> Reading:
+    """The latest standard after that of a reading, or else the first of the others.
+
+    What it does not mend, no standard between the two does.
+    """
+    newer = [each for each in readings if is_newer(each, than)]
+    return max(newer, key=_year) if newer else readings[0]
+
+
+def _year(reading: Reading) -> int:
+    """The year of a standard: 2017 of ``gnu++17``."""
+    digits = re.sub(r"\D", "", reading.standard.replace("2x", "23").replace("2a", "20").replace("2b", "23"))
+    return (int(digits or 0) - 89) % 100
+
+
 def is_cpp(name: str, text: str) -> bool:
     """Whether only a C++ compiler can read a header: by its name, or by words outside of ``#ifdef __cplusplus``."""
     return Path(name).suffix in CPP_SUFFIXES or any(_cpp_words(text))

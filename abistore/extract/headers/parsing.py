@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
 from abistore.extract.headers.foreign_system import StandardHeadersMissing, missing
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of_headers
-from abistore.extract.headers.language import Reading
+from abistore.extract.headers.language import Reading, is_newer, newest
 from abistore.extract.headers.standard.order import is_indifferent
 from abistore.extract.headers.standard.precompiled import Precompiled, StandardText, may_be_precompiled, precompiled
 from abistore.extract.headers.texts.unchanged import ReadTexts
@@ -26,6 +26,9 @@ from abistore.extract.headers.walk.written.undefined import defined_macros, used
 
 _MISSING = "file not found"
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
+_TWICE = "redefinition"
+"""In what clang says of a definition that it met before."""
+
 _LEADS_OUT = re.compile(r"^'/|\.\.")
 
 
@@ -74,12 +77,16 @@ class HeaderUnit(msgspec.Struct):
 
 
 class ParsedHeaders(msgspec.Struct):
-    """What was parsed: the umbrella, and headers that parse by themselves only. ``set_aside`` do not parse at all."""
+    """What was parsed: the umbrella, and headers that parse by themselves only. ``set_aside`` do not parse at all.
+
+    Those that are ``left_out`` stand at the end of the umbrella, and nothing that they declare counts.
+    """
 
     reading: Reading
     units: Sequence[HeaderUnit]
     set_aside: Mapping[str, Sequence[HeaderFault]]
     faults: Sequence[HeaderFault]
+    left_out: frozenset[str] = frozenset()
 
     @property
     def causes(self) -> Sequence[HeaderFault]:
@@ -107,6 +114,7 @@ class HeaderParser:
         self._standard: Callable[[Reading], Precompiled | None] = lru_cache(None)(self._precompiled)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
         self.readings: Sequence[Reading] = ()
+        self._left_out = frozenset[str]()
 
     def _without_links(self, path: str) -> str:
         """A path as the system resolves it; each folder is looked at once."""
@@ -116,7 +124,8 @@ class HeaderParser:
 
     def _name(self, path: str) -> str | None:
         """What a file that libclang names is called, where it is one of those given."""
-        return self.given.name(self.canonical(path))
+        name = self.given.name(self.canonical(path))
+        return None if name in self._left_out else name
 
     def beside(self, path: str, *, system: bool) -> str | None:
         """What a file is called that lies in the folder of a header that was given by itself, or below.
@@ -143,20 +152,26 @@ class HeaderParser:
         Raises :class:`HeaderError` where nothing parses.
         """
         self.readings = readings
-        best, before = self._parsed(readings[0]), None
-        for reading in readings[1:]:
-            bad = best.bad
-            if not bad or all(fault.is_missing_file for fault in best.causes):
-                break
-            few = [each for each in self.given.headers if each.name in bad]
-            if before is None:
-                before = len(self._unit(best.reading, few, expected=True).faulty)
-            after = len(self._unit(reading, few, expected=True).faulty)
-            if after < before and len((other := self._parsed(reading)).bad) < len(bad):
-                best, before = other, None
+        reading, others = readings[0], list(readings[1:])
+        unit = self._in_order(
+            reading, self._once_each(reading, self._without_parts(reading, self._whole(reading, self.given.headers)))
+        )
+        while others and unit.lacking < unit.faulty:
+            probe = newest(others, reading)
+            newer = [each for each in others if each == probe or is_newer(each, reading)]
+            others = [each for each in others if each not in newer]
+            few = [each for each in unit.headers if each.name in unit.faulty]
+            left = self._unit(probe, few, expected=True).faulty
+            for each in newer if len(left) < len(few) else ():
+                other = self._in_order(each, self._whole(each, _with_last(unit.headers, left), expected=True))
+                if len(other.faulty) < len(unit.faulty):
+                    unit, reading = other, each
+                    break
+        best = self._finished(reading, unit)
         self._refuse_without_standard_headers(best)
         if not best.units:
             raise nothing_parsed(len(self.given.headers), best.set_aside)
+        self._leave_out(best.left_out)
         return best
 
     def _refuse_without_standard_headers(self, parsed: ParsedHeaders) -> None:
@@ -176,21 +191,35 @@ class HeaderParser:
         lacks = self.invocation.toolchain.lacks
         return fault.is_missing_file and (lacks == "all" or (lacks == "c++" and _is_of_cpp(fault)))
 
-    def hint_of(self, faults: Iterable[HeaderFault]) -> str:
-        """How to mend what did not parse."""
+    def hint_of(self, faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
+        """How to mend what did not parse: what to give, or which headers to ``hide``."""
         faults = list(faults)
-        return missing(self.invocation.toolchain.triple)[1] if any(map(self._lacks, faults)) else hint_of(faults)
+        if any(map(self._lacks, faults)):
+            return missing(self.invocation.toolchain.triple)[1]
+        return hint_of(faults, hide=hide)
 
-    def _parsed(self, reading: Reading) -> ParsedHeaders:
-        """All headers in one way. Those with errors are tried after all others, then by themselves.
+    def _leave_out(self, names: frozenset[str]) -> None:
+        """Take headers for private that stand in a unit and do not parse."""
+        if names != self._left_out:
+            self._left_out = names
+            self.public.cache_clear()
+
+    def _in_order(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
+        """The unit with those headers last that have errors, as long as that leaves fewer of them.
 
         No order finds a file that is missing.
         """
-        unit = self._once_each(reading, self._without_parts(reading, self._whole(reading, self.given.headers)))
         remaining = len(self.given.headers) + 1
         while len(unit.lacking) < len(unit.faulty) < remaining:
             remaining = len(unit.faulty)
-            unit = self._whole(reading, sorted(unit.headers, key=lambda each: each.name in unit.faulty), expected=True)
+            headers = _with_last(unit.headers, unit.faulty)
+            if unit.expected and headers == [*unit.headers]:
+                break
+            unit = self._whole(reading, headers, expected=True)
+        return unit
+
+    def _finished(self, reading: Reading, unit: HeaderUnit) -> ParsedHeaders:
+        """What was parsed: headers with errors are tried by themselves."""
         if not unit.faulty and not self._unmet([unit]):
             return ParsedHeaders(reading, [unit], {}, unit.faults)
         return self._apart(reading, unit)
@@ -210,7 +239,7 @@ class HeaderParser:
         So ``foo.h`` includes ``foo_parts.h``, and who includes both has each definition twice.
         """
         others = {self.public(each.file) for each in unit.files if each.by not in ("", *UMBRELLA.values())}
-        again = unit.faulty & others
+        again = frozenset(each.header for each in unit.faults if each.own and _TWICE in each.said) & others
         once = [each for each in unit.headers if each.name not in again]
         if not again or not once:
             return unit
@@ -262,20 +291,44 @@ class HeaderParser:
         fine, failed = self._alone(reading, left)
         broken |= failed
         rest = [each for each in whole.headers if each.name not in whole.faulty]
-        units = [self._unit(reading, rest, expected=True), *fine] if rest else fine
+        left_out = frozenset(broken) if rest and not fine and self._stand_last(broken, whole) else frozenset[str]()
+        units = [*fine]
+        if left_out:
+            units.insert(0, self._before(whole, rest, left_out))
+        elif rest:
+            units.insert(0, self._unit(reading, rest, expected=True))
         fine, failed = self._alone(reading, [each for each in self._unmet(units) if each.name not in broken])
         units, broken = [*units, *fine], broken | failed
         aside = {each.name: broken[each.name] for each in self._unmet(units)}
-        return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults])
+        return ParsedHeaders(reading, units, aside, [fault for unit in units for fault in unit.faults], left_out)
+
+    def _stand_last(self, broken: Collection[str], whole: HeaderUnit) -> bool:
+        """Whether what stands before the headers that do not parse has no error, and includes none of them."""
+        last = [each.name for each in whole.headers[len(whole.headers) - len(broken) :]]
+        own = {self.public(each.file) for each in whole.files if each.by not in ("", *UMBRELLA.values())}
+        return sorted(last) == sorted(broken) and own.isdisjoint(broken)
+
+    def _before(self, whole: HeaderUnit, rest: Sequence[GivenHeader], left_out: frozenset[str]) -> HeaderUnit:
+        """A unit as if it ended before the headers that are left out."""
+        by: dict[str, str] = {}
+        for each in whole.files:
+            by.setdefault(each.file, each.by)
+        files = [each for each in whole.files if left_out.isdisjoint(map(self.public, _chain(each.file, by)))]
+        faults = [fault for fault in whole.faults if fault.header not in left_out]
+        return HeaderUnit(whole.unit, rest, faults, files, whole.expected, after=whole.after)
 
     def _alone(
         self, reading: Reading, headers: Iterable[GivenHeader]
     ) -> tuple[list[HeaderUnit], dict[str, Sequence[HeaderFault]]]:
-        """Those that parse by themselves, a unit each, and what is wrong with the others."""
+        """Those that parse by themselves, a unit each, and what is wrong with the others, for which no body is read."""
         fine, failed = [], dict[str, Sequence[HeaderFault]]()
         for each in headers:
-            unit = self._unit(reading, [each], expected=True)
-            if not unit.faulty or (not unit.lacking and self.errs_in_bodies(reading, unit)):
+            unit = self._unit(reading, [each], expected=True, bodies=False)
+            sound = not unit.faults
+            if not unit.faulty:
+                unit = self._unit(reading, [each], expected=True)
+                unit.errs_in_bodies = sound
+            if not unit.faulty or (sound and not unit.lacking):
                 fine.append(unit)
             else:
                 failed[each.name] = unit.faults
@@ -421,6 +474,11 @@ class HeaderParser:
                 raise PathDenied(f"{Path(each.file).name}: was exchanged while it was read")
 
 
+def _with_last(headers: Iterable[GivenHeader], last: Container[str]) -> list[GivenHeader]:
+    """The headers in their order, but for those that come last."""
+    return sorted(headers, key=lambda each: each.name in last)
+
+
 def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
     """A file, the one that includes it, and so on."""
     seen = set()
@@ -455,9 +513,16 @@ def _is_of_cpp(fault: HeaderFault) -> bool:
     return not {"/", "."} & set(fault.said.partition("'")[2].partition("'")[0])
 
 
-def hint_of(faults: Iterable[HeaderFault]) -> str:
-    """How to mend what did not parse."""
-    faults = list(faults)
+def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
+    """How to mend what did not parse: what to give, or which headers to ``hide``, which are then not parsed at all."""
+    cure = _cure(list(faults))
+    if not hide:
+        return cure
+    options = " ".join(f"--private-header {each}" for each in hide)
+    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
+
+
+def _cure(faults: Sequence[HeaderFault]) -> str:
     lacking = [fault for fault in faults if fault.is_missing_file and "'" in fault.said]
     names = sorted({fault.said.split("'")[1] for fault in lacking})
     if standard := sorted({fault.said.split("'")[1] for fault in lacking if _is_of_cpp(fault)}):

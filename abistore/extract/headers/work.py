@@ -263,7 +263,7 @@ def _evidence(parser: HeaderParser, parsed: ParsedHeaders, *, bodies_only: bool)
         first = f"{counted(len(told), 'error')} in {'bodies of functions' if bodies_only else 'what was parsed'}: "
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
-    hint = parser.hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)])
+    hint = parser.hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)], hide=sorted(aside)[:MOST_TOLD])
     return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
 
 

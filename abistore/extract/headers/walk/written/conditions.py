@@ -40,7 +40,7 @@ _LINKAGE: Final = re.compile(
 """What makes no other declaration for one language than for the other."""
 
 _DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
-DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+_DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER)\w*")
 """Macros by which headers ask which compiler reads them, or which version of it."""
 
@@ -373,7 +373,7 @@ def _blanked(match: re.Match[bytes]) -> bytes:
 
 def _declaring(passed: Sequence[bytes]) -> str:
     """A digest of text that was passed over, where it declares something; else empty."""
-    text = b" ".join(DIRECTIVES.sub(b" ", each) for each in passed)
+    text = b" ".join(_DIRECTIVES.sub(b" ", each) for each in passed)
     return digest(spelled(text).encode(errors="replace")) if b";" in text else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, libclang
-from abistore.extract.headers.walk.written.conditions import APART, DIRECTIVES
+from abistore.extract.headers.walk.written.conditions import APART
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled
 
 Named = Callable[[str], str | None]
@@ -18,6 +18,9 @@ _QUIET: Final = re.compile(
     r'(?:\s|extern|"C"|[{}]|noexcept|throw ?\( ?\)|inline|__inline(?:__)?|static|nullptr|NULL|\( ?\( ?void ?\) ?0 ?\))*'
 )
 """What makes no other declaration, as ``extern "C" {`` for C++ and nothing for C."""
+
+_DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?![ \t]*pragma\b)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+"""What declares nothing by itself; a pragma may pack what follows."""
 
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 
@@ -91,7 +94,7 @@ def _declares(first: ReadUnit, second: ReadUnit, file: str) -> bool:
     """Whether the text that only one of them passed over holds more than directives."""
     for own, other in ((first, second), (second, first)):
         for each, lines in own.passed - other.passed:
-            text = DIRECTIVES.sub(b"", own.lines(file, *lines)) if each == file else b""
+            text = _DIRECTIVES.sub(b"", own.lines(file, *lines)) if each == file else b""
             if not _QUIET.fullmatch(spelled(text)):
                 return True
     return False
