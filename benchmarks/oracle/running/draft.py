@@ -362,13 +362,18 @@ class Draft:
         self.insert(self.code, self.definition(own) + 1, f"    {text}")
 
     def touch(self, owner: str, name: str, type: str = "int", condition: str = "") -> None:
-        """Let the library write and read a member that a class got, where a condition of the preprocessor holds."""
+        """Let the library write and read a member that a class got, where a condition of the preprocessor holds.
+
+        What it reads tells nothing of objects that it wrote, or that are all zeros.
+        """
         lines = self.files[self.code]
         for at in range(len(lines) - 1, -1, -1):
             found = re.match(r" +//@ (writes|reads|sees) (\w+) (.+)$", lines[at])
             if found and found[2] == owner:
                 member = f"{found[3]}->{name}"
-                told = f"{member} = ({type})77;" if found[1] == "writes" else f"sum += {member} ? 13 : 0;"
+                told = f"{member} = ({type})1;"
+                if found[1] != "writes":
+                    told = f"sum += {member} == 0 || {member} == 1 ? 0 : 13;"
                 lines[at + 1 : at + 1] = [condition, f"    {told}", "#endif"] if condition else [f"    {told}"]
 
     def forget(self, name: str) -> None:

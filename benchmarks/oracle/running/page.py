@@ -59,6 +59,8 @@ source breaks, so that those are not counted against it.
 
 {modes}
 
+Of the breaks that abidiff does not call incompatible, from files, it tells {changed} as a change (bit 4), and {silent} not at all.
+
 """
 
 
@@ -77,6 +79,8 @@ def page(results: Sequence[Result]) -> str:
             f"| {truth.lower().replace('_', ' ')} | {count} |" for truth, count in truths.most_common()
         ),
         "modes": "\n".join(_modes(results)),
+        "changed": sum(each.truth == "BREAKING" and each.abidiff["files"] & 12 == 4 for each in results),
+        "silent": sum(each.truth == "BREAKING" and not each.abidiff["files"] & 12 for each in results),
     }
     return INTRODUCTION.format(**said) + "\n".join([*_left(results), *_operators(results)]) + "\n"
 
