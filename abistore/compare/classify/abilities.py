@@ -66,13 +66,14 @@ def gained(declared: Changed[Declared]) -> list[Ability]:
 
     Not what they can since the class is no longer abstract or ``final``, which is told by itself.
     """
-    old = declared.old.abilities
-    lacked = old.lacking if old is not None else ()
-    told = {*OF_OBJECTS} if "instantiate" in lacked else set[Ability]()
-    wanted = (
-        each for each in lacked if each not in OTHERWISE_TOLD | told and not ("derive" in lacked and _is_derived(each))
-    )
-    return _lost(declared.new.abilities, old, wanted)
+    found = (_gained(old, new) for old, new in _pairs(declared.old, declared.new) if old is not None)
+    return next((each for each in found if each), [])
+
+
+def _gained(old: Abilities, new: Abilities | None) -> list[Ability]:
+    told = OTHERWISE_TOLD | (OF_OBJECTS if "instantiate" in old.lacking else frozenset())
+    final = "derive" in old.lacking
+    return _lost(new, old, (each for each in old.lacking if each not in told and not (final and _is_derived(each))))
 
 
 def _lost(old: Abilities | None, new: Abilities | None, abilities: Iterable[Ability]) -> list[Ability]:
