@@ -59,7 +59,8 @@ source breaks, so that those are not counted against it.
 
 {modes}
 
-Of the breaks that abidiff does not call incompatible, from files, it tells {changed} as a change (bit 4), and {silent} not at all.
+Of the breaks that abidiff does not call incompatible, from files, it tells {changed} as a change (bit 4), and {silent}
+not at all.
 
 """
 
