@@ -162,6 +162,11 @@ class SideFacts:
         return found if isinstance(found, Library) else None
 
     @property
+    def is_of_cpp(self) -> bool:
+        """Whether a source of the library is C++, as far as debug information tells."""
+        return any("C++" in language or "plus_plus" in language for language in self.snapshot.provenance.languages)
+
+    @property
     def version_definitions(self) -> tuple[str, ...]:
         """The version nodes that the library defines."""
         return self.library.on_elf.version_definitions if self.library else ()

@@ -329,11 +329,7 @@ def _is_dynamic(shape: object) -> bool:
 
 def _may_bring(side: SideFacts) -> bool:
     """Whether a side may have such classes: of C++, and without headers, which tell what a class is."""
-    return "source" not in side.snapshot.entries and _is_of_cpp(side)
-
-
-def _is_of_cpp(side: SideFacts) -> bool:
-    return any("C++" in language or "plus_plus" in language for language in side.snapshot.provenance.languages)
+    return "source" not in side.snapshot.entries and side.is_of_cpp
 
 
 def _chosen_at_load_time(context: Context) -> Iterator[NotChecked]:
@@ -513,4 +509,4 @@ def _is_defined(shapes: Variants) -> bool:
 
 
 def _leaves_out(side: SideFacts) -> bool:
-    return _is_of_cpp(side) and any("clang" in each for each in side.snapshot.provenance.compilers)
+    return side.is_of_cpp and any("clang" in each for each in side.snapshot.provenance.compilers)
