@@ -4,28 +4,37 @@
 with its stripped library (a wheel, by pip), and a C++ library of 300 classes in 30 headers, built here by g++ with
 ``-g``. abistore runs with nothing kept of earlier readings, and from the fourth reading on with what it keeps. abicheck
 gets an environment of its own, and reads with the Clang of this machine; ``--alone`` leaves it out. ``--floor``
-measures what libclang's parse takes of that by itself, with the bodies of functions and without.
+measures what libclang's parse takes of that by itself, with the bodies of functions and without. ``--folder`` reads
+the headers of folders instead, in this process: CPU seconds of the first parse and of the whole reading, the parses,
+and the headers that do not parse.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
+from typing import Any
+from unittest.mock import patch
 
 from abistore.extract.capture import read
 from abistore.extract.headers import clang
+from abistore.extract.headers.apart import HeaderLimits
 from abistore.extract.headers.compile_commands import CommonFlags
 from abistore.extract.headers.given import find_headers
 from abistore.extract.headers.language import Reading
+from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import UMBRELLA, Invocation, include_folders, umbrella
+from abistore.extract.headers.work import work
 from abistore.extract.reader import ExtractOptions
+from abistore.model.snapshot import Target
 from benchmarks.accuracy.unseen.building import release
 from benchmarks.against_peers import ABISTORE, install_abicheck
 from benchmarks.measure import Cost, machine, measure
@@ -197,6 +206,37 @@ def floors(cases: Sequence[Case], rounds: int) -> Iterator[Sequence[str]]:
         yield case.name, *(f"{median(each):.2f}" for each in zip(*found, strict=True))
 
 
+def folders(given: Sequence[str], rounds: int) -> Iterator[Sequence[str]]:
+    """Medians of reading each folder, with nothing kept of earlier readings."""
+    os.environ["ABISTORE_HEADER_CACHE"] = "off"
+    for each in given:
+        language, _, name = each.rpartition(":")
+        found = [read_folder(Path(name), cpp=language == "c++") for _ in range(rounds)]
+        first, whole = (median(each) for each in zip(*(one[1:3] for one in found), strict=True))
+        count, _, _, parses, aside = found[0]
+        yield Path(name).name, str(count), f"{first:.2f}", f"{whole:.2f}", str(parses), str(aside)
+
+
+def read_folder(folder: Path, *, cpp: bool) -> tuple[int, float, float, int, int]:
+    """How many headers it has, CPU seconds of their first parse and of reading them, the parses, those set aside."""
+    spent: list[float] = []
+    parse = clang.parsed
+
+    def noted(*given: Any, **how: Any) -> clang.TranslationUnit | None:
+        begun = process_time()
+        unit = parse(*given, **how)
+        spent.append(process_time() - begun)
+        return unit
+
+    limits, target = HeaderLimits(), Target("elf", "x86_64", 64, "little")
+    options = HeaderOptions((folder,), language="c++" if cpp else None)
+    request = HeaderRequest(options, target, cpp, False, None, limits.seconds, limits.memory, limits.silence)
+    begun = process_time()
+    with patch.object(clang, "parsed", noted):
+        found = work(request).read
+    return len(found.files), spent[0], process_time() - begun, len(spent), len(found.set_aside)
+
+
 def rows(cases: Sequence[Case], folder: Path, rounds: int, *, alone: bool) -> Iterator[Sequence[str]]:
     """A line of the table for each library."""
     for case in cases:
@@ -220,9 +260,14 @@ def main() -> None:
     parser.add_argument("case", nargs="*", metavar="CASE", help="casadi or made only")
     parser.add_argument("--rounds", type=int, default=5, help="paired runs of each command")
     parser.add_argument("--alone", action="store_true", help="without abicheck")
+    parser.add_argument("--folder", action="append", default=[], metavar="[c++:]FOLDER", help="headers of C, or of C++")
     parser.add_argument("--floor", action="store_true", help="libclang's parse by itself")
     asked = parser.parse_args()
     print(f"{machine()}; CPU seconds of the whole process, medians of {asked.rounds} paired runs.\n")
+    if asked.folder:
+        head = ["folder", "headers", "libclang's first parse, CPU s", "reading, CPU s", "parses", "do not parse"]
+        print(table(head, folders(asked.folder, asked.rounds)))
+        return
     head = ["headers", "abistore anew, CPU s", "peak MB", "kept, CPU s", "peak MB"]
     head += [] if asked.alone else ["abicheck, CPU s", "peak MB", "times anew", "times kept"]
     with TemporaryDirectory() as name:
