@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from abistore.model.declared import Declared
-from abistore.model.names import SELF, Facet, Kind, Name
+from abistore.model.header_modes import AskedCompiler, HeadersMode
+from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import AnyShape, Opaque
 from abistore.model.tables import Library
 from abistore.urls import masked
@@ -262,38 +263,6 @@ class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     condition: str
     names: tuple[str, ...]
-
-
-class AskedCompiler(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """A condition that asks which compiler reads the headers, and a digest of the declarations passed over for it."""
-
-    text: str
-    file: str
-    unread: str
-
-
-class ModeEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one name is in a mode, by its kind and spelling; without ``shapes`` it is not declared there."""
-
-    kind: Kind
-    spelling: str
-    shapes: Variants = ()
-
-    @property
-    def name(self) -> Name:
-        """The name."""
-        return Name(self.kind, self.spelling)
-
-
-class HeadersMode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What headers show programs that are built in one mode (``NDEBUG``), where that differs from the reading of all.
-
-    ``entries`` are those that differ, sorted. ``failure`` is the first error where the headers do not parse.
-    """
-
-    name: str
-    entries: tuple[ModeEntry, ...] = ()
-    failure: str = ""
 
 
 class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):

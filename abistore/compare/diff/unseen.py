@@ -274,11 +274,9 @@ def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
 def _passed_over(context: Context) -> Iterator[NotChecked]:
     """What a former version did not read of one side's headers."""
     if any(isinstance(side.snapshot.provenance.headers, HeadersRead) for side in (context.old, context.new)):
-        from abistore.compare.diff.headers.compilers import asked_of_compilers  # not needed without headers
-        from abistore.compare.diff.headers.former import unread
+        from abistore.compare.diff.headers.former import unread  # not needed without headers
 
         yield from unread(context)
-        yield from asked_of_compilers(context)
 
 
 def _disagreeing(context: Context) -> Iterator[NotChecked]:

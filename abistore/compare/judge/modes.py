@@ -13,8 +13,9 @@ from abistore.compare.judge.judged import DeclarationJudge, Judged
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Changed, Subject
 from abistore.model.findings import Finding, Impact
+from abistore.model.header_modes import HeadersMode
 from abistore.model.names import SELF, Name
-from abistore.model.snapshot import MODES, HeadersMode, HeadersRead, Snapshot, Variants
+from abistore.model.snapshot import MODES, HeadersRead, Snapshot, Variants
 
 
 def judge_modes(context: Context) -> Judged:

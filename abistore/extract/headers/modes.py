@@ -21,10 +21,11 @@ from abistore.extract.headers.walk.written.conditions import Asked
 from abistore.extract.headers.walk.written.touched import ReadUnit, touched
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Declared
+from abistore.model.header_modes import HeadersMode, ModeEntry
 from abistore.model.mangling.symbols import c_name, is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Enum, Function, Record
-from abistore.model.snapshot import HeadersMode, Location, ModeEntry, Variants
+from abistore.model.snapshot import Location, Variants
 
 ALONE: Final = "header alone"
 OTHER: Final[Mapping[Language, tuple[Language, str]]] = {"c": ("c++", "C++"), "c++": ("c", "C")}

@@ -14,6 +14,7 @@ import msgspec
 from abistore.confinement import roots, status
 from abistore.errors import HeaderError, PathDenied
 from abistore.extract.headers import clang
+from abistore.extract.headers.faults import MISSING, HeaderFault, hint_of, is_of_cpp, nothing_parsed
 from abistore.extract.headers.foreign_system import StandardHeadersMissing, missing
 from abistore.extract.headers.given import GivenHeader, GivenHeaders, is_text_of_headers
 from abistore.extract.headers.language import Reading, is_newer, newest
@@ -24,30 +25,11 @@ from abistore.extract.headers.umbrella import UMBRELLA, Invocation, umbrella
 from abistore.extract.headers.walk.clang.fragments import fragments
 from abistore.extract.headers.walk.written.undefined import defined_macros, used_as_attributes
 
-_MISSING = "file not found"
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
 _TWICE = "redefinition"
 """In what clang says of a definition that it met before."""
 
 _LEADS_OUT = re.compile(r"^'/|\.\.")
-
-
-class HeaderFault(msgspec.Struct, frozen=True):
-    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
-
-    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
-    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines.
-    """
-
-    header: str
-    own: bool
-    said: str
-    defines: tuple[str, ...] = ()
-
-    @property
-    def is_missing_file(self) -> bool:
-        """Whether a file is not found, which no other language or standard mends."""
-        return self.said.endswith(_MISSING)
 
 
 class HeaderUnit(msgspec.Struct):
@@ -189,7 +171,7 @@ class HeaderParser:
     def _lacks(self, fault: HeaderFault) -> bool:
         """Whether an error tells of a file that may be a standard header of a system of which there are none."""
         lacks = self.invocation.toolchain.lacks
-        return fault.is_missing_file and (lacks == "all" or (lacks == "c++" and _is_of_cpp(fault)))
+        return fault.is_missing_file and (lacks == "all" or (lacks == "c++" and is_of_cpp(fault)))
 
     def hint_of(self, faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
         """How to mend what did not parse: what to give, or which headers to ``hide``."""
@@ -460,7 +442,7 @@ class HeaderParser:
         if roots() is None:
             return
         for error in clang.errors(unit):
-            if error.message.endswith(_MISSING) and _LEADS_OUT.search(error.message):
+            if error.message.endswith(MISSING) and _LEADS_OUT.search(error.message):
                 name = error.message.split("'")[1].rpartition("/")[2]
                 raise PathDenied(f"{name}: is not below a folder that may be read")
         system = self.system_folders
@@ -491,51 +473,3 @@ def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
 def _errs_in(unit: clang.TranslationUnit, files: Container[str]) -> bool:
     """Whether any of these files has an error."""
     return any(error.file in files for error in clang.errors(unit))
-
-
-def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
-    """The error where no header parses: the first three causes, and how to mend them."""
-    first = [faults[0] for faults in aside.values()][:3]
-    said = "; ".join(fault.said for fault in first)
-    return HeaderError(
-        f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
-        hint_of([*first, *with_missing_macros(aside)]),
-    )
-
-
-def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
-    """The errors of headers that are set aside at which a macro may be missing."""
-    return [fault for faults in aside.values() for fault in faults if fault.defines]
-
-
-def _is_of_cpp(fault: HeaderFault) -> bool:
-    """Whether the missing file is a header of C++ itself, which has no suffix."""
-    return not {"/", "."} & set(fault.said.partition("'")[2].partition("'")[0])
-
-
-def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
-    """How to mend what did not parse: what to give, or which headers to ``hide``, which are then not parsed at all."""
-    cure = _cure(list(faults))
-    if not hide:
-        return cure
-    options = " ".join(f"--private-header {each}" for each in hide)
-    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
-
-
-def _cure(faults: Sequence[HeaderFault]) -> str:
-    lacking = [fault for fault in faults if fault.is_missing_file and "'" in fault.said]
-    names = sorted({fault.said.split("'")[1] for fault in lacking})
-    if standard := sorted({fault.said.split("'")[1] for fault in lacking if _is_of_cpp(fault)}):
-        return (
-            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
-            "--sysroot, or install a C++ compiler for it"
-        )
-    if names:
-        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
-    if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
-        named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
-        defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
-        return (
-            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
-        )
-    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"

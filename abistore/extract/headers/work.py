@@ -13,6 +13,7 @@ from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
+from abistore.extract.headers.faults import hint_of, with_missing_macros
 from abistore.extract.headers.foreign_system import StandardHeadersMissing
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.language import Reading, readings
@@ -24,7 +25,7 @@ from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.modes import HeaderModes
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.headers.outlines import outlines
-from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders, hint_of, with_missing_macros
+from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.texts.included import widened
 from abistore.extract.headers.texts.listed import listed_folders

@@ -13,7 +13,8 @@ from abistore.extract import capture
 from abistore.extract.headers import apart, clang
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
-from abistore.model.snapshot import HeadersMode, HeadersRead, Snapshot
+from abistore.model.header_modes import HeadersMode
+from abistore.model.snapshot import HeadersRead, Snapshot
 from tests.build import build_library
 
 POINT = "struct point { int x, y; };\n"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from abistore.compare.context import Context
 from abistore.model.findings import NotChecked
-from abistore.model.snapshot import MODES, AskedCompiler, HeadersRead
+from abistore.model.header_modes import AskedCompiler
+from abistore.model.snapshot import MODES, HeadersRead
 
 ASKED_OF_COMPILERS = "headers-ask-compiler"
 MOST_SAID = 3

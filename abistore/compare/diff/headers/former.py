@@ -1,4 +1,4 @@
-"""What headers were not asked for by the version of abistore that read them."""
+"""What headers were not asked for: by the version of abistore that read them, or as they ask for another compiler."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from abistore.compare.context import Context
+from abistore.compare.diff.headers.compilers import asked_of_compilers
 from abistore.compare.side import SideFacts
 from abistore.model.findings import NOT_RECORDED, NotChecked
 from abistore.model.snapshot import ABILITIES, INCLUDES, MACROS, MODES, TEMPLATE_BASES, HeadersRead
@@ -20,7 +21,7 @@ PASSED_OVER: Final[Mapping[str, str]] = {
 
 
 def unread(context: Context) -> Iterator[NotChecked]:
-    """What is not compared, as a former version read one side's headers alone."""
+    """What is not compared, as a former version read one side's headers alone, and what other compilers see."""
     for fact, words in PASSED_OVER.items():
         passing = [_passes_over(side, fact) for side in (context.old, context.new)]
         if passing[0] != passing[1]:
@@ -29,6 +30,7 @@ def unread(context: Context) -> Iterator[NotChecked]:
     if passing[0] != passing[1] and (modes := _modes((context.old, context.new)[passing[0]])):
         what = f"its headers were read in one mode only, and the other side shows programs something else in {modes}"
         yield _unrecorded(passing[0], what)
+    yield from asked_of_compilers(context)
 
 
 def _unrecorded(is_old: bool, what: str) -> NotChecked:

@@ -13,7 +13,8 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.clang.inclusions import directives
 from abistore.extract.headers.walk.written.tokens import SourceText, digest, spelled
-from abistore.model.snapshot import AskedCompiler, AskedCondition, UntakenBranch
+from abistore.model.header_modes import AskedCompiler
+from abistore.model.snapshot import AskedCondition, UntakenBranch
 
 Own = Callable[[str], str | None]
 """What a file is called that is the library's; ``None`` for any other."""

@@ -42,6 +42,7 @@ class ReadUnit:
         self._top = lib.top(unit)
         self._named = named
         self._names: dict[int | None, str | None] = {None: None}
+        self._files: dict[str, int] = {}
         self._texts: dict[str, list[bytes]] = {}
         self.passed = frozenset(self._passed(unit.obj))
         self.macros = {
@@ -57,8 +58,10 @@ class ReadUnit:
                 yield file
 
     def lines(self, file: str, first: int, last: int) -> bytes:
-        """The text between two lines."""
-        return b"\n".join(self._texts[file][first : last - 1]) if file in self._texts else b""
+        """The text between two lines, without comments."""
+        if file not in self._texts:
+            self._texts[file] = APART.sub(_blank, self._text.file(self._files[file])).split(b"\n")
+        return b"\n".join(self._texts[file][first : last - 1])
 
     def _file(self, cursor: Cursor) -> str | None:
         file, _, _ = self._lib.place(self._lib.getCursorLocation(cursor))
@@ -78,7 +81,7 @@ class ReadUnit:
                 file, begin, _ = lib.place(lib.getRangeStart(ranges.contents.ranges[number]))
                 _, end, _ = lib.place(lib.getRangeEnd(ranges.contents.ranges[number]))
                 if file is not None and (name := self._name(file)) is not None:
-                    self._texts.setdefault(name, APART.sub(_blank, self._text.file(file)).split(b"\n"))
+                    self._files[name] = file
                     yield name, (begin, end)
         finally:
             lib.disposeSourceRangeList(ranges)

@@ -1,0 +1,78 @@
+"""Errors in headers, and how to mend them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from abistore.errors import HeaderError
+
+MISSING = "file not found"
+"""How clang ends what it says of an include that it does not find."""
+
+
+class HeaderFault(msgspec.Struct, frozen=True):
+    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
+
+    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
+    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines.
+    """
+
+    header: str
+    own: bool
+    said: str
+    defines: tuple[str, ...] = ()
+
+    @property
+    def is_missing_file(self) -> bool:
+        """Whether a file is not found, which no other language or standard mends."""
+        return self.said.endswith(MISSING)
+
+
+def is_of_cpp(fault: HeaderFault) -> bool:
+    """Whether the missing file is a header of C++ itself, which has no suffix."""
+    return not {"/", "."} & set(fault.said.partition("'")[2].partition("'")[0])
+
+
+def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
+    """The error where no header parses: the first three causes, and how to mend them."""
+    first = [faults[0] for faults in aside.values()][:3]
+    said = "; ".join(fault.said for fault in first)
+    return HeaderError(
+        f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
+        hint_of([*first, *with_missing_macros(aside)]),
+    )
+
+
+def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
+    """The errors of headers that are set aside at which a macro may be missing."""
+    return [fault for faults in aside.values() for fault in faults if fault.defines]
+
+
+def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
+    """How to mend what did not parse: what to give, or which headers to ``hide``, which are then not parsed at all."""
+    cure = _cure(list(faults))
+    if not hide:
+        return cure
+    options = " ".join(f"--private-header {each}" for each in hide)
+    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
+
+
+def _cure(faults: Sequence[HeaderFault]) -> str:
+    lacking = [fault for fault in faults if fault.is_missing_file and "'" in fault.said]
+    names = sorted({fault.said.split("'")[1] for fault in lacking})
+    if standard := sorted({fault.said.split("'")[1] for fault in lacking if is_of_cpp(fault)}):
+        return (
+            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
+            "--sysroot, or install a C++ compiler for it"
+        )
+    if names:
+        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
+    if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
+        named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
+        defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
+        return (
+            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
+        )
+    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"
