@@ -207,7 +207,10 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "file": ("the library's file", ("kind", "refusal")),
     "forwarder": ("an export that stands for a symbol of another library", ("",)),
-    "func": ("a function", ("body", "deallocation", "macro", "noreturn", "promise", "prototype", "scope")),
+    "func": (
+        "a function",
+        ("body", "body_offset", "deallocation", "macro", "noreturn", "promise", "prototype", "scope"),
+    ),
     "header": ("a public header", ("", "include")),
     "macho": ("what only Mach-O files tell", ("clients", "directive", "protection", "reexport", "system")),
     "macro": ("a macro with parameters, or one that stands for no value", ("", "body", "own", "parameters")),

@@ -62,7 +62,7 @@ def inline_body_changed(declared: Changed[Declared], context: Context) -> Iterat
 
 
 @rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
-def inline_body_offset_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+def func_body_offset_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The body of an inline function uses other data members than before, and none of those that it used.
 
     ``int count() const { return count_; }`` became ``{ return n_; }``, and the two members lie at different places.
