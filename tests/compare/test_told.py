@@ -194,7 +194,7 @@ def boxes(
 
 def test_an_undeclared_member_of_a_declared_class_is_known_to_be_internal_though_a_header_did_not_parse() -> None:
     old, new = (boxes(exports=each, state="partial") for each in ((GROW, "_ZN3Box4hideEv"), (GROW,)))
-    assert found(old, new) == [("symbol_undeclared_removed", "")]
+    assert found(old, new) == [("symbols_private_removed", "")]
 
 
 def test_an_undeclared_function_may_stand_in_a_header_that_did_not_parse() -> None:
@@ -505,7 +505,7 @@ def test_programs_have_the_vtable_of_a_class_without_a_key_function(
 @pytest.mark.parametrize(
     ("symbol", "kinds"),
     [
-        ("_ZZN3AnyIiE4heldEvE4held", ["symbol_undeclared_removed"]),
+        ("_ZZN3AnyIiE4heldEvE4held", ["symbols_private_removed"]),
         ("_ZZN3BoxIiE4heldEvE4held", ["template_instantiation_removed"]),
         ("_ZZ4nextvE1n", ["symbols_inline_removed"]),
     ],
