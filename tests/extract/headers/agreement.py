@@ -47,6 +47,9 @@ class OneHeader(NamedTuple):
     def beside(self, path: str, /, *, system: bool) -> None:
         return None
 
+    def surrounds(self, path: str, /) -> bool:
+        return False
+
 
 def walked(header: str, folder: Path, arguments: Sequence[str], *, sound: bool = True, name: str = HEADER) -> Walked:
     """What a header with this text declares."""
