@@ -38,3 +38,13 @@ class HeadersMode(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     entries: tuple[ModeEntry, ...] = ()
     failure: str = ""
+
+
+class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """Text of public headers that was not read: what is asked before it (``#ifdef FOO_EXTENDED``), and names in it.
+
+    These are names of exports and types of the library that headers do not declare where they were read.
+    """
+
+    condition: str
+    names: tuple[str, ...]

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from abistore.model.declared import Declared
-from abistore.model.header_modes import AskedCompiler, HeadersMode
+from abistore.model.header_modes import AskedCompiler, HeadersMode, UntakenBranch
 from abistore.model.names import SELF, Facet, Name
 from abistore.model.shapes import AnyShape, Opaque
 from abistore.model.tables import Library
@@ -253,16 +253,6 @@ class AskedCondition(msgspec.Struct, frozen=True, array_like=True, order=True):
     def asked(self) -> tuple[str, str]:
         """What is asked; another release may ask the same."""
         return self.text, self.own
-
-
-class UntakenBranch(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """Text of public headers that was not read: what is asked before it (``#ifdef FOO_EXTENDED``), and names in it.
-
-    These are names of exports and types of the library that headers do not declare where they were read.
-    """
-
-    condition: str
-    names: tuple[str, ...]
 
 
 class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):

@@ -148,4 +148,8 @@ def test_what_other_compilers_see_is_not_checked(tmp_path: Path) -> None:
     for one in (new, other):
         told = [each.detail for each in compare(old, one).not_checked if each.reason == "headers-ask-compiler"]
         assert len(told) == 1
+    later = either("#if __STDC_VERSION__ > 202000L", WIDE, POINT) + NORM
+    assert "headers-ask-compiler" in [
+        each.reason for each in compare(old, snapshot(tmp_path / "later", {"foo.h": later})).not_checked
+    ]
     assert not [each for each in compare(new, new).not_checked if each.reason == "headers-ask-compiler"]

@@ -13,8 +13,8 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.walk.clang.inclusions import directives
 from abistore.extract.headers.walk.written.tokens import SourceText, digest, spelled
-from abistore.model.header_modes import AskedCompiler
-from abistore.model.snapshot import AskedCondition, UntakenBranch
+from abistore.model.header_modes import AskedCompiler, UntakenBranch
+from abistore.model.snapshot import AskedCondition
 
 Own = Callable[[str], str | None]
 """What a file is called that is the library's; ``None`` for any other."""
@@ -42,8 +42,11 @@ _LINKAGE: Final = re.compile(
 
 _DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
 _DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
-_COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER)\w*")
-"""Macros by which headers ask which compiler reads them, or which version of it."""
+_COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER|cpp_|STDC_VERSION|AVX|SSE|ARM_)\w*")
+"""Macros by which headers ask which compiler reads them: its version, its standard, its instruction set."""
+
+_STANDARD: Final = re.compile(r"\b__cplusplus ?[<>=]")
+"""How headers of C++ ask for the standard."""
 
 _ABSENT: Final = re.compile(r"#if(?:ndef | ?! ?defined ?\(? ?)(?P<name>\w+)\)?")
 """The beginning of a guard, and of a default: what is not defined yet is defined then."""
@@ -129,7 +132,7 @@ def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str])
     macros, borrowed, compilers = set[str](), dict[str, set[str]](), set[AskedCompiler]()
     untaken: dict[str, set[str]] = {}
     for unit in units:
-        conditions = _UnitConditions(unit, own, _given(arguments))
+        conditions = _UnitConditions(unit, own, _given(arguments), cpp="-xc++" in arguments)
         compilers |= set(conditions.asked_of_compilers())
         for each, others in conditions.found():
             found.setdefault(msgspec.structs.replace(each, files=()), set()).update(each.files)
@@ -152,13 +155,14 @@ def _given(arguments: Sequence[str]) -> dict[str, str]:
 class _UnitConditions:
     """What one translation unit asked."""
 
-    def __init__(self, unit: Any, own: Own, given: Mapping[str, str]) -> None:
+    def __init__(self, unit: Any, own: Own, given: Mapping[str, str], *, cpp: bool) -> None:
         self._lib = libclang()
         self._unit = unit.obj
         self._text = SourceText(self._lib, unit.obj)
         self._top = self._lib.top(unit)
         self._own = own
         self._given = given
+        self._cpp = cpp
         self._names: dict[int, str | None] = {}
         self._raw = unit
         self._macros: Mapping[str, _Macro] = {}
@@ -183,7 +187,8 @@ class _UnitConditions:
         """The conditions that ask for the compiler, where declarations were passed over for them."""
         for file, answer in self._answers:
             text = answer.directive.text
-            if any(map(_COMPILER.fullmatch, self._reached(text))) and (unread := _declaring(answer.passed)):
+            asks = any(map(_COMPILER.fullmatch, self._reached(text))) or (self._cpp and _STANDARD.search(text))
+            if asks and (unread := _declaring(answer.passed)):
                 yield AskedCompiler(text, self._name(file) or "", unread)
 
     def borrowed(self) -> Iterator[tuple[str, set[str]]]:

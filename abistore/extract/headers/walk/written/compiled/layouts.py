@@ -20,7 +20,7 @@ HOLDING: Final = frozenset({kinds.VARIABLE, SUBSCRIPT, BINARY, COMPOUND_LITERAL,
 """What has an object of its type, copies one, or steps by its size."""
 
 STEPPING: Final = {UNARY: frozenset({1, 2, 3, 4}), BINARY: frozenset({6, 7}), COMPOUND_ASSIGNMENT: frozenset({25, 26})}
-"""The operators that step over an object behind a pointer: ``++`` and ``--``, ``+`` and ``-``, ``+=`` and ``-=``."""
+"""The operators that step over an object behind a pointer: increments and decrements, sums and differences."""
 
 LOOKED_AT: Final = frozenset({*HOLDING, *STEPPING, NAMED, MEMBER, kinds.MEMBER_REF, kinds.CALL, NEW, kinds.TYPE_REF})
 """What is looked at in code for layouts."""
@@ -29,7 +29,7 @@ DEEPEST: Final = 8
 """How many templates are looked for arguments in one another."""
 
 
-class Layouts:
+class CodeLayouts:
     """Tells whose layouts code depends on. ``met`` are the types, with their declarations.
 
     What depends on arguments of a template depends on no layout yet.

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import VISITOR, Cursor, LibClang, SourceLocation, SourceRange
 from abistore.extract.headers.walk.shapes.names import Names
-from abistore.extract.headers.walk.written.compiled.layouts import LOOKED_AT, SIZEOF, Layouts
+from abistore.extract.headers.walk.written.compiled.layouts import LOOKED_AT, SIZEOF, CodeLayouts
 from abistore.model.declared import Uses
 from abistore.model.names import Name
 from abistore.model.words.telling import forbids_use
@@ -77,7 +77,7 @@ class CodeReferences:
         self._lib = lib
         self._names = names
         self.is_own = own
-        self.layouts = Layouts(lib, names, own)
+        self.layouts = CodeLayouts(lib, names, own)
         self._members: dict[int, str | None] = {}
         self._symbols: dict[int, str | None] = {}
         self._friends: dict[int, frozenset[int]] = {}
