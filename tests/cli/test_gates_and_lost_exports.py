@@ -72,6 +72,7 @@ def test_headers_of_both_releases_stand_in_for_it(abistore: Call, tmp_path: Path
 CLASS = "struct Arg { Arg(); int x; };\nint match(const Arg *arg) { return arg != nullptr; }\n"
 
 
+@pytest.mark.full
 def test_a_class_that_another_compiler_only_declares_passes_no_gate(abistore: Call) -> None:
     old, new = (build_library(CLASS, language="c++", compiler=each) for each in ("g++", "clang++"))
     assert abistore("ingest", old, "--version", "1.0", "--set-baseline").code == 0
@@ -81,6 +82,7 @@ def test_a_class_that_another_compiler_only_declares_passes_no_gate(abistore: Ca
     assert "COMPATIBLE in what could be checked" in done.out
 
 
+@pytest.mark.full
 def test_a_struct_of_c_is_described_wherever_it_is_defined_whoever_compiles(abistore: Call) -> None:
     opaque = "struct point;\nint get(struct point *);\nint scale(struct point *p, int k) { return get(p) * k; }\n"
     assert abistore("ingest", built(SCALE), "--version", "1.0", "--set-baseline").code == 0
