@@ -156,8 +156,8 @@ Ability: TypeAlias = Literal[
 """What programs may do with a class. ``aggregate``: initialise its members by a list; ``list_members``: by one that
 begins with a member, and not with a base; ``cast``: ask what an object is (``dynamic_cast``); ``copy_bytes``: copy it
 as bytes; ``default_implicitly``: write ``{}`` for an object; ``instantiate``: have objects of this very class;
-``literal``: have ``constexpr`` objects. What begins with ``derived_`` is what a class that derives from it can do where
-it declares nothing itself."""
+``literal``: have ``constexpr`` objects; ``derive``: have a class that derives from it and declares nothing. What begins
+with ``derived_`` is what such a class can do."""
 
 
 class Abilities(Encoded, frozen=True):
