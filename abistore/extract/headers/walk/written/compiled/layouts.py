@@ -11,7 +11,7 @@ from abistore.extract.headers.walk.shapes.names import Names
 from abistore.model.names import Name
 
 NAMED, MEMBER, UNARY, SUBSCRIPT, BINARY, COMPOUND_ASSIGNMENT, NEW, SIZEOF = 101, 102, 112, 113, 114, 115, 134, 136
-"""Expressions: ``a``, ``a.b``, ``++a``, ``a[b]``, ``a + b``, ``a += b``, ``new``, ``sizeof``."""
+"""Expressions: ``a``, ``a.b``, ``-a``, ``a[b]``, ``a + b``, ``a += b``, ``new``, ``sizeof``."""
 
 COMPOUND_LITERAL, INITIALIZER_LIST, FUNCTIONAL_CAST = 118, 119, 128
 """``(type){...}``, ``{...}``, ``type(...)``."""
