@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ENGINE: Final = 150
+ENGINE: Final = 151
 """Raised whenever the same two releases may give other findings than before."""
 
-CORPUS: Final = "8bdb7955ece2043b"
+CORPUS: Final = "2b38b064909ee24c"
 """The digest of what all cases of the rules find. :mod:`tests.test_engine` fails where they find something else."""
