@@ -12,6 +12,7 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
+from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.extract.pdb import leaves as leaf
 from abistore.extract.pdb.container import PdbContainer
@@ -21,7 +22,7 @@ from abistore.extract.reader import ExtractOptions
 from abistore.model.names import Name
 from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
 from abistore.model.snapshot import Snapshot
-from tests.extract.pe_fixtures import msvc
+from tests.extract.pe_fixtures import mingw, msvc
 
 pytestmark = pytest.mark.full
 
@@ -302,3 +303,33 @@ def test_records_of_newer_compilers_hold_the_same() -> None:
     assert sum(kind in NEWER for kind, _ in records) > 3
     assert [found.record(number) for number in numbers] == records
     assert [found.definition(number) for number in numbers] == [former.definition(number) for number in numbers]
+
+
+ALIGNED = """
+struct alignas({alignment}) wide {{ int a; char rest[60]; }};
+enum class mode : int {{ X, Y }};
+extern "C" __declspec(dllexport) int f(wide *w, mode m) {{ return w->a + (int)m; }}
+"""
+
+
+def test_what_pdb_files_never_record_is_not_checked_beside_dwarf() -> None:
+    """The sources are the same: only what describes them differs."""
+    source = ALIGNED.format(alignment=64)
+    dwarf, pdb = (read(each, ExtractOptions()) for each in (mingw(source), msvc(source)))
+    for old, new, side in ((dwarf, pdb, "new"), (pdb, dwarf, "old")):
+        found = compare(old, new)
+        assert not {each.kind for each in found.findings if each.name.kind in ("record", "enum", "function")}
+        (left,) = [each for each in found.not_checked if each.facet == "layout"]
+        assert (left.side, left.reason) == (side, "facts-not-recorded")
+        assert "alignas" in left.detail and "scoped enumerations" in left.detail
+
+
+def test_headers_decide_on_what_pdb_files_never_record(tmp_path: Path) -> None:
+    sides = []
+    for build, alignment in ((mingw, 64), (msvc, 32)):
+        source = ALIGNED.format(alignment=alignment)
+        header = tmp_path / str(alignment) / "case.h"
+        header.parent.mkdir()
+        header.write_text(source.rpartition("extern")[0] + 'extern "C" int f(wide *, mode);\n')
+        sides.append(read(build(source), ExtractOptions(headers=HeaderOptions((header,)))))
+    assert "type_alignment_changed" in {each.kind for each in compare(*sides).findings}

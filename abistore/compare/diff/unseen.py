@@ -184,7 +184,7 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
         if facts and facts <= OF_COMPILERS:
             if side != "both":
                 what = f"the compiler of the {side} side does not record: {spelled(facts)}"
-                hint = "build both releases with one compiler, and with -gdwarf-5, to have these checked"
+                hint = "build both releases with one compiler, and with -gdwarf-5, or give the headers of both"
                 yield NotChecked(facet, side, NOT_RECORDED, what, hint)
         elif facts:
             what = f"{_readers(context, side)} does not record: {spelled(facts)}"

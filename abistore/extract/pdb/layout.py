@@ -35,6 +35,16 @@ CONVENTIONS: Final = {
 }
 """CV_call_e, as attributes spell them; others are the platform's own."""
 
+UNRECORDED: Final = (
+    "Enum.scoped",
+    "Method.deleted",
+    "Method.explicit",
+    "Method.reference",
+    "Record.alignment",
+    "Record.deleted",
+)
+"""What PDB files have no word for, whoever writes them."""
+
 _HINT: Final = "build all of the library with /Zi (clang-cl: -g) and link it with /DEBUG:FULL"
 
 
@@ -109,7 +119,7 @@ class _Reading:
         forwarded = {each for each in absent if each not in places}
         missing = sorted(absent - assembled - forwarded)
         count = sum(map(is_declared, self._described))
-        evidence = Evidence("layout", "full", described=count, expected=count + len(missing))
+        evidence = Evidence("layout", "full", described=count, expected=count + len(missing), unrecorded=UNRECORDED)
         if not missing:
             return evidence
         return replace(
