@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
+
 from abistore.compare.comparison import compare
 from abistore.compare.releases.comparison import ComparedRelease, compare_releases
 from abistore.compare.rules import CASES
@@ -17,7 +19,7 @@ from abistore.model.cpp_names.qualified import without_parameters
 from abistore.model.cpp_names.spelling import declaration
 from abistore.model.findings import Comparison, Finding
 from abistore.model.mangling.symbols import is_mangled
-from abistore.model.snapshot import Snapshot
+from abistore.model.snapshot import PackageRead, Snapshot
 from abistore.model.snapshot_file.codec import from_json
 from tests.build import COMPILERS
 from tests.kept import kept_or_read
@@ -139,7 +141,17 @@ def libraries_of(case: Case, side: str, read: Reading = kept_or_read) -> Sequenc
     """The libraries of one side of a case: one, or all of a release."""
     if case.is_drawn:
         return [from_json(snapshot_file(case, side).read_bytes())]
-    return [read(each, case.subject) for each in sides_of(case, side)]
+    found = [read(each, case.subject) for each in sides_of(case, side)]
+    if not case.is_release:
+        return found
+    packages = [fence.options.get("package", "") for fence in _members(case, side)]
+    return [_in_package(each, name) if name else each for each, name in zip(found, packages, strict=True)]
+
+
+def _in_package(snapshot: Snapshot, name: str) -> Snapshot:
+    """The snapshot as it is read from a package of Debian: ``package=NAME``."""
+    package = PackageRead(f"{name}.deb", name, member=f"usr/lib/{snapshot.provenance.file}")
+    return msgspec.structs.replace(snapshot, provenance=msgspec.structs.replace(snapshot.provenance, package=package))
 
 
 def sides_of(case: Case, side: str) -> Sequence[Side]:
@@ -151,8 +163,11 @@ def sides_of(case: Case, side: str) -> Sequence[Side]:
 
 def members_of(case: Case, side: str) -> Sequence[Side]:
     """The libraries of a release, each linked with those that it ``needs``."""
-    own = [fence for fence in case.fences if fence.side in (side, "") and "library" in fence.options]
-    return [Side(_member(case, side, fence.options["library"]), library=None) for fence in own]
+    return [Side(_member(case, side, fence.options["library"]), library=None) for fence in _members(case, side)]
+
+
+def _members(case: Case, side: str) -> Sequence[Fence]:
+    return [fence for fence in case.fences if fence.side in (side, "") and "library" in fence.options]
 
 
 def _member(case: Case, side: str, library: str) -> Source:

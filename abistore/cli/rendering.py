@@ -96,7 +96,7 @@ fail_on_option = click.option(
 )
 
 
-ALLOWED = ("scheme", "breaking-on-soname-bump", "major", "never")
+ALLOWED = ("scheme", "breaking-on-soname-bump", "package", "major", "never")
 """What ``--allow`` may say: the model's rules, which are not imported to parse words."""
 
 
@@ -108,7 +108,8 @@ def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
         default=default,
         show_default=default or "the verdict alone decides",
         help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
-        "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `major` the label alone, `never` none.",
+        "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `package` the SONAME together with the "
+        "package's name, `major` the label alone, `never` none.",
     )
 
 

@@ -169,6 +169,14 @@ def only_described(variants: Variants) -> AnyShape | None:
     return shapes[0] if len(shapes) == 1 else None
 
 
+def distributed(provenance: Provenance) -> str | None:
+    """The name of the package of a distribution (.deb, .rpm) that a library was read from."""
+    package = provenance.package
+    if not isinstance(package, PackageRead) or not package.file.endswith((".deb", ".rpm", ".udeb")):
+        return None
+    return package.name or None
+
+
 def evidence_of(seen: Iterable[Evidence], facet: Facet) -> Evidence:
     """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
     return next((each for each in seen if each.facet == facet), Evidence(facet, "missing", "not-requested"))

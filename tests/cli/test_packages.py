@@ -214,3 +214,33 @@ def test_a_second_library_of_one_name_is_told_and_does_not_take_the_place_of_the
     assert "not compared of" in done.out and "lib/libaaa.so (another libcase)" in done.out
     stored = abistore("ingest", new)
     assert "left out: lib/libaaa.so (another libcase)" in stored.out
+
+
+def test_a_soname_that_moves_inside_a_package_of_the_old_name_is_allowed_by_no_rule(
+    abistore: Call, tmp_path: Path
+) -> None:
+    """Programs of other packages, which depend on the name, are left with the new package and do not start."""
+    old, new = case(), case(SUM, soname="libcase.so.2")
+    first = release(tmp_path, "1.0", old)
+    same = packages.deb(tmp_path, {"usr/lib/libcase.so.2": new}, name="libcase1", version="2.0")
+    other = packages.deb(tmp_path, {"usr/lib/libcase.so.2": new}, name="libcase2", version="2.0")
+    for rule in ("scheme", "package"):
+        kept = abistore("compare", first, same, "--allow", rule)
+        assert kept.code == 4 and "soname_moved" in kept.out
+        assert "the package kept its name" in " ".join(kept.out.split())
+        assert abistore("compare", first, other, "--allow", rule).code == 0
+    assert "soname_moved" not in abistore("compare", first, other).out
+
+
+def test_a_soname_that_nothing_else_explains_breaks_a_package_of_the_old_name(abistore: Call, tmp_path: Path) -> None:
+    first = release(tmp_path, "1.0", case())
+    new = {"usr/lib/libcase.so.2": case(soname="libcase.so.2")}
+    assert abistore("compare", first, packages.deb(tmp_path, new, name="libcase1", version="2.0")).code == 4
+    both = {**new, "usr/lib/libcase.so.1": "libcase.so.2"}
+    assert abistore("compare", first, packages.deb(tmp_path, both, name="libcase1", version="3.0")).code == 0
+
+
+def test_which_package_holds_a_library_is_not_known_of_files(abistore: Call) -> None:
+    old, new = case(), case(SUM, soname="libcase.so.2")
+    done = abistore("compare", old, new, "--allow", "package")
+    assert done.code == 4 and "compare the packages" in " ".join(done.out.split())

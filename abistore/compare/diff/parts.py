@@ -401,6 +401,13 @@ class ReleasedLibrary(msgspec.Struct, frozen=True):
     target: str = ""
 
 
+class PackagedSoname(msgspec.Struct, frozen=True):
+    """The SONAME of a library in a package of a distribution, on whose name other packages depend."""
+
+    package: str
+    soname: str
+
+
 class SiblingNeed(msgspec.Struct, frozen=True):
     """A SONAME that a library asks for, and that a library of its release has or had."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from abistore.compare.diff.parts import (
     DoubleExports,
+    PackagedSoname,
     ReleasedLibrary,
     SharedRecord,
     SiblingNeed,
@@ -17,6 +18,7 @@ from abistore.compare.releases.release import MemberLibrary, ReleaseLibraries
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name, unmarked
 from abistore.model.names import Facet, Name
+from abistore.model.snapshot import distributed, loaded_as
 
 
 def release_deltas(
@@ -37,6 +39,7 @@ def release_deltas(
         yield from (("symbol", delta) for delta in _needs(library, old, new))
         yield from (("symbol", delta) for delta in _versions(library, before, old, new))
         if before is not None:
+            yield from (("symbol", delta) for delta in _sonames(before, library, new))
             yield from (("symbol", delta) for delta in _symbols(before, library, old, new))
             yield from (("symbol", delta) for delta in _doubles(library, old, new))
             yield from (("layout", delta) for delta in _records(before, library, old, new))
@@ -49,6 +52,17 @@ def _released(library: MemberLibrary, elsewhere: Container[str]) -> ReleasedLibr
 
 def _subject(library: str, part: str = "") -> Subject:
     return Subject(Name("library", library), part)
+
+
+def _sonames(before: MemberLibrary, after: MemberLibrary, new: ReleaseLibraries) -> Iterator[Delta[Any]]:
+    """The SONAME that a library lost although its package kept its name, and that nothing in the package has."""
+    old, now = before.soname, after.soname
+    package = distributed(before.snapshot.provenance)
+    if not old or not now or old == now or package is None or package != distributed(after.snapshot.provenance):
+        return
+    linked = {unmarked(each) for one in new.by_name.values() for each in loaded_as(one.snapshot.provenance)}
+    if old not in linked and old not in new.by_soname:
+        yield Changed(_subject(after.name, package), PackagedSoname(package, old), PackagedSoname(package, now))
 
 
 def _needs(library: MemberLibrary, old: ReleaseLibraries, new: ReleaseLibraries) -> Iterator[Delta[Any]]:

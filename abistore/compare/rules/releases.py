@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.export_batches import abridged
 from abistore.compare.diff.parts import (
     DoubleExports,
+    PackagedSoname,
     ReleasedLibrary,
     SharedRecord,
     SiblingNeed,
@@ -41,6 +42,19 @@ def bundle_library_added(library: Added[ReleasedLibrary]) -> Iterator[Note]:
     """
     target = f" for {library.new.target}" if library.new.target else ""
     yield Note(f"the release has the library now{target}", None, library.new.soname or library.new.name)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def soname_moved(library: Changed[PackagedSoname]) -> Iterator[Note]:
+    """The SONAME of a library changed, and the package of a distribution that holds it kept its name.
+
+    Other packages depend on the name. They are installed with the new package, and their programs do not start: the
+    loader finds no file of the old SONAME.
+
+    Fix: rename the package with the SONAME (``libfoo1`` to ``libfoo2``), so that both can be installed.
+    """
+    what = f"the SONAME changed, and the package is still called {library.old.package}"
+    yield Note(what, library.old.soname, library.new.soname)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")

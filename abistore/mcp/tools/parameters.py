@@ -32,4 +32,4 @@ PolicyFile: TypeAlias = Annotated[str | None, described("YAML file; wins over po
 SuppressionFile: TypeAlias = Annotated[str | None, described("YAML or INI file")]
 Line: TypeAlias = Annotated[str | None, described("TARGET[/PROFILE]")]
 FailOn: TypeAlias = Annotated[Literal["breaking", "api_break", "risk", "never"], described("Mildest that fails")]
-Allow: TypeAlias = Annotated[str, described("Or breaking-on-soname-bump, major, never")]
+Allow: TypeAlias = Annotated[str, described("Or breaking-on-soname-bump, package, major, never")]

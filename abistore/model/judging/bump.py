@@ -17,15 +17,16 @@ from abistore.model.labels.steps import AUTO, NO_PROMISE, Promise, Step, Version
 if TYPE_CHECKING:
     from abistore.model.judging.deprecations import EarlyRemoval
 
-AllowRule: TypeAlias = Literal["scheme", "breaking-on-soname-bump", "major", "never"]
+AllowRule: TypeAlias = Literal["scheme", "breaking-on-soname-bump", "package", "major", "never"]
 """Which releases may break.
 
 ``scheme``: what the line promises. Programs built before must not load the release, so its SONAME was bumped; and where
 semantic versions are declared for the library, its label must say so too. Without an own version scheme, sources may
-break under either. ``breaking-on-soname-bump``: the SONAME decides. ``major``: the label decides. ``never``: none may.
+break under either. ``breaking-on-soname-bump``: the SONAME decides. ``package``: the SONAME, and the name of the
+distribution's package, which changes with it. ``major``: the label decides. ``never``: none may.
 """
 
-ALLOW_RULES: Final[tuple[AllowRule, ...]] = ("scheme", "breaking-on-soname-bump", "major", "never")
+ALLOW_RULES: Final[tuple[AllowRule, ...]] = ("scheme", "breaking-on-soname-bump", "package", "major", "never")
 
 StepName: TypeAlias = Literal["none", "patch", "minor", "major"]
 
@@ -43,12 +44,15 @@ BumpReason: TypeAlias = Literal[
     "label-lowered",
     "label-promises-nothing",
     "between-libraries",
+    "package-renamed",
+    "package-kept",
+    "package-unknown",
     "removed-too-early",
     "never",
 ]
 """Why a release is allowed, or is not."""
 
-ALLOWING: Final = frozenset({"nothing-breaks", "soname-bumped", "label-major", "soname-and-label"})
+ALLOWING: Final = frozenset({"nothing-breaks", "soname-bumped", "label-major", "soname-and-label", "package-renamed"})
 
 _KEPT: Final[dict[SonameChange, BumpReason]] = {
     "same": "soname-kept",
@@ -73,7 +77,8 @@ class AllowPlan(msgspec.Struct, frozen=True):
 
     ``users`` are the known programs that another SONAME makes build again. They decide nothing, and are told. With
     ``early`` removals, no release may break that otherwise might. ``loaded_as`` are the names by which programs load
-    the new libraries, too: where the old SONAME is one of them, no bump keeps programs apart.
+    the new libraries, too: where the old SONAME is one of them, no bump keeps programs apart. ``packages`` are the
+    names of the packages of a distribution that hold them.
     """
 
     rule: AllowRule = "scheme"
@@ -81,6 +86,7 @@ class AllowPlan(msgspec.Struct, frozen=True):
     users: tuple[str, ...] = ()
     early: tuple[EarlyRemoval, ...] = ()
     loaded_as: tuple[str, ...] = ()
+    packages: OldAndNew = OldAndNew(None, None)
 
 
 class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -186,7 +192,18 @@ def _reason(verdict: Verdict, said: Promise, soname: SonameChange, plan: AllowPl
         return _by_label(said)
     if plan.rule == "breaking-on-soname-bump":
         return "soname-bumped" if soname == "bumped" else _KEPT[soname]
+    if plan.rule == "package":
+        return _by_package(soname, plan.packages)
     return _by_scheme(verdict, said, soname, declared=plan.scheme == "semver")
+
+
+def _by_package(soname: SonameChange, packages: OldAndNew) -> BumpReason:
+    """A distribution installs both releases beside each other where SONAME and package have other names."""
+    if soname != "bumped":
+        return _KEPT[soname]
+    if not all(packages):
+        return "package-unknown"
+    return "package-kept" if packages.old == packages.new else "package-renamed"
 
 
 def _by_label(said: Promise) -> BumpReason:

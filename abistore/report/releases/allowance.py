@@ -142,6 +142,10 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
     back = f"restore {_what(facts)}"
     either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
     match bump.reason:
+        case "package-kept":
+            return f"{change}, and the package kept its name, on which others depend: rename it with the SONAME"
+        case "package-unknown":
+            return f"{change}, and which packages hold it is not known: compare the packages"
         case "between-libraries":
             return f"{change}: its libraries do not fit each other, which no bump mends"
         case "removed-too-early":

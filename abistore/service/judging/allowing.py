@@ -31,11 +31,12 @@ def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
     checked = is_checked(report)
     found = [_of_library(each, labels, plan, checked) for each in report.libraries if each.state != "added"]
     between = [each for each in _worst(report.changes) if not each.libraries and each.kind != GONE]
+    kept = all(each.kind == KEPT for each in between)
     if between:
         verdict = Verdict.BREAKING if any(each.impact == "breaking" for each in between) else Verdict.API_BREAK
         base = bump(verdict, labels, OldAndNew(None, None), replace(plan, rule="never"))
         facts = ChangeFacts(labels, OldAndNew(None, None), verdict, len(between), library="the package itself")
-        found.append((replace(base, reason="between-libraries", rule=plan.rule), facts))
+        found.append((replace(base, reason="package-kept" if kept else "between-libraries", rule=plan.rule), facts))
     if not found:
         return _of_one(report, plan)
     refused = [each for each in found if not each[0].allowed]
@@ -45,6 +46,10 @@ def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
 
 GONE = "bundle_library_removed"
 """A library that is gone is judged by its row: its name is gone with it."""
+
+
+KEPT = "soname_moved"
+"""The package kept its name, and a library in it has another SONAME."""
 
 
 def _worst(changes: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.model.findings import FailOn
-from abistore.model.judging.bump import AllowPlan, AllowRule
+from abistore.model.judging.bump import AllowPlan, AllowRule, OldAndNew
 from abistore.model.labels.steps import AUTO
 from abistore.model.names import EXPORTS
-from abistore.model.snapshot import Snapshot, loaded_as
+from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
 from abistore.service.database import Database, using
 from abistore.service.judging.evidence import NOTHING, EvidenceRequirement
@@ -76,7 +76,7 @@ def compare(
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
         names = {name for each in found.new.libraries for name in loaded_as(each.provenance)}
-        plan = AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)))
+        plan = AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)), packages=_packages(*found))
         given = plan if allow else None
         with using(database) if consumers else nullcontext() as store:
             known = _known_consumers(store, *found) if store else None
@@ -143,6 +143,11 @@ def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapsho
     from abistore.service.consumers.naming import with_consumers  # few comparisons ask for them
 
     return with_consumers(store, report, sides)
+
+
+def _packages(old: ReadRelease, new: ReadRelease) -> OldAndNew:
+    """The names of the packages of a distribution that two releases are."""
+    return OldAndNew(*(distributed(side.libraries[0].provenance) for side in (old, new)))
 
 
 def _known_consumers(store: Store, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:
