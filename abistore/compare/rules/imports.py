@@ -12,7 +12,7 @@ from abistore.model.findings import Impact
 from abistore.model.tables import Import
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
     """The library imports further symbols from other libraries.
 
@@ -38,7 +38,7 @@ def needed_symbol_added(symbols: Added[Unprovided]) -> Iterator[Note]:
     yield Note(f"symbols that no needed library has: {len(found)}", None, examples(found))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="removed")
 def imported_symbol_removed(imports: Removed[Imports]) -> Iterator[Note]:
     """The library no longer imports some symbols from other libraries.
 

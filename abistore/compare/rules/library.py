@@ -102,7 +102,7 @@ RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+|({_DLLS})\.dll
 """What comes with the compiler and the C library, and is there wherever either is."""
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
     """A part of the C or C++ runtime was added to the dependencies (DT_NEEDED).
 
@@ -146,7 +146,7 @@ def _renamed(soname: str, context: Context) -> str | None:
     return next((each for each in gone if library_name(each) == library_name(soname)), None)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="removed")
 def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterator[Note]:
     """A dependency was removed (DT_NEEDED).
 
@@ -206,7 +206,7 @@ def rpath_changed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("the search path differs", _path(old), _path(new))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+@rule(Impact.NOTICE, evidence="symbol", element="library", action="changed")
 def runpath_changed(library: Changed[Library]) -> Iterator[Note]:
     """The search path for dependencies changed (DT_RUNPATH).
 
