@@ -487,6 +487,10 @@ class Snapshot(msgspec.Struct, frozen=True):
         """Whether any facet has the name."""
         return any(name in held for held in self.entries.values())
 
+    def tells_of(self, facet: Facet) -> bool:
+        """Whether it has a facet, or says why it lacks one that was asked for."""
+        return facet in self.entries or self.evidence_of(facet).reason not in ("", "not-requested")
+
     def evidence_of(self, facet: Facet) -> Evidence:
         """How much ``facet`` saw; a facet that nobody asked for is ``missing``."""
         return evidence_of(self.evidence, facet)

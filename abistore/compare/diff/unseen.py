@@ -61,11 +61,6 @@ class UnseenMark(msgspec.Struct, frozen=True, order=True):
     only: Literal["exported", "declared", "constant"]
 
 
-def _is_asked_for(side: SideFacts, facet: Facet) -> bool:
-    """Whether a side has a facet, or lacks it although it was asked for."""
-    return facet in side.snapshot.entries or side.snapshot.evidence_of(facet).reason not in ("", "not-requested")
-
-
 def not_checked(
     context: Context, facets: Collection[Facet], marked: Iterable[tuple[Name, Collection[UnseenMark]]]
 ) -> Iterator[NotChecked]:
@@ -82,7 +77,7 @@ def not_checked(
     yield from _unread_directives(context)
     yield from _moved_perhaps(context)
     for facet in DECLARING:
-        if facet == "layout" or any(_is_asked_for(side, facet) for side in (context.old, context.new)):
+        if facet == "layout" or any(side.snapshot.tells_of(facet) for side in (context.old, context.new)):
             yield from observed(context, facet)
             yield from _unrecorded(context, facet)
         if facet == "source":
@@ -124,9 +119,7 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
             first = ", ".join(each.spelling + why.get(each.spelling, "") for each in names[:MOST_LISTED])
             more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
             detail = f"{len(names)} template {have} no layout in headers: {first}{more}"
-            yield NotChecked(
-                "source", place, NO_LAYOUT, detail, "keep debug information (-g, /Zi) to have layouts compared"
-            )
+            yield NotChecked("source", place, NO_LAYOUT, detail, "keep debug information to have layouts compared")
 
 
 def _unmade(side: SideFacts) -> dict[str, str]:
@@ -397,10 +390,7 @@ def _exported_only(context: Context, place: Place, names: Collection[Name]) -> I
         evidence = (context.old if place == "old" else context.new).snapshot.evidence_of("layout")
         what = f"{counted(len(names), 'export is', 'exports are')} described by the other side only"
         reason = evidence.reason if evidence.state != "full" else EXPORT_NOT_DESCRIBED
-        hint = (
-            evidence.hint
-            or "describe it in C or C++ with debug information (-g, /Zi), or give the headers of both releases"
-        )
+        hint = evidence.hint or "build it from C or C++ with debug information, or give the headers of both releases"
         yield NotChecked("layout", place, reason, what, hint, tuple(sorted(names)))
 
 
