@@ -307,8 +307,8 @@ def test_show_tells_what_is_exported_and_not_declared_and_the_reverse(abistore: 
         "unexported": ["promised"],
     }
     short, full = abistore(*words).out, abistore(*words, "-v").out
-    assert "1 exported, and in no public header" in short
-    assert "1 declared, and not exported" in short
+    assert "1 exported and in no public header" in short
+    assert "1 declared and not exported" in short
     assert "hidden" not in short
     assert "hidden" in full
     assert "promised" in full

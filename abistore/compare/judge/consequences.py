@@ -19,7 +19,7 @@ from abistore.model.findings import Finding, Impact, order
 from abistore.model.mangling.symbols import THUNKS, TYPEINFO, VTABLES, VTT
 from abistore.model.names import Name
 from abistore.model.reach.graph import Reach
-from abistore.model.references import embedded, references
+from abistore.model.references import embedded
 from abistore.model.shapes import AnyShape, Function, Named, Record
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class _Parents:
         if self._rules[finding.kind].action == "added":
             side, other_side = other_side, side
         reaching = side.reach.exports_reaching(finding.name)
-        exports = (each for each in reaching if _mentions(each, side) - _mentions(each, other_side))
+        exports = (each for each in reaching if _mentions_more(each, side, other_side))
         for names in (_mentioning(finding.name, side.types, side.reach), exports):
             users = (other for name in names for other in self._of.get(name, ()))
             causes = [other for other in users if other != index and self._weighs(other, finding)]
@@ -397,10 +397,10 @@ class _Parents:
         return _outside(old) != _outside(new)
 
 
-def _mentions(name: Name, side: SideFacts) -> set[Name]:
-    """The types that a declaration mentions, as debug information or else headers have it."""
-    shapes = side.variants("layout", name) or side.variants("source", name)
-    return {mentioned for shape in shapes for mentioned, _ in references(shape, name)}
+def _mentions_more(name: Name, side: SideFacts, other: SideFacts) -> bool:
+    """Whether a declaration of one side mentions a type that it does not mention on the other."""
+    known = other.reach.mentioned(name)
+    return any(each not in known for each in side.reach.mentioned(name))
 
 
 def _mentioning(name: Name, side: TypeSide, reach: Reach) -> set[Name]:

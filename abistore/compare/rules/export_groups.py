@@ -119,11 +119,10 @@ def symbols_internal_removed(symbols: Removed[InternalExports], context: Context
 def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
     """Functions and variables declared only in private headers are no longer exported.
 
-    The debug information tells which header declares each of them, or defines its class. All these headers lie outside
-    the ``include`` folder of the public ones, and no public header needs them. Or the exports stand in a version node
-    that is called private or internal. Or public headers include one that was not given and has the name, or have it
-    in a branch for the library itself. Only a program that includes headers of the library's own sources, or declared
-    the function itself, used one. Such a program no longer starts.
+    Debug information tells which header declares each, or defines its class: none lies in the ``include`` folder of the
+    public ones, and no public header needs it. Or the version node is called private or internal, or the name stands in
+    an included header that was not given, or in a branch for the library itself. Only a program that includes headers
+    of the library's sources, or declares the function itself, used one. Such a program no longer starts.
 
     Fix: nothing, where the named headers are not installed; build with ``-fvisibility=hidden`` to keep such symbols out
     of the export table.

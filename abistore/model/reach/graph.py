@@ -7,7 +7,7 @@ describes to the instance of which it is a member.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -54,6 +54,7 @@ class Reach:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._declared: Mapping[Facet, Mapping[Name, Variants]] = snapshot.entries
+        self._of_headers = "source" in snapshot.entries
         self._backward: dict[Name, Edges] | None = None
         self._affected = _Affected(), _Affected()
         self._closures: dict[bool, set[Name]] = {}
@@ -69,7 +70,7 @@ class Reach:
             _join(self._mentioned(name), found.setdefault(name, {}))
         for name, variants in self._declared.get("source", {}).items():
             _join([references(shape, name) for shape in variants], found.setdefault(name, {}))
-        for name in self._declared.get("symbol", {}) if "source" in self._declared else ():
+        for name in self._declared.get("symbol", {}) if self._of_headers else ():
             if name not in found and (edges := _of_instance(name)):
                 found[name] = edges
         self._declared = {}
@@ -82,6 +83,12 @@ class Reach:
             self._note(("reach", name))
         return self._mentioned(name)
 
+    def mentioned(self, name: Name) -> Collection[Name]:
+        """The names that ``name`` mentions, by debug information or headers."""
+        if self._note:
+            self._note(("reach", name))
+        return self._forward.get(name, {}).keys()
+
     def _mentioned(self, name: Name) -> Mentions:
         known = self._mentions.get(name)
         if known is None:
@@ -91,6 +98,8 @@ class Reach:
 
     def after(self, snapshot: Snapshot, changed: Iterable[Name]) -> Reach:
         """That of ``snapshot``, which differs from this one's in the declarations of the ``changed`` names only."""
+        if ("source" in snapshot.entries) != self._of_headers:
+            return Reach(snapshot)
         found = self._copy()
         found._forward, found._mentions = dict(self._forward), dict(self._mentions)
         found._backward = None if self._backward is None else dict(self._backward)
@@ -111,6 +120,7 @@ class Reach:
         found = object.__new__(Reach)
         found._forward, found._backward, found._mentions = self._forward, self._backward, self._mentions
         found._declared, found._affected = {}, (_Affected(), _Affected())
+        found._of_headers = self._of_headers
         found._closures, found._met, found._note = {}, 0, None
         return found
 
@@ -125,7 +135,7 @@ class Reach:
                 self._forward[name] = after
                 if facet == "layout":
                     self._mentions[name] = mentions
-        if name not in self._forward and "source" in snapshot.entries and snapshot.variants("symbol", name):
+        if name not in self._forward and self._of_headers and snapshot.variants("symbol", name):
             after = _of_instance(name)
             if after:
                 self._forward[name] = after
@@ -159,6 +169,8 @@ class Reach:
     def _used_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[Name]:
         """The ``changed`` names, and those whose users differ from what they were ``before``."""
         pending = list(changed)
+        if before._of_headers != self._of_headers:  # exports that nothing describes mention instances, or no longer
+            pending += before._forward.keys() ^ self._forward.keys()
         yield from pending
         seen = set(pending)
         while pending:
