@@ -106,7 +106,7 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     Callers and the library disagree on where the object is. Either a class got or lost a non-trivial destructor, copy
     or move constructor: its objects went into registers and are now passed by the address of a copy, or the reverse. Or
     a field was added to a register that held only integers, or only floating-point numbers: objects of the same size go
-    into other registers.
+    into other registers. Or an array without a bound was added (``char data[]``): in C++ such objects go in memory.
 
     Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
     """

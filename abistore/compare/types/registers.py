@@ -54,6 +54,10 @@ class _Unknown(Exception):
     """A member is not described, or the object holds too many."""
 
 
+class _Unbounded(Exception):
+    """A member is an array without a bound, for which a compiler takes the object to have no fixed size."""
+
+
 def registers(type: TypeRef, side: TypeSide) -> Registers | None:
     """Where a caller puts an object of ``type``, to be compared only; ``None`` where members do not decide it.
 
@@ -69,6 +73,8 @@ def registers(type: TypeRef, side: TypeSide) -> Registers | None:
         leaves = list(_Object(side).leaves(type, 0))
     except _Unknown:
         return None
+    except _Unbounded:
+        return ("memory",) if machine == "x86_64" else None
     if any(leaf.offset + leaf.width > 8 * size for leaf in leaves):
         return None
     if machine == "x86_64":
@@ -114,6 +120,9 @@ class _Object:
         """The scalars of ``type``, which begins at the bit ``start``."""
         side = self._side
         bare, _ = side.bare(type)
+        if isinstance(bare, Array) and bare.count is None and not bare.vector:
+            self._require_no_bytes()
+            return
         size = side.layouts.size(bare)
         self._left -= 1
         if depth > DEEPEST or size is None or self._left < 0:
@@ -144,6 +153,12 @@ class _Object:
                 yield Leaf(start, 8 * size, "")
             case _:
                 raise _Unknown
+
+    def _require_no_bytes(self) -> None:
+        """An array without a bound holds no scalar, where compilers give it a size at all."""
+        sized = self._side.unbounded_are_sized
+        if not sized:
+            raise _Unknown if sized is None else _Unbounded
 
     def _members(self, record: Record, start: int, depth: int) -> Iterator[Leaf]:
         if record.passing == "reference" or record.virtuals or record.has_vptr:

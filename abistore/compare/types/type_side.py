@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from abistore.model.layout.layouts import Layouts
+from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
 from abistore.model.shapes import Alias, AnyShape, Array, Named, Pointer, Qualified, TypeRef
 from abistore.model.snapshot import Snapshot
@@ -25,6 +26,20 @@ class TypeSide:
     def layouts(self) -> Layouts:
         """Sizes and alignments of this side's types."""
         return Layouts(self.snapshot)
+
+    @cached_property
+    def unbounded_are_sized(self) -> bool | None:
+        """Whether compilers give an array without a bound the size 0, as GCC does in C; ``None`` where nothing says it.
+
+        GCC in C++, and clang, have no size for an object that ends with such an array, and pass it in memory.
+        """
+        told, compilers = self.snapshot.provenance.languages, self.snapshot.provenance.compilers
+        if any("clang" in each for each in compilers) or any("++" in each or "plus_plus" in each for each in told):
+            return False
+        if told:
+            return True
+        functions = (name.spelling for name in self.snapshot.entries.get("symbol", {}) if name.kind == "function")
+        return False if any(map(is_mangled, functions)) else None
 
     def shape(self, name: Name) -> AnyShape | None:
         """The one declaration of ``name``; ``None`` where it has none or several."""
