@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from abistore.compare.classify.declared_traits import gained, lost
+from abistore.compare.classify.overriding import is_overridden
+from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.written_values import is_same_value
 from abistore.model.cpp_names.prototypes import argument
@@ -15,16 +17,29 @@ from abistore.model.words.counting import counted
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def func_noexcept_added(declared: Changed[Declared]) -> Iterator[Note]:
-    """A function became ``noexcept``.
+def func_noexcept_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A function became ``noexcept``, and no program overrides it.
 
     Built callers work as before. From C++17 on, ``noexcept`` is part of the function's type: sources that store the
     function's address in a pointer still compile, since the promise may be dropped.
 
     Fix: nothing.
     """
-    if gained(declared, "noexcept"):
+    if gained(declared, "noexcept") and not is_overridden(declared.subject.name, context):
         yield Note("the function is noexcept", None, "noexcept")
+
+
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def virtual_method_noexcept_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A virtual function that programs may override became ``noexcept``.
+
+    Built programs work as before; an exception that leaves an override terminates the program where the library relies
+    on the promise. Sources that override it without ``noexcept`` stop compiling: an override promises no less.
+
+    Fix: promise it in the documentation, or add a function with another name.
+    """
+    if gained(declared, "noexcept") and is_overridden(declared.subject.name, context):
+        yield Note("overrides have to be noexcept", None, "noexcept")
 
 
 @rule(Impact.RISK, evidence="source", element="functions", action="changed", aliases=("func_exception_spec_changed",))

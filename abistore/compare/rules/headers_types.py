@@ -8,6 +8,7 @@ from abistore.compare.classify.abilities import lost as lost_ability
 from abistore.compare.classify.constants.living_on import moved
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.export_batches import abridged
+from abistore.compare.classify.overriding import passes_overrides
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, WrittenMember
 from abistore.compare.rule import Note, rule
@@ -20,16 +21,29 @@ from abistore.model.shapes import Enum
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_became_final(declared: Changed[Declared]) -> Iterator[Note]:
+def type_became_final(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class became ``final``.
 
-    Built classes that derive from it go on working. Sources of such classes stop compiling. Callers that are compiled
-    again call its virtual functions directly, past what built derived classes override.
+    Built classes that derive from it go on working. Sources of such classes stop compiling. A class with virtual
+    functions whose objects programs pass to the library has a finding of its own.
 
     Fix: deprecate deriving from it first.
     """
-    if gained(declared, "final"):
+    if gained(declared, "final") and not passes_overrides(declared, context):
         yield Note("nobody may derive from the class", None, "final")
+
+
+@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
+def virtual_method_final_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A virtual function that programs override became ``final``, or all of a class did.
+
+    Compilers call a ``final`` function directly, without optimisation too. Built programs that override it pass their
+    objects to the library, which calls its own function instead of theirs. Sources that override it stop compiling.
+
+    Fix: deprecate overriding it first, and mark it ``final`` with the next SONAME.
+    """
+    if passes_overrides(declared, context):
+        yield Note("the library calls its own function instead of overrides", None, "final")
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
