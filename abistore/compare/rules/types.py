@@ -8,7 +8,7 @@ from typing import cast
 from msgspec import Struct
 
 from abistore.compare.classify.constants.living_on import live_on
-from abistore.compare.classify.conversion import replaces
+from abistore.compare.classify.conversion import languages, replaces
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import DefinitionKind, TagName, Unexplained
 from abistore.compare.diff.unseen import comparable
@@ -181,25 +181,23 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def type_name_removed(tag: Changed[TagName], context: Context) -> Iterator[Note]:
-    """A type got another name, and public headers declare nothing by the old one.
+    """A type got another name, and public headers do not declare the old one.
 
-    Built programs go on as where a type is renamed. Sources that name the type stop compiling. Where the headers had a
-    typedef for it and have it still, as C programmers use it for ``struct point_s``, that is the name that counts.
+    Built programs go on as where a type is renamed. Sources that name the type stop compiling. In C a typedef of the
+    old name does not serve sources that write ``struct item``.
 
-    Fix: keep the old name as a typedef.
+    Fix: keep the old name: ``#define item piece`` serves all sources, and a typedef those in C++.
     """
     old, new = tag.subject.name, tag.new.name
-    if _gone_from_headers(old, context) and not _is_kept(old, new, context):
+    if _gone_from_headers(old, context) and not _is_kept(old, context):
         yield Note("the headers do not declare the old name", title(old, tag.old.shape), title(new, tag.new.shape))
 
 
-def _is_kept(old: Name, new: Name, context: Context) -> bool:
-    """Whether headers have a typedef or a macro of the old name, or kept a typedef for the type."""
-    before, after = (side.snapshot.entries["source"] for side in (context.old, context.new))
-    if any(Name(kind, old.spelling) in after for kind in ("record", "enum", "alias", "variable")):
-        return True
-    aliases = (name for name in context.old.reach.users(old) if name.kind == "alias" and name in before)
-    return any(name in after for name in aliases)
+def _is_kept(old: Name, context: Context) -> bool:
+    """Whether headers have a macro of the old name, or a typedef where no source has to write ``struct``."""
+    after = context.new.snapshot.entries["source"]
+    kinds = ("variable",) if "c" in languages(old, context) else ("variable", "alias")
+    return any(Name(kind, old.spelling) in after for kind in kinds)
 
 
 def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
