@@ -9,7 +9,7 @@ from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Record
+from abistore.model.shapes import Function, Record, Variable
 
 
 def is_overridden(name: Name, context: Context) -> bool:
@@ -24,19 +24,36 @@ def is_overridden(name: Name, context: Context) -> bool:
 def passes_overrides(declared: Changed[Declared], context: Context) -> bool:
     """Whether the library now calls past what built classes of programs override: ``final`` tells compilers to.
 
-    So it is where it gets objects of such classes at all.
+    Only calls by the class that is ``final`` are direct. A library that gets objects as those of a base, and whose
+    functions do not have the class in their signatures, goes on calling overrides.
     """
-    name = declared.subject.name
-    if not gained(declared, "final"):
+    owner = _owner(declared.subject.name, context.old) if gained(declared, "final") else None
+    if owner is None or not _is_derived_from(owner, context.old) or context.old.consumers.hand_in(owner) == "no":
         return False
-    if name.kind == "function":
-        function = _function(name, context.old)
-        owner = function.method.owner if function is not None and function.is_virtual and function.method else None
-    else:
-        owner = name if _is_polymorphic(name, context.old) else None
-    if owner is None or not _is_derived_from(owner, context.old):
-        return False
-    return context.old.consumers.hand_in(owner) != "no"
+    return any(_takes(each, owner, context.old) for each in context.affected(owner))
+
+
+def _owner(name: Name, side: SideFacts) -> Name | None:
+    """The class of a virtual function, or the class ``name`` where it has some."""
+    if name.kind != "function":
+        return name if _is_polymorphic(name, side) else None
+    function = _function(name, side)
+    return function.method.owner if function is not None and function.is_virtual and function.method else None
+
+
+def _takes(export: Name, owner: Name, side: SideFacts) -> bool:
+    """Whether the library gets objects by an export as those of ``owner``: no slot leads to it, nor a constructor."""
+    shapes = side.variants("source", export) or side.variants("layout", export)
+    for each in shapes:
+        if isinstance(each, Variable):
+            return True
+        if isinstance(each, Function):
+            method = each.method
+            if method is None or method.owner != owner:
+                return True
+            own = last_component(each.display).removeprefix("~") == last_component(owner.spelling).partition("<")[0]
+            return not (each.is_virtual or method.static or own)
+    return False
 
 
 def _function(name: Name, side: SideFacts) -> Function | None:
