@@ -255,6 +255,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "default",
                 "definition",
                 "dependency",
+                "derivation",
                 "destruction",
                 "foreign_layout",
                 "foreign_pointee",

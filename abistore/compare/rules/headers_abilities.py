@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from abistore.compare.classify.abilities import accepts_members, gained, lost
+from abistore.compare.classify.declared_traits import gained as gained_trait
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.side import SideFacts
 from abistore.model.declared import Ability, Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.names import Name
 from abistore.model.shapes import Record
 
 WORDS: Final[Mapping[Ability, str]] = {
@@ -144,6 +147,25 @@ def type_destruction_removed(declared: Changed[Declared], context: Context) -> I
     """
     if found := lost(declared, context, "destroy", "derived_destroy"):
         yield Note("objects are not destroyed", _told(found), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
+def type_derivation_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """Programs can no longer derive from a class, though it is not ``final``.
+
+    It ends with an array without a bound, behind which nothing may lie, or a virtual function got what no class can
+    override. Built programs do not notice by this alone. Sources of classes that derive from it stop compiling, and
+    those that have a member of such a class before others.
+
+    Fix: put what the class got behind a pointer.
+    """
+    found = lost(declared, context, "derive") and not lost(declared, context, "destroy")
+    if found and not gained_trait(declared, "final") and _is_class(declared.subject.name, context.new):
+        yield Note("nobody can derive from the class", WORDS["derive"], None)
+
+
+def _is_class(name: Name, side: SideFacts) -> bool:
+    return any(isinstance(each, Record) and each.sort != "union" for each in side.variants("source", name))
 
 
 @rule(Impact.RISK, evidence="source", element="types", action="changed")
