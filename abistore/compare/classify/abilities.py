@@ -8,11 +8,12 @@ from typing import Final
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.constructed import takes
 from abistore.compare.side import SideFacts
+from abistore.compare.types.vtables import DEEPEST
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.declared import Abilities, Ability, Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Record
+from abistore.model.shapes import Function, Named, Record, TypeRef
 
 OF_OBJECTS: Final[frozenset[Ability]] = frozenset({"copy", "default", "default_implicitly", "move"})
 """What nobody can do with an abstract class, which has no objects of its own."""
@@ -85,11 +86,19 @@ def _lost(old: Abilities | None, new: Abilities | None, abilities: Iterable[Abil
 def is_made_by_compilers(name: Name, context: Context) -> bool:
     """Whether ``name`` was a special member that programs could use, and what they did with it compiles as before."""
     function = next((each for each in context.old.variants("source", name) if isinstance(each, Function)), None)
-    if function is None or function.method is None or function.method.access != "public" or function.is_virtual:
+    if function is None or function.method is None or function.method.access != "public":
+        return False
+    if function.is_virtual and not _stays_virtual(function.method.owner, context.new):
         return False
     abilities = _used_by(function, function.method.owner)
     old, new = (_abilities(function.method.owner, side) for side in (context.old, context.new))
     return bool(abilities) and None not in (old, new) and not any(_lost(old, new, abilities))
+
+
+def _stays_virtual(owner: Name, side: SideFacts) -> bool:
+    """Whether the destructor that compilers make overrides one of a base."""
+    shape = side.shape(owner)
+    return isinstance(shape, Record) and side.tables.has_virtual_destructor(shape)
 
 
 def _used_by(function: Function, owner: Name) -> tuple[Ability, ...]:
@@ -115,9 +124,41 @@ def _abilities(name: Name, side: SideFacts) -> Abilities | None:
     return next((each.abilities for each in side.variants("source", name) if isinstance(each, Declared)), None)
 
 
+def lists_as_before(name: Name, context: Context) -> bool:
+    """Whether a list of values gives each member its own although it begins with a base now.
+
+    Braces around the values of a base may be left out, where it is an aggregate that has members.
+    """
+    old, new = (_own_record(name, side) for side in (context.old, context.new))
+    return old is not None and new is not None and not old.bases and _listed(new, context.new) == _members_of(old)
+
+
+def _own_record(name: Name, side: SideFacts) -> Record | None:
+    return next((each for each in side.variants("source", name) if isinstance(each, Record)), None)
+
+
+def _members_of(record: Record) -> list[tuple[str, TypeRef]]:
+    return [(each.name, each.type) for each in record.fields]
+
+
+def _listed(record: Record, side: SideFacts, depth: int = 0) -> list[tuple[str, TypeRef]] | None:
+    """The members in the order of a list of values; ``None`` where a base wants braces of its own."""
+    found = list[tuple[str, TypeRef]]()
+    for base in record.bases:
+        behind = base.type.name if isinstance(base.type, Named) else None
+        shape, abilities = (_own_record(behind, side), _abilities(behind, side)) if behind else (None, None)
+        if shape is None or abilities is None or "aggregate" in abilities.lacking or depth == DEEPEST:
+            return None
+        inner = _listed(shape, side, depth + 1)
+        if not inner:
+            return None
+        found += inner
+    return found + _members_of(record)
+
+
 def accepts_members(name: Name, context: Context) -> bool:
     """Whether a constructor of the new side takes a value for each member of the old one, in their order."""
-    old = next((each for each in context.old.variants("source", name) if isinstance(each, Record)), None)
+    old = _own_record(name, context.old)
     wanted = tuple(each.type for each in old.fields) if old is not None and not old.bases else ()
     return bool(wanted) and any(each.parameters == wanted for each in _usable(name, context.new))
 

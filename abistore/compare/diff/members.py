@@ -9,9 +9,10 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from abistore.compare.context import Context
+from abistore.compare.diff.inherited_fields import all_fields
 from abistore.compare.diff.parts import Parameter, Result, WrittenMember
 from abistore.compare.diff.regrouped_fields import named_as_whole, regrouped
-from abistore.compare.types.fields import InnerField, flat_fields, nameless, plain, told_by_parts
+from abistore.compare.types.fields import InnerField, nameless, plain, told_by_parts
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.declared import Argument, Declared
@@ -113,10 +114,11 @@ def _paired_fields(
 ) -> tuple[dict[object, Field | InnerField], dict[object, Field | InnerField]]:
     """The fields of both sides but those in ``whole``, with equal keys for those that are one.
 
-    Fields pair by name. Those that are left pair as code in headers tells, or else by place, as one field renamed, the
-    most alike types first.
+    Fields pair by name, those that moved into a base, or from one, too. Those that are left pair as code in headers
+    tells, or else by place, as one field renamed, the most alike types first.
     """
-    old, new = (_by_key([each for each in flat_fields(side) if plain(each) not in whole], _name) for side in records)
+    both = all_fields(*records, context)
+    old, new = (_by_key([each for each in side if plain(each) not in whole], _name) for side in both)
     gone = {_name(field): key for key, field in old.items() if key not in new}
     come = {_name(field): key for key, field in new.items() if key not in old}
     if gone and come and context.old.variants("source", name):

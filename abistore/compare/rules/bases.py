@@ -7,9 +7,10 @@ from itertools import islice
 from typing import TypeAlias
 
 from abistore.compare.context import Context
+from abistore.compare.diff.inherited_fields import inherited_fields, other_bases
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
-from abistore.compare.types.sameness import Sameness
+from abistore.compare.types.fields import flat_fields, plain
 from abistore.compare.types.vtables import DEEPEST, VirtualTables
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.cpp_names.emitted import class_behind
@@ -76,20 +77,20 @@ def _is_empty(type: TypeRef, tables: VirtualTables) -> bool:
     return True
 
 
-def _other_bases(record: Changed[Record], context: Context) -> tuple[list[Base], list[Base]]:
-    """The direct bases that only the old side has, and those that only the new side has."""
-    gone = [base for base in record.old.bases if not any(_is_same(base, other, context) for other in record.new.bases)]
-    come = [base for base in record.new.bases if not any(_is_same(other, base, context) for other in record.old.bases)]
-    return gone, come
-
-
-def _is_same(old: Base, new: Base, context: Context) -> bool:
-    return context.stored(old.type, new.type) <= Sameness.SPELLING
+def _is_in_class(base: Subobject, record: Changed[Record], context: Context) -> bool:
+    """Whether the new class itself has each field of a former ``base`` where it lay; the base had no vtable."""
+    former = Base(*base)
+    found = context.old.tables.record(former)
+    if found is None or context.old.tables.is_polymorphic(found[1]):
+        return False
+    own = {(plain(each).name, plain(each).offset) for each in flat_fields(record.new)}
+    brought = (plain(each) for each in inherited_fields([former], context.old.tables))
+    return all((each.name, each.offset) in own for each in brought)
 
 
 def _kept(record: Changed[Record], context: Context) -> str:
     """What a change of the bases leaves as it was: ``bases``, ``subobjects`` or ``layout``; empty for nothing."""
-    gone, come = _other_bases(record, context)
+    gone, come = other_bases(record.old, record.new, context)
     if not gone and not come:
         return "bases"
     old, new = context.old.tables, context.new.tables
@@ -101,7 +102,10 @@ def _kept(record: Changed[Record], context: Context) -> str:
         return ""
     if before <= after:
         return "subobjects"
-    return "layout" if not come and all(_takes_no_room(each, record.old, old) for each in before - after) else ""
+    if come:
+        return ""
+    found = all(_takes_no_room(each, record.old, old) or _is_in_class(each, record, context) for each in before - after)
+    return "layout" if found else ""
 
 
 def _is_looked_for(record: Changed[Record], context: Context) -> bool:
@@ -110,7 +114,7 @@ def _is_looked_for(record: Changed[Record], context: Context) -> bool:
     Handlers of exceptions and ``dynamic_cast`` follow the class's type information to its public bases. Of a class
     without virtual functions there is none unless somebody throws, catches or identifies it.
     """
-    gone, _ = _other_bases(record, context)
+    gone, _ = other_bases(record.old, record.new, context)
     sides = context.old, context.new
     return any(base.access == "public" for base in gone) and all(
         _has_typeinfo(record.subject.name, side) for side in sides
@@ -139,10 +143,11 @@ def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Not
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """A base class without data was added, or put between a class and its bases.
+    """A base class without new data was added, or put between a class and its bases.
 
-    All subobjects that consumers know are where they were, and the size is the same. A consumer's class that derives
-    from the new base as well has it twice: conversions to it may become ambiguous.
+    All subobjects and members that consumers know are where they were, and the size is the same: the base is empty, or
+    members of the class moved into it in their places. A consumer's class that derives from the new base as well has it
+    twice: conversions to it may become ambiguous.
 
     Fix: nothing, where consumers do not use the new base on their own.
     """
@@ -152,7 +157,7 @@ def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note
 
 @rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
 def base_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """An empty base class was removed that nobody asks for at run time.
+    """A base class was removed that is empty or left its members to the class, and that nobody asks for at run time.
 
     Built programs find everything where it was. Sources that convert to the base, or use what it declares, stop
     compiling. The base is not public, or the library exports no type information of the class, as it does of what is

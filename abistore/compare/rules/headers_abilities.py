@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from abistore.compare.classify.abilities import accepts_members, gained, lost
+from abistore.compare.classify.abilities import accepts_members, gained, lists_as_before, lost
 from abistore.compare.classify.declared_traits import gained as gained_trait
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
@@ -65,13 +65,15 @@ def type_aggregate_removed(declared: Changed[Declared], context: Context) -> Ite
     """Programs can no longer give the members of a class their values by a list.
 
     The class got a constructor, a member that is not public, a virtual function or a base, and is no aggregate any
-    more; or the list begins with its base now. Built programs do not use the list. Sources with ``T t{1, 2};`` stop
-    compiling.
+    more; or the list begins with its base now, and not with the same members in their order. Built programs do not use
+    the list. Sources with ``T t{1, 2};`` stop compiling.
 
     Fix: add a function that makes such an object, or a constructor that takes all members in their order.
     """
-    found = lost(declared, context, "aggregate", "list_members")
-    if found and not accepts_members(declared.subject.name, context) and _has_members(declared, context):
+    found, name = lost(declared, context, "aggregate", "list_members"), declared.subject.name
+    if found == ["list_members"] and lists_as_before(name, context):
+        return
+    if found and not accepts_members(name, context) and _has_members(declared, context):
         yield Note("no list gives its members their values", _told(found), None)
 
 

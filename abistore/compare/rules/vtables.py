@@ -47,7 +47,12 @@ def _fills_inherited(method: VirtualMethod, record: Record, tables: VirtualTable
 
 
 def _stays(method: VirtualMethod, record: Record, tables: VirtualTables) -> bool:
-    """Whether the other side's vtable has ``method`` in the same slot; any class may declare it there."""
+    """Whether the other side's vtable has ``method`` in the same slot; any class may declare it there.
+
+    Debug information tells no slot of a destructor that overrides one of a further base: others move where it does.
+    """
+    if method.slot is None and is_destructor(method):
+        return tables.has_virtual_destructor(record)
     found = tables.slots(record).get(method.slot) if method.slot is not None else None
     return found is not None and same_method(found, method)
 

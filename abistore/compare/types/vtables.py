@@ -13,7 +13,7 @@ from abistore.model.cpp_names.declarators import declare, spell
 from abistore.model.mangling.decorated import is_decorated
 from abistore.model.mangling.symbols import is_const_member
 from abistore.model.names import Name
-from abistore.model.shapes import Base, Function, Named, Record, VirtualMethod
+from abistore.model.shapes import VOID, Base, Function, Named, Record, VirtualMethod
 from abistore.model.snapshot import Variants
 
 Members: TypeAlias = dict[Name, list[Function]]
@@ -26,6 +26,10 @@ HANDLING = re.compile(r"~|operator=$")
 
 DEEPEST = 64
 """Classes that derive through more levels than this are malformed input."""
+
+
+IMPLICIT = VirtualMethod("~", "", None, VOID)
+"""A destructor that compilers make, since a base has a virtual one (Itanium C++ ABI, 2.5.2)."""
 
 
 class VirtualTables:
@@ -133,14 +137,33 @@ class VirtualTables:
         return polymorphic == [self.primary(record)] and self.has_one_table(polymorphic[0][1], depth + 1)
 
     def slots(self, record: Record, depth: int = 0) -> Mapping[int, VirtualMethod]:
-        """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it."""
+        """The primary vtable of ``record`` from its first function on; both slots of a destructor hold it.
+
+        A destructor that no class of the primary bases writes, and that overrides one of a further base, is the last.
+        """
         own = {
             slot: method
             for method in record.virtuals
             if method.slot is not None
             for slot in range(method.slot, method.slot + (self._destructors if is_destructor(method) else 1))
         }
-        return {**(self.inherited(record, depth) if depth < DEEPEST else {}), **own}
+        found = {**(self.inherited(record, depth) if depth < DEEPEST else {}), **own}
+        if not any(map(is_destructor, (*record.virtuals, *found.values()))) and self.has_virtual_destructor(record):
+            first = max(found, default=-1) + 1
+            found |= dict.fromkeys(range(first, first + self._destructors), IMPLICIT)
+        return found
+
+    def has_virtual_destructor(self, record: Record) -> bool:
+        """Whether a class or a base of it declares a virtual destructor. That of the class is one, written or not."""
+        pending, seen = [record], set[Name]()
+        while pending:
+            each = pending.pop()
+            if any(map(is_destructor, each.virtuals)):
+                return True
+            bases = dict(found for found in map(self.record, each.bases) if found is not None)
+            pending += [shape for name, shape in bases.items() if name not in seen]
+            seen |= bases.keys()
+        return False
 
     def _named_slots(self, name: Name, record: Record, depth: int) -> Mapping[int, VirtualMethod]:
         known = self._slots.get(name)
