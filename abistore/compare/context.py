@@ -163,6 +163,10 @@ class Context:
             self._passed_with[name] = self.old.consumers.passed_with(name, self.exported)
         return self._passed_with[name]
 
+    def taken_with(self, name: Name) -> Sequence[Name]:
+        """What of :meth:`passed_with` is a parameter somewhere, and not only a result."""
+        return self.old.consumers.taken_with(name, self.exported)
+
 
 def _passes_integer(side: SideFacts, name: Name) -> bool:
     shape = side.shape(name)

@@ -126,15 +126,27 @@ class Allocation:
 
         Exports that stay and that consumers can name, function pointers and virtual methods take or return it.
         """
+        called, passing = self._called_with, self._passing
+        return [each for each in self._around(name) if each in called or any(map(stays, passing.get(each, ())))]
+
+    def taken_with(self, name: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """The part of :meth:`passed_with` that is taken, and not only returned."""
+        return [
+            each
+            for each in self.passed_with(name, stays)
+            if any(each in use.called.taken for use in self._uses.values())
+            or any(each in self._uses[export].takes for export in self._passing.get(each, ()) if stays(export))
+        ]
+
+    def _around(self, name: Name) -> Sequence[Name]:
+        """The type and what embeds it, sorted."""
         found, pending = {name}, [name]
         while pending:
             for each in self._embedding.get(pending.pop(), ()):
                 if each not in found:
                     found.add(each)
                     pending.append(each)
-        return sorted(
-            each for each in found if each in self._called_with or any(map(stays, self._passing.get(each, ())))
-        )
+        return sorted(found)
 
     @cached_property
     def _embedding(self) -> Mapping[Name, Sequence[Name]]:

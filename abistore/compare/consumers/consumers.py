@@ -164,6 +164,10 @@ class Consumers(ABC):
         """
 
     @abstractmethod
+    def taken_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """The part of :meth:`passed_with` that is taken, and not only returned."""
+
+    @abstractmethod
     def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
         """Take what was worked out for the release before that holds here too.
 

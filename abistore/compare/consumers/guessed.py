@@ -118,6 +118,10 @@ class GuessedConsumers(Consumers):
         """What the exports, function pointers and virtual methods take or return."""
         return self._allocation.passed_with(type, stays)
 
+    def taken_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What the exports, function pointers and virtual methods take."""
+        return self._allocation.taken_with(type, stays)
+
     @cached_property
     def _clues(self) -> HeaderClues:
         return HeaderClues(self._own.snapshot, self._files, self._reach)

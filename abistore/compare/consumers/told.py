@@ -230,6 +230,13 @@ class ToldConsumers(Consumers):
             found.update(self._guessed.passed_with(type, stays))
         return sorted(found)
 
+    def taken_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
+        """What public functions, function pointers and virtual methods take."""
+        found = set(self._allocation.taken_with(type, stays))
+        if not self._api.complete:
+            found.update(self._guessed.taken_with(type, stays))
+        return sorted(found)
+
     @cached_property
     def _used(self) -> Names:
         """What the functions and variables of the headers lead to, but for what only forbidden fields hold."""

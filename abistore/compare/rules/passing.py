@@ -89,6 +89,20 @@ def _moves_registers(record: Changed[Record], context: Context) -> bool:
     return False
 
 
+def _is_passed_otherwise(record: Changed[Record], context: Context) -> bool:
+    """Whether a record that is passed by address on one side only is ever passed in another way.
+
+    A result that is too large for registers lies in memory of the caller on both sides.
+    """
+    from abistore.compare.types.registers import is_too_large  # few records are passed by value
+
+    name = record.subject.name
+    passed = context.passed_with(name)
+    if not passed or not all(is_too_large(each, context.old.types) for each in passed):
+        return bool(passed)
+    return bool(context.taken_with(name))
+
+
 PASSED = {"value": "as its members", "reference": "by the address of a copy"}
 
 
@@ -111,7 +125,7 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
     Fix: keep these members as they were, defaulted in the class or not; pass the type by reference.
     """
     passing = _passing(record)
-    if passing is not None and context.passed_with(record.subject.name):
+    if passing is not None and _is_passed_otherwise(record, context):
         yield Note("objects are passed differently", *passing)
     elif passing is None and record.within is None and _moves_registers(record, context):
         yield Note("objects are passed in other registers")
@@ -128,13 +142,14 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
 def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A class would be passed by value differently, but the library never passes it so.
 
-    No exported function, callback or virtual method takes or returns it by value. Built programs that pass it among
+    No exported function, callback or virtual method takes it by value, nor returns it where it fits into registers: a
+    larger result lies in memory that the caller gives. Built programs that pass it among
     themselves disagree with those that are compiled again, and do not run a new destructor.
 
     Fix: keep destructor, copy and move constructor as they were, defaulted in the class or not.
     """
     passing = _passing(record)
-    if passing is not None and not context.passed_with(record.subject.name) and not _is_uncopied(record.old):
+    if passing is not None and not _is_passed_otherwise(record, context) and not _is_uncopied(record.old):
         yield Note("objects would be passed differently", *passing)
 
 

@@ -75,10 +75,14 @@ class DirectCalls(msgspec.Struct, frozen=True):
 
 
 class IndirectCalls(msgspec.Struct, frozen=True):
-    """What function pointers and virtual methods are given the addresses of, and what they take or return by value."""
+    """What function pointers and virtual methods are given the addresses of, and what they take or return by value.
+
+    ``taken`` are those of the values that are parameters.
+    """
 
     addresses: Names = NONE
     values: Names = NONE
+    taken: Names = NONE
 
 
 NEVER = IndirectCalls()
@@ -91,10 +95,10 @@ class TypeUse(msgspec.Struct, frozen=True):
     what a variable leads to, ``written`` what an export's own declaration writes down, ``usable`` all that consumers
     are not asked to leave alone, ``open`` all that every consumer may use (no private members), ``stepped`` what code
     of templates, which consumers have compiled in, steps over by its size, ``passes`` what a function takes or returns
-    by value. An ``untyped`` function takes or hands out pointers to anything. A ``dummy`` is a record that some units
-    know by a definition of another size that gives it a type and nothing more. A ``handle`` is one that some callers
-    know by a declaration. A ``standard`` function is one of the standard library's that was linked in. A ``template``
-    is code that any program may have compiled.
+    by value, ``takes`` what it takes so. An ``untyped`` function takes or hands out pointers to anything. A ``dummy``
+    is a record that some units know by a definition of another size that gives it a type and nothing more. A ``handle``
+    is one that some callers know by a declaration. A ``standard`` function is one of the standard library's that was
+    linked in. A ``template`` is code that any program may have compiled.
     """
 
     by_value: Names = NONE
@@ -108,6 +112,7 @@ class TypeUse(msgspec.Struct, frozen=True):
     written: Names = NONE
     calls: tuple[DirectCalls, ...] = ()
     passes: Names = NONE
+    takes: Names = NONE
     called: IndirectCalls = NEVER
     dummy: bool = False
     handle: bool = False
@@ -146,7 +151,8 @@ class TypeUses:
                 standard = shape.display.startswith(STANDARD)
                 opened = NONE if standard else mentioned
                 uses = TypeUse(by_value, mentioned, opened, written=named, calls=calls, passes=passes, called=called)
-                return replace(uses, untyped=self._is_untyped(shape), standard=standard)
+                takes = self._values(shape.parameters) if calls else NONE
+                return replace(uses, takes=takes, untyped=self._is_untyped(shape), standard=standard)
             case Variable():
                 embeds = frozenset(embedded(shape))
                 return TypeUse(
@@ -186,7 +192,8 @@ class TypeUses:
             return NEVER
         values = self._values(each for call in procedures for each in (call.result, *call.parameters))
         pointees = (self._side.pointee(each, 1) for call in procedures for each in call.parameters)
-        return IndirectCalls(frozenset(each for each in pointees if each is not None), values)
+        taken = self._values(each for call in procedures for each in call.parameters)
+        return IndirectCalls(frozenset(each for each in pointees if each is not None), values, taken)
 
     def _resolved(self, names: Names) -> frozenset[tuple[Name, Name]]:
         return frozenset((each, self._side.record_behind(each) or each) for each in names)
@@ -253,9 +260,7 @@ class TypeUses:
 def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
     """What a declaration does of which there are several variants, or none."""
     names: dict[str, Any] = {field: _union(uses, field) for field in JOINED}
-    called = IndirectCalls(
-        _union([use.called for use in uses], "addresses"), _union([use.called for use in uses], "values")
-    )
+    called = IndirectCalls(*(_union([use.called for use in uses], each) for each in ("addresses", "values", "taken")))
     calls = tuple(call for use in uses for call in use.calls)
     polymorphic, untyped = any(use.polymorphic for use in uses), any(use.untyped for use in uses)
     found = TypeUse(polymorphic=polymorphic, calls=calls, called=called, untyped=untyped, **names)
@@ -276,7 +281,7 @@ def _is_dummy(field: Field) -> bool:
     return is_reserved(field) or re.fullmatch(DUMMY, field.name) is not None
 
 
-JOINED = ("by_value", "usable", "open", "stepped", "embeds", "inside", "points_at", "written", "passes")
+JOINED = ("by_value", "usable", "open", "stepped", "embeds", "inside", "points_at", "written", "passes", "takes")
 
 
 def _union(parts: Sequence[TypeUse] | Sequence[IndirectCalls], field: str) -> Names:

@@ -10,6 +10,7 @@ import msgspec
 from abistore.compare.types.scalars import DEEPEST, MOST_SCALARS
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.layout.layouts import standard_array
+from abistore.model.names import Name
 from abistore.model.shapes import (
     Array,
     Enum,
@@ -84,6 +85,12 @@ def registers(type: TypeRef, side: TypeSide) -> Registers | None:
     distinct = tuple(sorted(set(leaves)))
     most = 2 if machine == "riscv64" else 1
     return distinct if len(leaves) <= most and any(each.floating for each in distinct) else ()
+
+
+def is_too_large(name: Name, side: TypeSide) -> bool:
+    """Whether an object of the type ``name`` never goes into registers, whatever it is made of."""
+    size, largest = side.layouts.size(Named(name)), LARGEST.get(side.snapshot.target.machine)
+    return size is not None and largest is not None and size > largest
 
 
 def _eightbytes(leaves: Collection[Leaf], size: int) -> Registers:
