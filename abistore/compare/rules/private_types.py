@@ -64,7 +64,7 @@ def _which(type: PrivateType | PrivateTail) -> str:
 
 @rule(Impact.RISK, evidence="layout", element="types", action="changed")
 def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
-    """Private members of a class changed places or types, within the same bytes.
+    """Private members of a class changed places, types or widths, within the same bytes.
 
     Programs have objects of the same size, and cannot name these members. The class has no friends, and no inline
     function of the public headers uses them. They are numbers or pointers, which programs copy as before; or the

@@ -19,8 +19,8 @@ def changed_private_data(
 ) -> frozenset[str]:
     """The private members of a class that moved or are of other types, where no more than that differs.
 
-    They take the same bytes. Programs copy numbers and pointers and do no more, where no inline function of the header
-    uses one::
+    They take the same bytes, or some of these. Programs copy numbers and pointers and do no more, where no inline
+    function of the header uses one::
 
         class Size { int width, height; public: int area() const; };    // then height, width
 
@@ -30,7 +30,11 @@ def changed_private_data(
     if old.sort == "union" or replace(old, fields=()) != replace(new, fields=()) or _shown(old) != _shown(new):
         return frozenset()
     before, after = _only(old, new), _only(new, old)
-    if not _move(before, after) or not _are_the_same_bytes(before, after, sides):
+    if (
+        not _move(before, after)
+        or not _lie_within(before, after, sides)
+        or _alignment(old, sides[0]) != _alignment(new, sides[1])
+    ):
         return frozenset()
     if not _are_copied_alike(old, new, sides) and not is_handled():
         return frozenset()
@@ -58,8 +62,12 @@ def _move(old: Iterable[Field], new: Sequence[Field]) -> bool:
     """Whether some fields are elsewhere or of another type, and are else what they were."""
     pairs = [(one, other) for one in old for other in new if one.name == other.name]
     return bool(pairs) and all(
-        one.mutable == other.mutable and (one.offset, one.type) != (other.offset, other.type) for one, other in pairs
+        one.mutable == other.mutable and _storage(one) != _storage(other) for one, other in pairs
     )
+
+
+def _storage(field: Field) -> tuple[int, int | None, TypeRef]:
+    return field.offset, field.bit_size, field.type
 
 
 def _pass_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> bool:
@@ -77,26 +85,24 @@ def _places(fields: Iterable[Field]) -> dict[int, TypeRef]:
     return {each.offset: each.type for each in fields}
 
 
-def _are_the_same_bytes(old: Sequence[Field], new: Sequence[Field], sides: tuple[TypeSide, TypeSide]) -> bool:
+def _lie_within(old: Sequence[Field], new: Sequence[Field], sides: tuple[TypeSide, TypeSide]) -> bool:
+    """Whether the new fields lie where the old ones lay: copies that programs make of these hold them."""
     before, after = _extents(old, sides[0]), _extents(new, sides[1])
-    if before is None or after is None or _alignment(old, sides[0]) != _alignment(new, sides[1]):
-        return False
-    return all(map(Extents(before).cover, after)) and all(map(Extents(after).cover, before))
+    return before is not None and after is not None and all(map(Extents(before).cover, after))
 
 
-def _alignment(fields: Iterable[Field], types: TypeSide) -> int:
-    """What the fields ask of a class; one of which that is not known asks for nothing."""
-    return max(types.layouts.alignment(each.type) or 1 for each in fields)
+def _alignment(record: Record, types: TypeSide) -> int | None:
+    return types.layouts.alignment(Inline(record))
 
 
 def _extents(fields: Sequence[Field], types: TypeSide) -> list[Extent] | None:
-    """The storage of fields; ``None`` where one has no size, no name or is made of bits."""
+    """The storage of fields; ``None`` where one has no size or no name."""
     found: list[Extent] = []
     for each in fields:
         size = types.layouts.size(each.type)
-        if not size or not each.name or each.bit_size is not None:
+        if not size or not each.name:
             return None
-        found.append((each.offset, each.offset + BITS * size))
+        found.append((each.offset, each.offset + (BITS * size if each.bit_size is None else each.bit_size)))
     return found
 
 
