@@ -5,6 +5,7 @@
     AbistoreError            internal (70)
     ├── UsageError           the arguments are wrong (64)
     ├── InputError           the file or reference given cannot be used (65)
+    │   ├── NoLibrary        a package holds no shared library (71)
     │   ├── PatchError       a patch of headers cannot be read, or does not apply
     │   ├── PathDenied       a file is not below the folders that may be read
     │   ├── ExtractError     a file was recognised and cannot be read
@@ -83,6 +84,14 @@ class InputError(AbistoreError):
     code = "input"
     exit_code = 65
     usual_hint = "name a shared library or a JSON snapshot that can be read"
+
+
+class NoLibrary(InputError):
+    """A package or a folder can be read, and holds no shared library."""
+
+    code = "no-library"
+    exit_code = 71
+    usual_hint = "name the package that holds the library"
 
 
 class PatchError(InputError):

@@ -126,13 +126,14 @@ def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
 
 def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
     """The snapshot with what public headers declare. Where both tell a place, the debug information is kept."""
+    seen = (*(each for each in snapshot.evidence if each.facet != reading.evidence.facet), reading.evidence)
     if reading.evidence.state == "missing":
-        return msgspec.structs.replace(snapshot, evidence=(*snapshot.evidence, reading.evidence))
+        return msgspec.structs.replace(snapshot, evidence=seen)
     headers = _with_own_names(reading.headers, snapshot, reading.entries) if reading.headers else None
     return msgspec.structs.replace(
         snapshot,
         entries={**snapshot.entries, reading.evidence.facet: reading.entries},
-        evidence=(*snapshot.evidence, reading.evidence),
+        evidence=seen,
         locations={**reading.locations, **snapshot.locations},
         provenance=msgspec.structs.replace(snapshot.provenance, headers=headers or msgspec.UNSET),
     )

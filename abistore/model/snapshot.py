@@ -111,6 +111,15 @@ NOT_FOUND_BY_LINKER: Final = "not-found-by-linker"
 NO_EXPORT_DECLARED: Final = "no-export-declared"
 """The reason why headers are partial evidence that parse, and declare nothing of what the library exports."""
 
+NOT_FOR_THIS_LIBRARY: Final = "devel-package-not-for-this-library"
+"""The reason why no headers were read: no development package that was given belongs to the library."""
+
+NO_HEADERS_IN_PACKAGE: Final = "devel-package-without-headers"
+"""The reason why no headers were read: the development packages of the library hold none."""
+
+HEADERS_FAILED: Final = "headers-failed"
+"""The reason why headers of a development package tell nothing: none of them parses, or reading them fails."""
+
 STANDARD_HEADERS_MISSING: Final = "standard-headers-missing"
 """The reason why given headers tell nothing: those of their system that they include are not on this machine."""
 

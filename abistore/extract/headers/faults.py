@@ -9,7 +9,7 @@ import msgspec
 from abistore.errors import HeaderError
 
 MISSING = "file not found"
-"""How clang ends what it says of an include that it does not find."""
+"""In what clang says of an include that it does not find; it may go on with what finds it."""
 
 
 class HeaderFault(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class HeaderFault(msgspec.Struct, frozen=True):
     @property
     def is_missing_file(self) -> bool:
         """Whether a file is not found, which no other language or standard mends."""
-        return self.said.endswith(MISSING)
+        return MISSING in self.said
 
 
 def is_of_cpp(fault: HeaderFault) -> bool:

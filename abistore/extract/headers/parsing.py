@@ -442,7 +442,7 @@ class HeaderParser:
         if roots() is None:
             return
         for error in clang.errors(unit):
-            if error.message.endswith(MISSING) and _LEADS_OUT.search(error.message):
+            if MISSING in error.message and _LEADS_OUT.search(error.message):
                 name = error.message.split("'")[1].rpartition("/")[2]
                 raise PathDenied(f"{name}: is not below a folder that may be read")
         system = self.system_folders

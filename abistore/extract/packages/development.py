@@ -10,13 +10,17 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import HeaderError, LimitExceeded
+from abistore.errors import LimitExceeded
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.own_folders import own_folder, remove_left
 from abistore.extract.packages.entries import Entry
-from abistore.extract.packages.libraries import is_binary, library_to_link
+from abistore.extract.packages.formats.identity import PackageIdentity
+from abistore.extract.packages.libraries import is_binary, libraries_to_link
 from abistore.extract.packages.own_headers import MOST_WHOLE, HeaderProjects, words_of
-from abistore.model.snapshot import Snapshot
+from abistore.extract.packages.pkg_config import MOST_BYTES as MOST_CONFIG
+from abistore.extract.packages.pkg_config import PkgConfig, is_pkg_config, read_pkg_config
+from abistore.extract.packages.search_folders import folders_named
+from abistore.model.snapshot import NO_HEADERS_IN_PACKAGE, NOT_FOR_THIS_LIBRARY, Evidence, Snapshot
 
 INCLUDE = "include"
 MULTIARCH = re.compile(r"[a-z0-9_]+-[a-z0-9_-]*(?:linux|gnu|musl)[a-z0-9_]*")
@@ -25,6 +29,9 @@ MULTIARCH = re.compile(r"[a-z0-9_]+-[a-z0-9_-]*(?:linux|gnu|musl)[a-z0-9_]*")
 MOST_BYTES, MOST_FILES = 256 << 20, 50_000
 """What headers of one package may take on disk."""
 
+MOST_NAMED = 3
+"""How many libraries the evidence names."""
+
 _REBUILD = re.compile(r"\+b\d+$")
 _PREFIX = "abistore-headers-"
 
@@ -32,24 +39,26 @@ _PREFIX = "abistore-headers-"
 class DevelopmentFiles(msgspec.Struct, frozen=True):
     """The headers of one development package; ``libraries`` are those that programs link to with it.
 
-    ``name`` and ``version`` are what the package says of itself.
+    ``configs`` are its ``.pc`` files, of which the folders are those of ``include_dirs``. ``identity`` is what the
+    package says of itself.
     """
 
     roots: tuple[Path, ...]
     include_dirs: tuple[Path, ...]
     libraries: frozenset[str]
     projects: tuple[HeaderProjects, ...] = ()
-    name: str = ""
-    version: str = ""
+    configs: tuple[PkgConfig, ...] = ()
+    identity: PackageIdentity = PackageIdentity()
+    file: str = ""
 
     def is_of(self, library: str, version: str) -> bool:
         """Whether the headers are of the same build as ``library`` in a package of ``version``, as far as it tells.
 
         A package that has nothing to link to may be of another project. Debian's rebuilds (``+b1``) change no header.
         """
-        if not (self.libraries and self.has(library) and self.version and version):
+        if not (self.libraries and self.has(library) and self.identity.version and version):
             return True
-        return _REBUILD.sub("", self.version) == _REBUILD.sub("", version)
+        return _REBUILD.sub("", self.identity.version) == _REBUILD.sub("", version)
 
     @property
     def is_small(self) -> bool:
@@ -62,7 +71,16 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
 
     def has(self, library: str) -> bool:
         """Whether programs link to a library with it; a package that has nothing to link to is for all."""
-        return not self.libraries or _unprefixed(library) in map(_unprefixed, self.libraries)
+        return not self.libraries or self.links(library)
+
+    def links(self, library: str) -> bool:
+        """Whether programs link to a library with it."""
+        return _unprefixed(library) in map(_unprefixed, self.libraries)
+
+    def defines(self, library: str) -> tuple[str, ...]:
+        """The macros of programs that use a library: what its ``.pc`` files say, or the only one."""
+        own = [each for each in self.configs if _unprefixed(library) in map(_unprefixed, each.libraries)]
+        return tuple(define for each in own or self.configs[: len(self.configs) == 1] for define in each.defines)
 
 
 @contextmanager
@@ -75,12 +93,14 @@ def header_folder() -> Iterator[Path]:
 
 
 def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> DevelopmentFiles:
-    """Copy the headers of ``entries`` into ``folder``. Raises :class:`HeaderError` where there are none."""
-    roots, libraries, size, count = set[str](), set[str](), 0, 0
+    """Copy the headers of ``entries`` into ``folder``; a package may have none. Raises :class:`LimitExceeded`."""
+    roots, libraries, configs, size, count = set[str](), set[str](), list[PkgConfig](), 0, 0
     for entry in entries:
-        if library := library_to_link(entry.path.rpartition("/")[2]):
-            libraries.add(library)
+        libraries.update(libraries_to_link(entry))
         root = _root(entry.path)
+        if entry.keep is not None and is_pkg_config(entry.path):
+            with entry.keep() as file:
+                configs.append(read_pkg_config(entry.path, file.read_at(0, min(file.size, MOST_CONFIG))))
         if entry.keep is None or root is None or is_binary(entry.head):
             continue
         with entry.keep() as file:
@@ -91,12 +111,28 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
                 )
             _write(folder / entry.path, file.read_at(0, file.size))
         roots.add(root)
-    if not roots:
-        raise HeaderError(f"{package}: has no headers", "name the package that has the library's include folder")
     found = tuple(folder / root for root in sorted(roots))
-    below = (each for root in found for each in sorted(root.iterdir()) if MULTIARCH.fullmatch(each.name))
-    include_dirs = (*found, *(each for each in below if each.is_dir()))
-    return DevelopmentFiles(found, include_dirs, frozenset(libraries), tuple(map(HeaderProjects, found)))
+    linked = libraries.union(*(each.libraries for each in configs))
+    include_dirs = _include_dirs(folder, found, configs)
+    return DevelopmentFiles(found, include_dirs, frozenset(linked), tuple(map(HeaderProjects, found)), tuple(configs))
+
+
+def _include_dirs(folder: Path, roots: Sequence[Path], configs: Iterable[PkgConfig]) -> tuple[Path, ...]:
+    """The folders that are searched, in the compiler's order: those that ``.pc`` files name, then the system's.
+
+    A package that is no installed one, such as an archive, may have other folders around its include folder.
+    """
+    told = [place for config in configs for each in config.folders for place in _placed(each, folder, roots)]
+    below = [each for root in roots for each in sorted(root.iterdir()) if MULTIARCH.fullmatch(each.name)]
+    known = tuple(dict.fromkeys((*told, *roots, *(each for each in below if each.is_dir()))))
+    return (*known, *folders_named(roots, known))
+
+
+def _placed(name: str, folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """Where a folder that a ``.pc`` file names was laid out."""
+    _, include, inside = f"{name}/".partition(f"/{INCLUDE}/")
+    places = (folder / name[1:], *(root / inside for root in roots if include))
+    return (each for each in places if each.is_dir() and each.resolve().is_relative_to(folder.resolve()))
 
 
 def _root(path: str) -> str | None:
@@ -115,22 +151,62 @@ def _unprefixed(library: str) -> str:
     return library.removeprefix("lib").casefold()
 
 
-def headers_for(snapshot: Snapshot, packages: Sequence[DevelopmentFiles]) -> HeaderOptions | None:
-    """The headers of one library: of the packages that programs link to it with, or that have nothing to link to.
+class LibraryPackage(msgspec.Struct, frozen=True):
+    """The package that libraries come from: what it says of itself, and all that it holds."""
+
+    identity: PackageIdentity = PackageIdentity()
+    libraries: frozenset[str] = frozenset()
+
+
+def headers_for(
+    snapshot: Snapshot, packages: Sequence[DevelopmentFiles], beside: LibraryPackage
+) -> HeaderOptions | Evidence:
+    """The headers of one library, of the packages that are for it; where there are none, the evidence says why.
 
     The other packages are searched for what these include.
     """
-    own = [each for each in packages if each.has(snapshot.library)]
+    library, own = snapshot.library, _own(snapshot.library, packages, beside)
+    with_headers = [each for each in own if each.roots]
     if not own:
-        return None
-    projects = _projects(own, snapshot)
+        linked = sorted(frozenset().union(*(each.libraries for each in packages)))
+        more = f" and {len(linked) - MOST_NAMED} more" if len(linked) > MOST_NAMED else ""
+        detail = f"{_named(packages)}: for {', '.join(linked[:MOST_NAMED])}{more}, and not for {library}"
+        return _missing(NOT_FOR_THIS_LIBRARY, detail)
+    if not with_headers:
+        return _missing(NO_HEADERS_IN_PACKAGE, f"{_named(own)}: no headers")
+    projects = _projects(with_headers, snapshot)
     if projects is not None and not projects:
-        return None
+        return _missing(NOT_FOR_THIS_LIBRARY, f"{_named(own)}: no header names an export of {library}")
     return HeaderOptions(
-        headers=tuple(root for each in own for root in each.roots),
+        headers=tuple(root for each in with_headers for root in each.roots),
         include_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.include_dirs)),
+        defines=tuple(dict.fromkeys(define for each in with_headers for define in each.defines(library))),
         projects=projects or (),
     )
+
+
+def _own(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPackage) -> list[DevelopmentFiles]:
+    """The packages that a library's headers are in.
+
+    They link to it, or to nothing. Where one links to no library of the package that it needs in its own version,
+    it is for all of them: Debian's ``libnss3-dev`` has a link for an archive alone.
+    """
+    return [each for each in packages if each.has(library) or _needs(each, beside)]
+
+
+def _needs(package: DevelopmentFiles, beside: LibraryPackage) -> bool:
+    if beside.identity.name not in package.identity.built_with:
+        return False
+    return not any(map(package.links, beside.libraries))
+
+
+def _missing(reason: str, detail: str) -> Evidence:
+    hint = "give the development package that has the library's headers with --devel-package, or them with --header"
+    return Evidence("source", "missing", reason, detail, hint)
+
+
+def _named(packages: Iterable[DevelopmentFiles]) -> str:
+    return ", ".join(each.file for each in packages)
 
 
 def _projects(packages: Sequence[DevelopmentFiles], snapshot: Snapshot) -> tuple[str, ...] | None:

@@ -28,6 +28,10 @@ PACKAGES = (".deb", ".rpm", ".whl", ".conda", ".tar", ".tar.gz", ".tgz", ".tar.b
 
 NAMED_LIKE_ONE = re.compile(r"lib[^/]*\.so(\.\d[^/]*)?|[^/]+\.dll|[^/]+\.dylib", re.IGNORECASE)
 _TO_LINK = re.compile(r"(lib[^/]+?)\.(?:so|a|dll\.a|la)(?:\.\d[^/]*)?|([^/]+)\.lib", re.IGNORECASE)
+_BY_OPTION, _BY_FILE = re.compile(r"(?<!\S)-l([\w.+-]+)"), re.compile(r"lib[\w.+-]+?\.so[.\d]*")
+"""What linker scripts name: ``INPUT(libncurses.so.6 -ltinfo)``."""
+
+_MOST_SCRIPT = 1 << 12
 _ITSELF = re.compile(r"[^/]+\.(?:dylib|tbd|dll)", re.IGNORECASE)
 
 _MACHO = tuple(bytes.fromhex(magic) for magic in ("feedface", "cefaedfe", "feedfacf", "cffaedfe"))
@@ -156,11 +160,32 @@ def is_binary(head: bytes) -> bool:
 def library_to_link(name: str) -> str:
     """The library that programs link to with a file of this name; empty for other files.
 
-    A development package has a link, a linker script, an archive or an import library, or the library itself.
+    A development package has a link, a linker script, an archive or an import library, or the library itself. Numbers
+    at the end belong to the name: programs link to ``libusb-1.0.so`` with ``-lusb-1.0``.
     """
     if match := _TO_LINK.fullmatch(name):
-        return library_name(f"{match[1] or match[2]}.so")
+        return match[1] or match[2]
     return library_name(name) if _ITSELF.fullmatch(name) else ""
+
+
+def libraries_to_link(entry: Entry) -> Iterator[str]:
+    """The libraries that programs link to with an entry: that of its name, and what a link or a linker script names.
+
+    The library itself, without a link to it, is called as its file is.
+    """
+    name = entry.path.rpartition("/")[2]
+    if not (linked := library_to_link(name)):
+        return
+    yield linked
+    if entry.link is not None:
+        yield library_name(entry.link.rpartition("/")[2])
+    elif is_binary(entry.head):
+        yield library_name(name)
+    elif name.endswith(".so") and entry.keep is not None and not entry.head.startswith(b"!<arch>"):
+        with entry.keep() as script:
+            text = script.read_at(0, min(script.size, _MOST_SCRIPT)).decode("utf-8", "replace")
+        yield from (f"lib{each}" for each in _BY_OPTION.findall(text))
+        yield from map(library_name, _BY_FILE.findall(text))
 
 
 def is_named_like_one(path: str) -> bool:

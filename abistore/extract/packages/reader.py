@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import InputError, UnknownFormat, UsageError
+from abistore.errors import NoLibrary, UnknownFormat, UsageError
 from abistore.extract.input_file import InputFile, InputFolder, open_input
 from abistore.extract.packages.debug import debug_files
-from abistore.extract.packages.development import DevelopmentFiles, header_folder, lay_out
+from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, header_folder, lay_out
 from abistore.extract.packages.entries import Entry, entries, format_of
 from abistore.extract.packages.formats.bounds import UnpackBounds
 from abistore.extract.packages.formats.identity import PackageIdentity
@@ -50,17 +50,20 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
             version=options.version or identity.version or None,
             debug_files=tuple(_debug_files(found.libraries, options, stack)),
         )
-        headers = HeaderReadings(_development(options, stack), options)
         left_out = tuple(found.left_out[:MOST_LEFT_OUT])
-        told = None if _is_alone(file) else PackageRead(file.path.name, *identity, left_out=left_out)
+        told = (
+            None if _is_alone(file) else PackageRead(file.path.name, identity.name, identity.version, left_out=left_out)
+        )
         if told is not None:
             told = msgspec.structs.replace(told, sha256=digest_of(file), read=how_read(file, options))
         read_all = [(each.path, one) for each in found.libraries for one in _snapshots(each, options)]
         members, twins = _one_each(read_all, found)
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
+        beside = LibraryPackage(identity, frozenset(each.library for _, each in members))
+        headers = HeaderReadings(_development(options, stack), options, beside)
         read = [headers.added(_from(snapshot, told, path, found.names(path))) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
-        doubts = headers.doubts(read, identity)
+        doubts = headers.doubts(read)
         file.check_unchanged()
         count = PackageRead("", sha256=together, libraries=len(read), left_out=left_out, doubts=doubts)
         yield from (_counted(each, count) for each in read)
@@ -144,7 +147,7 @@ def _check_count(file: InputFile, found: PackagedLibraries, options: ExtractOpti
             hint = "a package in a package is not unpacked: take it out, and name it"
         elif found.left_out:
             hint = "take one of them all the same with --only PATTERN"
-        raise InputError(f"{file.path}: holds no shared library{others}", hint)
+        raise NoLibrary(f"{file.path}: holds no shared library{others}", hint)
     if options.library and len(found.libraries) > 1:
         raise UsageError(
             f"{file.path}: holds {len(found.libraries)} libraries, and --library gives them one name",
@@ -175,7 +178,7 @@ def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentF
         found = lay_out(entries(package, _bounds(package, options)), folder, str(path))
         identity = _identity(package, options)
         package.check_unchanged()
-        return msgspec.structs.replace(found, name=identity.name, version=identity.version)
+        return msgspec.structs.replace(found, identity=identity, file=path.name)
 
 
 def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snapshot]:

@@ -1,4 +1,4 @@
-"""What a package says of itself: its name and its version."""
+"""What a package says of itself: its name, its version, and the packages that it belongs to."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from typing import NamedTuple
 import msgspec
 
 LONGEST = 200
+_GOES_ON = re.compile(r"\r?\n[ \t]+(?=\S)")
+_ONE_VERSION = re.compile(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s*\(\s*=[^)]*\)")
 
 
 class PackageIdentity(NamedTuple):
-    """Name and version; empty where the package does not tell."""
+    """Name and version; empty where the package does not tell.
+
+    ``built_with`` are the packages of which it needs one version alone: Debian's ``libfoo1 (= 1.0-1)``.
+    """
 
     name: str = ""
     version: str = ""
+    built_with: frozenset[str] = frozenset()
 
 
 class _Index(msgspec.Struct):
@@ -28,13 +34,14 @@ IN_FILE_NAME = re.compile(r"(.+?)[-_]v?(\d[\w.+~]*?)(?:[-_].*)?(?:\.tar)?\.(?:t?
 def from_fields(data: bytes, name: str) -> PackageIdentity:
     """Of lines ``Field: value``, up to the first empty one: Debian's control file, a wheel's METADATA."""
     said = dict[str, str]()
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in _GOES_ON.sub(" ", data.decode("utf-8", "replace")).splitlines():
         if not line.strip():
             break
         field, colon, value = line.partition(":")
         if colon and not line[0].isspace():
-            said.setdefault(field.strip(), value.strip()[:LONGEST])
-    return PackageIdentity(said.get(name, ""), said.get("Version", ""))
+            said.setdefault(field.strip(), value.strip())
+    needed = frozenset(_ONE_VERSION.findall(said.get("Depends", "")))
+    return PackageIdentity(said.get(name, "")[:LONGEST], said.get("Version", "")[:LONGEST], needed)
 
 
 def from_index(data: bytes) -> PackageIdentity:
