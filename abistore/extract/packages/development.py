@@ -56,7 +56,7 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
 
         A package that has nothing to link to may be of another project. Debian's rebuilds (``+b1``) change no header.
         """
-        if not (self.libraries and self.has(library) and self.identity.version and version):
+        if not (self.links(library) and self.identity.version and version):
             return True
         return _REBUILD.sub("", self.identity.version) == _REBUILD.sub("", version)
 
@@ -68,10 +68,6 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
     def own(self, words: frozenset[str]) -> tuple[str, ...]:
         """The projects of a library whose exports are called by ``words``: all of a small package."""
         return tuple(name for each in self.projects for name in each.of(None if self.is_small else words))
-
-    def has(self, library: str) -> bool:
-        """Whether programs link to a library with it; a package that has nothing to link to is for all."""
-        return not self.libraries or self.links(library)
 
     def links(self, library: str) -> bool:
         """Whether programs link to a library with it."""
@@ -188,10 +184,16 @@ def headers_for(
 def _own(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPackage) -> list[DevelopmentFiles]:
     """The packages that a library's headers are in.
 
-    They link to it, or to nothing. Where one links to no library of the package that it needs in its own version,
-    it is for all of them: Debian's ``libnss3-dev`` has a link for an archive alone.
+    They link to it. Where one links to no library of the package that it needs in its own version, it is for all of
+    them: Debian's ``libnss3-dev`` has a link for an archive alone. Headers that come without anything to link to are
+    the library's where such a package needs them in its own version, or none has headers of its own.
     """
-    return [each for each in packages if each.has(library) or _needs(each, beside)]
+    own = [each for each in packages if each.links(library) or _needs(each, beside)]
+    loose = [each for each in packages if not each.libraries and each not in own]
+    if any(each.roots for each in own):
+        needed = frozenset[str]().union(*(each.identity.built_with for each in own))
+        loose = [each for each in loose if each.identity.name in needed]
+    return [each for each in packages if each in own or each in loose]
 
 
 def _needs(package: DevelopmentFiles, beside: LibraryPackage) -> bool:

@@ -47,6 +47,11 @@ class Collected:
         if not self.shapes.get(name):
             self.shapes.pop(name, None)
 
+    def leave_out(self, name: Name) -> None:
+        """Takes back all that is known of a name."""
+        for known in (self.shapes, self.declared, self.locations):
+            known.pop(name, None)
+
     def entries(self) -> dict[Name, list[AnyShape]]:
         """All shapes of all names."""
         return {

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, libclang
 from abistore.extract.headers.walk.clang.files import HeaderNames, PublicFiles
+from abistore.extract.headers.walk.faulty import Faults, spread
 from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
@@ -85,7 +86,7 @@ def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = Fa
     no :class:`Declared` shape where any other does. ``runtime``: the library is the C++ runtime itself.
     """
     with without_cycle_collection():
-        walk = UnitWalk(unit, names, cpp=cpp, runtime=runtime)
+        walk = UnitWalk(unit, names, cpp=cpp, runtime=runtime, faults=Faults(libclang(), unit))
         return _settled(walk, walk.collected(), cpp=cpp)
 
 
@@ -129,7 +130,10 @@ def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
 class UnitWalk:
     """Visits public declarations and macros, then the types that they mention."""
 
-    def __init__(self, unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool) -> None:
+    def __init__(
+        self, unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool, faults: Faults | None = None
+    ) -> None:
+        self._faults = faults
         self._lib = lib = libclang()
         self._top = lib.top(unit)
         self.types = HeaderTypes(lib, lambda cursor: self.records.unnamed(cursor), runtime=runtime)
@@ -143,7 +147,7 @@ class UnitWalk:
         self._bodies = bodies = InlineBodies(lib, self._text, references, self._files.is_given)
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
         self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
-        self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files)
+        self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files, faults)
         self._read: set[Name] = set()
 
     def _is_own(self, unit: Any, file: int) -> bool:
@@ -165,6 +169,8 @@ class UnitWalk:
         for name, location, declared in replacements(definitions, found.declared, expansions, uses):
             found.declare(name, location, declared)
         self._collect_code_of_macros(found, expansions)
+        for name in spread(self._public.spoilt, found.shapes) if self._public.spoilt else ():
+            found.leave_out(name)
         return found
 
     def _collect_code_of_macros(self, found: Collected, expansions: Expansions) -> None:
@@ -223,6 +229,9 @@ class UnitWalk:
             self._public.enter(defined)
 
     def _mentioned(self, name: Name, cursor: Cursor) -> AnyShape | None:
+        if self._faults is not None and self._faults.spoil(self._defined(cursor)):
+            self._public.spoilt.add(name)
+            return None
         if name.kind == "alias":
             return alias_shape(self.types, cursor)
         if is_foreign(name.spelling, self.types.runtime):
@@ -230,6 +239,11 @@ class UnitWalk:
         if name.kind == "enum":
             return self.records.enum(cursor) or self._undefined(cursor)
         return self.records.of(cursor) or self._undefined(cursor)
+
+    def _defined(self, cursor: Cursor) -> Cursor:
+        """The definition of what is mentioned, where there is one."""
+        found = self._lib.getCursorDefinition(cursor)
+        return cursor if found.kind in kinds.NOTHING else found
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
         """A handle; nothing for a template instance that no header needs complete, nor for a definition with errors."""

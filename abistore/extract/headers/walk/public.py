@@ -12,6 +12,7 @@ from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.clang.files import PublicFiles
 from abistore.extract.headers.walk.collected import Collected
+from abistore.extract.headers.walk.faulty import TYPED, Faults
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.functions import FunctionShapes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
@@ -21,14 +22,11 @@ from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.declared import Declared
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Named
+from abistore.model.shapes import Alias, Named, TypeRef
 from abistore.model.snapshot import Location
 from abistore.model.words.telling import names_internals
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
-TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
-"""What libclang gives the type ``int`` where its own has an error."""
-
 MAX_DEPTH: Final = 100
 """How many namespaces and classes may be nested in one another. Real code stays below 20."""
 
@@ -45,6 +43,7 @@ class PublicWalk:
         records: RecordShapes,
         descriptions: Descriptions,
         files: PublicFiles,
+        faults: Faults | None,
     ) -> None:
         self._lib: LibClang = types.lib
         self._types = types
@@ -55,6 +54,8 @@ class PublicWalk:
         self._place = files.place
         self._depth = 0
         self._met: set[int] = set()
+        self._faults = faults if faults is not None and faults.any else None
+        self.spoilt: set[Name] = set()
         self.collected = Collected()
         self._templates = TemplateWalk(types, descriptions, self.collected)
         self._visitors: dict[int, Visitor] = {
@@ -95,8 +96,29 @@ class PublicWalk:
                 location = place(cursor)
                 if location is not None and not (cursor.kind in TYPED and invalid(cursor)):
                     self._met.add(cursor.d0)
-                    visitor(cursor, location)
+                    if self._faults is None or not self._is_spoilt(cursor, location, self._faults):
+                        visitor(cursor, location)
         self._depth -= 1
+
+    def _is_spoilt(self, cursor: Cursor, location: Location, faults: Faults) -> bool:
+        """Whether a declaration is not what its text says; the members of a class may be all the same."""
+        attributed = faults.attributed(cursor) if cursor.kind == kinds.VARIABLE else None
+        if attributed is not None:
+            self._spoil(self._types.declared(attributed))
+            return True
+        if not faults.spoil(cursor):
+            return False
+        if cursor.kind in (*kinds.RECORDS, kinds.ENUM):
+            self._spoil(self._types.declared(cursor))
+        elif cursor.kind in (kinds.TYPEDEF, kinds.ALIAS):
+            self._spoil(self._types.alias(cursor))
+        if cursor.kind in kinds.RECORDS:
+            self._record(cursor, location)
+        return True
+
+    def _spoil(self, mention: TypeRef) -> None:
+        if isinstance(mention, Named):
+            self.spoilt.add(mention.name)
 
     def _scope(self, cursor: Cursor, _: Location) -> None:
         if cursor.kind == kinds.NAMESPACE and self._lib.Cursor_isInlineNamespace(cursor):

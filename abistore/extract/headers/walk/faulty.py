@@ -1,0 +1,148 @@
+"""Declarations that were not read as they are written: an error lies in them, or in what they are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from abistore.extract.headers import clang
+from abistore.extract.headers.faults import MISSING
+from abistore.extract.headers.walk.clang import kinds
+from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.model.names import Name
+from abistore.model.references import references
+from abistore.model.shapes import Alias, AnyShape, Function, Record
+
+TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
+"""What libclang gives the type ``int`` where its own has an error."""
+
+_TEMPLATES: Final = frozenset({kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION, kinds.ALIAS_TEMPLATE})
+_ENDING: Final = frozenset({*kinds.RECORDS, kinds.ENUM, kinds.TYPEDEF, *_TEMPLATES})
+"""What goes on to a semicolon, with attributes before it."""
+
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
+_MOST_BEHIND = 400
+
+
+class Faults:
+    """Where a translation unit has errors.
+
+    A type is what its text says but for bodies of functions; what stands behind a condition with an error might not be
+    there at all.
+    """
+
+    def __init__(self, lib: LibClang, unit: Any) -> None:
+        self._lib = lib
+        self._unit = unit.obj
+        self._places: dict[str, list[int]] = {}
+        self._regions: dict[str, list[tuple[int, int]]] = {}
+        self._names: dict[int | None, str] = {None: ""}
+        self._texts: dict[str, bytes] = {}
+        self.lacks_files = False
+        for error in clang.errors(unit):
+            self._places.setdefault(error.file, []).append(error.offset)
+            self.lacks_files |= MISSING in error.message
+        self.any = bool(self._places)
+        for said in unit.diagnostics if self.any else ():
+            file = said.location.file
+            if file is not None and file.name in self._places and file.name not in self._texts:
+                self._texts[file.name] = clang.contents(unit, file)
+        for name, text in self._texts.items():
+            self._regions[name] = [found for each in self._places[name] if (found := _region(text, each))]
+
+    def spoil(self, cursor: Cursor) -> bool:
+        """Whether a declaration is not what its text says."""
+        if not self.any:
+            return False
+        if self._lib.isInvalidDeclaration(cursor) and (cursor.kind in TYPED or cursor.kind in kinds.RECORDS):
+            return True
+        file, begin, end = self._range(cursor)
+        if any(first <= begin < last for first, last in self._regions.get(file, ())):
+            return True
+        if cursor.kind not in _ENDING:
+            return False
+        end = self._ended(file, end)
+        held = [each for each in self._places.get(file, ()) if begin <= each < end]
+        return bool(held) and not self._in_bodies(cursor, held)
+
+    def attributed(self, variable: Cursor) -> Cursor | None:
+        """The class behind which a "variable" stands that may be an attribute of it: ``struct P { ... } PACKED;``.
+
+        The macro may be one of a file that was not found.
+        """
+        if not self.lacks_files:
+            return None
+        type = self._lib.getTypeDeclaration(self._lib.getCursorType(variable))
+        is_class = type.kind in kinds.RECORDS
+        return type if is_class and self._range(type)[:2] == self._range(variable)[:2] else None
+
+    def _in_bodies(self, cursor: Cursor, places: Iterable[int]) -> bool:
+        bodies = [self._range(each) for each in self._bodies(cursor)]
+        return all(any(begin <= place < end for _, begin, end in bodies) for place in places)
+
+    def _bodies(self, cursor: Cursor) -> Iterator[Cursor]:
+        for each in self._lib.children(cursor):
+            if each.kind == kinds.COMPOUND:
+                yield each
+            elif each.kind in kinds.FUNCTIONS or each.kind in (kinds.FUNCTION_TEMPLATE, *kinds.RECORDS, *_TEMPLATES):
+                yield from self._bodies(each)
+
+    def _range(self, cursor: Cursor) -> tuple[str, int, int]:
+        lib = self._lib
+        extent = lib.getCursorExtent(cursor)
+        file, _, begin = lib.place(lib.getRangeStart(extent))
+        last, _, end = lib.place(lib.getRangeEnd(extent))
+        return self._name(file), begin, end if last == file else begin
+
+    def _name(self, file: int | None) -> str:
+        if file not in self._names:
+            self._names[file] = self._lib.text(self._lib.getFileName(file))
+        return self._names[file]
+
+    def _ended(self, file: str, end: int) -> int:
+        """Where a declaration ends with its attributes."""
+        found = self._texts.get(file, b"").find(b";", end, end + _MOST_BEHIND)
+        return end if found < 0 else found + 1
+
+
+def _region(text: bytes, place: int) -> tuple[int, int] | None:
+    """What depends on a condition in the line of an error; ``None`` where no condition stands there."""
+    start = text.rfind(b"\n", 0, place) + 1
+    first = _CONDITION.match(text, start)
+    if first is None or first[1] in (b"else", b"endif"):
+        return None
+    depth = 1
+    for match in _CONDITION.finditer(text, first.end()):
+        depth += match[1].startswith(b"if")
+        depth -= match[1] == b"endif"
+        if not depth:
+            return start, match.end()
+    return start, len(text)
+
+
+def spread(spoilt: set[Name], shapes: Mapping[Name, Iterable[AnyShape]]) -> set[Name]:
+    """The names that are spoilt, and those that are made of them, or mention a typedef that is ``int`` instead."""
+    found = set(spoilt)
+    while more := {name for name, each in shapes.items() if name not in found and _is_made_of(found, name, each)}:
+        found |= more
+    return found
+
+
+def _is_made_of(spoilt: set[Name], name: Name, shapes: Iterable[AnyShape]) -> bool:
+    """Whether a declaration has the layout of what is spoilt, a slot in its table, or a typedef of it in its types."""
+    for shape in shapes:
+        if (
+            isinstance(shape, Function)
+            and shape.method
+            and shape.method.virtual != "no"
+            and shape.method.owner in spoilt
+        ):
+            return True
+        is_laid = isinstance(shape, Record | Alias)
+        if any(
+            each in spoilt and (each.kind == "alias" or (by_value and is_laid))
+            for each, by_value in references(shape, name)
+        ):
+            return True
+    return False
