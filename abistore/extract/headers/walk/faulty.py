@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from abistore.extract.headers import clang
 from abistore.extract.headers.faults import MISSING
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
+from abistore.extract.headers.walk.written.undefined import defined_macros
+from abistore.extract.headers.walk.written.unsure import unsure
 from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Function, Record
@@ -18,10 +20,9 @@ TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds
 """What libclang gives the type ``int`` where its own has an error."""
 
 _TEMPLATES: Final = frozenset({kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION, kinds.ALIAS_TEMPLATE})
-_ENDING: Final = frozenset({*kinds.RECORDS, kinds.ENUM, kinds.TYPEDEF, *_TEMPLATES})
+_ENDING: Final = frozenset({*kinds.RECORDS, kinds.ENUM, kinds.TYPEDEF, kinds.VARIABLE, *_TEMPLATES})
 """What goes on to a semicolon, with attributes before it."""
 
-_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
 _MOST_BEHIND = 400
 
 
@@ -34,22 +35,19 @@ class Faults:
 
     def __init__(self, lib: LibClang, unit: Any) -> None:
         self._lib = lib
-        self._unit = unit.obj
         self._places: dict[str, list[int]] = {}
-        self._regions: dict[str, list[tuple[int, int]]] = {}
         self._names: dict[int | None, str] = {None: ""}
-        self._texts: dict[str, bytes] = {}
         self.lacks_files = False
         for error in clang.errors(unit):
             self._places.setdefault(error.file, []).append(error.offset)
             self.lacks_files |= MISSING in error.message
         self.any = bool(self._places)
-        for said in unit.diagnostics if self.any else ():
-            file = said.location.file
-            if file is not None and file.name in self._places and file.name not in self._texts:
-                self._texts[file.name] = clang.contents(unit, file)
-        for name, text in self._texts.items():
-            self._regions[name] = [found for each in self._places[name] if (found := _region(text, each))]
+        self._texts = dict(clang.included_texts(unit)) if self.any else {}
+        self._defined = defined_macros(unit) if self.lacks_files else None
+        self._regions = lru_cache(None)(self._found_regions)
+
+    def _found_regions(self, file: str) -> list[tuple[int, int]]:
+        return list(unsure(self._texts.get(file, b""), self._places.get(file, ()), self._defined))
 
     def spoil(self, cursor: Cursor) -> bool:
         """Whether a declaration is not what its text says."""
@@ -58,7 +56,7 @@ class Faults:
         if self._lib.isInvalidDeclaration(cursor) and (cursor.kind in TYPED or cursor.kind in kinds.RECORDS):
             return True
         file, begin, end = self._range(cursor)
-        if any(first <= begin < last for first, last in self._regions.get(file, ())):
+        if any(first <= begin < last for first, last in self._regions(file)):
             return True
         if cursor.kind not in _ENDING:
             return False
@@ -104,21 +102,6 @@ class Faults:
         """Where a declaration ends with its attributes."""
         found = self._texts.get(file, b"").find(b";", end, end + _MOST_BEHIND)
         return end if found < 0 else found + 1
-
-
-def _region(text: bytes, place: int) -> tuple[int, int] | None:
-    """What depends on a condition in the line of an error; ``None`` where no condition stands there."""
-    start = text.rfind(b"\n", 0, place) + 1
-    first = _CONDITION.match(text, start)
-    if first is None or first[1] in (b"else", b"endif"):
-        return None
-    depth = 1
-    for match in _CONDITION.finditer(text, first.end()):
-        depth += match[1].startswith(b"if")
-        depth -= match[1] == b"endif"
-        if not depth:
-            return start, match.end()
-    return start, len(text)
 
 
 def spread(spoilt: set[Name], shapes: Mapping[Name, Iterable[AnyShape]]) -> set[Name]:
