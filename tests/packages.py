@@ -37,11 +37,20 @@ def folder(place: Path, files: Files) -> Path:
     return place
 
 
-def deb(place: Path, files: Files, *, name: str = "libcase1", version: str = "1.0-1", compression: str = "xz") -> Path:
+def deb(
+    place: Path,
+    files: Files,
+    *,
+    name: str = "libcase1",
+    version: str = "1.0-1",
+    compression: str = "xz",
+    depends: str = "",
+) -> Path:
     """A Debian package, made by dpkg-deb."""
     root = folder(place / f"{name}-{version}", files)
     (root / "DEBIAN").mkdir(parents=True)
     control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: Nobody <n@example.org>\n"
+    control += f"Depends: {depends}\n" if depends else ""
     (root / "DEBIAN" / "control").write_text(f"{control}Description: a library for tests\n")
     made = place / f"{name}_{version}_amd64.deb"
     command = ["dpkg-deb", "--build", "--root-owner-group", f"-Z{compression}", str(root), str(made)]

@@ -146,8 +146,9 @@ class Operands:
         """Both sides. If a stored side is ambiguous, the target of a file on the other side chooses the line."""
         self._check_pair(old, new)
         found = self._pair(old, new)
-        headers = self._selection.options.headers
-        if headers is not None and not headers.configured and not self._used_headers:
+        options = self._selection.options
+        is_given = options.headers is not None and not options.headers.configured
+        if not self._used_headers and (is_given or options.devel_packages):
             raise UsageError(
                 "headers are given, and neither side is the file of a library",
                 "a JSON snapshot and a stored release have the headers that they were made with",
@@ -197,16 +198,17 @@ class Operands:
 
     def _check_pair(self, old: str | Path, new: str | Path) -> None:
         """Raise :class:`UsageError` for headers of a side that is stored, and for headers of no side."""
-        for side, text in (("old", old), ("new", new)):
-            own = self._selection.old_headers if side == "old" else self._selection.new_headers
-            if own is not None and not own.configured and is_reference(text):
+        sides: tuple[tuple[CompareSide, str | Path], ...] = (("old", old), ("new", new))
+        for side, text in sides:
+            own, packages = self._selection.own_headers(side), self._selection.own_devel_packages(side)
+            if is_reference(text) and (packages or (own is not None and not own.configured)):
                 raise _stored_with_its_own(text)
         if is_reference(old) and is_reference(new):
             self._check_headers(old)
 
     def _check_headers(self, text: str) -> None:
-        headers = self._selection.options.headers
-        if headers is not None and not headers.configured:
+        options = self._selection.options
+        if options.devel_packages or (options.headers is not None and not options.headers.configured):
             raise _stored_with_its_own(text)
 
     def _captured(self, text: str | Path) -> Snapshot:
@@ -234,11 +236,13 @@ class Operands:
         """How to read a file. Headers of both sides are for the one that is a library, if the other is JSON."""
         options, own = self._selection.options, self._selection.own_headers(side)
         if packages := self._selection.own_devel_packages(side):
+            if is_json(file):
+                raise _stored_with_its_own(file.path)
             options = msgspec.structs.replace(options, devel_packages=packages)
         if own is not None:
             self._used_headers = True
             return msgspec.structs.replace(options, headers=own)
-        if side != "both" and options.headers is not None and is_json(file):
+        if side != "both" and is_json(file):
             return msgspec.structs.replace(options, headers=None)
         self._used_headers = True
         return options
@@ -289,7 +293,7 @@ def _called_alike(old: Libraries, new: Libraries) -> Libraries:
 
 def _stored_with_its_own(text: str | Path) -> UsageError:
     return UsageError(
-        f"headers are given for {text}, which is stored with the headers that it was ingested with",
+        f"headers are given for {text}, which has the headers that it was stored with",
         "leave them out, or name the library's file",
     )
 

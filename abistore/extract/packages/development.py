@@ -30,7 +30,7 @@ MOST_BYTES, MOST_FILES = 256 << 20, 50_000
 """What headers of one package may take on disk."""
 
 MOST_NAMED = 3
-"""How many libraries the evidence names."""
+"""How many libraries and packages the evidence names."""
 
 _REBUILD = re.compile(r"\+b\d+$")
 _PREFIX = "abistore-headers-"
@@ -165,8 +165,7 @@ def headers_for(
     with_headers = [each for each in own if each.roots]
     if not own:
         linked = sorted(frozenset().union(*(each.libraries for each in packages)))
-        more = f" and {len(linked) - MOST_NAMED} more" if len(linked) > MOST_NAMED else ""
-        detail = f"{_named(packages)}: for {', '.join(linked[:MOST_NAMED])}{more}, and not for {library}"
+        detail = f"{_named(packages)}: for {_first(linked)}, and not for {library}"
         return _missing(NOT_FOR_THIS_LIBRARY, detail)
     if not with_headers:
         return _missing(NO_HEADERS_IN_PACKAGE, f"{_named(own)}: no headers")
@@ -207,8 +206,13 @@ def _missing(reason: str, detail: str) -> Evidence:
     return Evidence("source", "missing", reason, detail, hint)
 
 
-def _named(packages: Iterable[DevelopmentFiles]) -> str:
-    return ", ".join(each.file for each in packages)
+def _named(packages: Sequence[DevelopmentFiles]) -> str:
+    return _first([each.file for each in packages])
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _projects(packages: Sequence[DevelopmentFiles], snapshot: Snapshot) -> tuple[str, ...] | None:

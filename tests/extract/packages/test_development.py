@@ -10,7 +10,15 @@ import pytest
 from abistore.extract.packages import own_headers
 from abistore.extract.packages.libraries import library_to_link
 from abistore.extract.packages.own_headers import HeaderProjects
-from abistore.model.snapshot import HeadersRead, Snapshot
+from abistore.model.snapshot import (
+    HEADERS_FAILED,
+    NO_EXPORT_DECLARED,
+    NO_HEADERS_IN_PACKAGE,
+    NOT_FOR_THIS_LIBRARY,
+    Evidence,
+    HeadersRead,
+    Snapshot,
+)
 from tests import packages
 from tests.build import build_library
 from tests.extract.macho_fixtures import build_dylib
@@ -29,6 +37,8 @@ def read(snapshot: Snapshot) -> Sequence[str]:
     ("file", "library"),
     [
         ("libcase.so", "libcase"),
+        ("libcase-1.0.so", "libcase-1.0"),
+        ("libcase-1.0.a", "libcase-1.0"),
         ("libcase.so.1.2", "libcase"),
         ("libcase.a", "libcase"),
         ("libcase.1.2.dylib", "libcase"),
@@ -131,3 +141,101 @@ def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(
 def test_headers_mention_the_outermost_scope_of_strong_exports(source: str, words: set[str]) -> None:
     (case,) = snapshots(build_library(source, language="c++"))
     assert own_headers.words_of(case) == words
+
+
+def source_of(tmp_path: Path, devel: packages.Files, *, library: str = "libcase", depends: str = "") -> Evidence:
+    """The evidence of the headers of a library in Debian's package, beside a development package with these files."""
+    held = {f"usr/lib/{library}.so.1": build_library(CASE, soname=f"{library}.so.1")}
+    package = packages.deb(tmp_path, held)
+    beside = packages.deb(tmp_path, devel, name="libcase-dev", depends=depends)
+    (case,) = snapshots(package, devel_packages=(beside,))
+    return case.evidence_of("source")
+
+
+@pytest.mark.parametrize(
+    ("library", "devel"),
+    [
+        ("libcase-1.0", {"usr/lib/libcase-1.0.so": "libcase-1.0.so.1"}),
+        ("libcase-1.0", {"usr/lib/libcase.so": "libcase-1.0.so.1"}),
+        ("libcase", {"usr/lib/libmore.so": b"INPUT(libcase.so.1 -lother)"}),
+        ("libcase", {"usr/lib/libmore.so": b"INPUT(libother.so.1 -lcase)"}),
+        ("libcase-1.0", {"usr/lib/libmore.a": b"!<arch>\n", "usr/lib/pkgconfig/c.pc": b"v=1.0\nLibs: -lcase-${v}\n"}),
+    ],
+)
+def test_links_scripts_and_pc_files_name_the_libraries_of_a_development_package(
+    tmp_path: Path, library: str, devel: dict[str, bytes | str]
+) -> None:
+    assert source_of(tmp_path, {"usr/include/case.h": HEADER, **devel}, library=library).state == "full"
+
+
+def test_a_development_package_is_for_the_package_that_it_needs_in_one_version(tmp_path: Path) -> None:
+    devel = {"usr/include/case.h": HEADER, "usr/lib/libmore.a": b"!<arch>\n"}
+    depends = "libc6-dev, libcase1 (= 1.0-1)"
+    assert source_of(tmp_path, devel, depends=depends).state == "full"
+
+
+@pytest.mark.parametrize(
+    ("devel", "reason", "said"),
+    [
+        ({"usr/lib/libother.so": "libother.so.1", "usr/include/o.h": HEADER}, NOT_FOR_THIS_LIBRARY, "for libother"),
+        ({"usr/lib/libcase.so": "libcase.so.1"}, NO_HEADERS_IN_PACKAGE, "no headers"),
+        ({"usr/lib/libcase.so": "libcase.so.1", "usr/include/o.h": b"int o;"}, NO_EXPORT_DECLARED, "declare none of"),
+        ({"usr/lib/libcase.so": "libcase.so.1", "usr/include/o.h": b"#error no"}, HEADERS_FAILED, "does not parse"),
+    ],
+)
+def test_headers_that_are_not_used_leave_the_reason(
+    tmp_path: Path, devel: dict[str, bytes | str], reason: str, said: str
+) -> None:
+    found = source_of(tmp_path, devel)
+    assert (found.state, found.reason) == ("missing", reason)
+    assert said in found.detail
+
+
+def test_what_headers_that_declare_no_export_could_not_read_is_told(tmp_path: Path) -> None:
+    broken = {"usr/include/all.h": b'#include "o.h"\nint o(void);', "usr/include/o.h": b"unknown_type case_add(void);"}
+    found = source_of(tmp_path, {"usr/lib/libcase.so": "libcase.so.1", **broken})
+    assert (found.reason, "unknown_type" in found.detail) == (NO_EXPORT_DECLARED, True)
+
+
+@pytest.mark.parametrize("sign", ['"{}"', "<{}>"])
+def test_folders_below_include_are_searched_for_what_headers_name_from_there(tmp_path: Path, sign: str) -> None:
+    text = f"#include {sign.format('case/types.h')}\nint case_add(case_int a, int b);"
+    headers = {
+        "usr/include/case-1/case/case.h": text.encode(),
+        "usr/include/case-1/case/types.h": b"typedef int case_int;",
+        "usr/include/case-2/case/types.h": b"typedef long case_int;",
+    }
+    assert source_of(tmp_path, {"usr/lib/libcase.so": "libcase.so.1", **headers}).state == "full"
+
+
+def test_a_header_beside_another_is_found_in_angles_too(tmp_path: Path) -> None:
+    headers = {
+        "usr/include/case-1/case.h": b"#include <types.h>\nint case_add(case_int a, int b);",
+        "usr/include/case-1/types.h": b"typedef int case_int;",
+    }
+    assert source_of(tmp_path, {"usr/lib/libcase.so": "libcase.so.1", **headers}).state == "full"
+
+
+def test_pc_files_give_folders_and_macros(tmp_path: Path) -> None:
+    config = b"prefix=/usr\ninclude = ${prefix}/include\nCflags: -I${include}/b -DCASE_INT=int\nLibs: -lcase\n"
+    headers = {
+        "usr/include/case.h": b"#include <types.h>\nint case_add(case_int a, int b);",
+        "usr/include/a/types.h": b"#error not this one",
+        "usr/include/b/types.h": b"typedef CASE_INT case_int;",
+        "usr/lib/pkgconfig/case.pc": config,
+    }
+    found = source_of(tmp_path, {"usr/lib/libcase.so": "libcase.so.1", **headers})
+    assert "a/types.h" in found.detail
+    assert "unknown type name" not in found.detail
+
+
+def test_folders_of_further_packages_are_searched_and_their_headers_are_not_public(tmp_path: Path) -> None:
+    package = packages.deb(tmp_path, {"usr/lib/libcase.so.1": build_library(CASE)})
+    text = b"#include <base.h>\nint case_add(base_int a, int b);"
+    own = {"usr/include/case.h": text, "usr/lib/libcase.so": "libcase.so.1"}
+    config = b"Cflags: -I/usr/include/base-2.0\nLibs: -lbase\n"
+    base = {"usr/include/base-2.0/base.h": b"typedef int base_int;", "usr/lib/pkgconfig/base.pc": config}
+    devel = packages.deb(tmp_path, own, name="libcase-dev"), packages.deb(tmp_path, base, name="libbase-dev")
+    (case,) = snapshots(package, devel_packages=devel)
+    assert case.evidence_of("source").state == "full"
+    assert list(read(case)) == ["case.h"]
