@@ -238,7 +238,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "many exported symbols together",
         (
             *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "number", "private"),
-            *("reexported", "unobtainable", "version"),
+            *("reexported", "uncallable", "unobtainable", "version"),
         ),
     ),
     "system": ("the system that the library is for", ("minimum",)),

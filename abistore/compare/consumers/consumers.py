@@ -64,7 +64,7 @@ class Consumers(ABC):
         return False
 
     def cannot_call(self, export: Name) -> bool:
-        """Whether ``export`` passes by value what programs do not know, so that compilers refuse each call.
+        """Whether ``export`` passes what programs do not know or never have, so that no call of theirs compiles.
 
         Without headers nothing tells.
         """

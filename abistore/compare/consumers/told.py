@@ -87,8 +87,11 @@ class ToldConsumers(Consumers):
         return declared is not None and not self._api.is_called(export.spelling) and self._obtained.uncalled(declared)
 
     def cannot_call(self, export: Name) -> bool:
-        """Whether a call would pass by value a class of the library that no header defines."""
-        return self._api.is_uncallable(export, self._types)
+        """Whether a call would pass an object of a class of the library that no header defines, and none is given out.
+
+        By value it cannot be passed at all.
+        """
+        return self._api.is_uncallable(export, self._types, self._obtained.is_given)
 
     @cached_property
     def _obtained(self) -> Obtained:

@@ -283,12 +283,16 @@ class UnobtainedExports(ExportList, frozen=True):
     """Methods of classes of which programs can come by no object; sorted."""
 
 
+class UncallableExports(ExportList, frozen=True):
+    """Functions that pass a class which public headers only declare, and give programs no object of; sorted."""
+
+
 class PrivateMemberExport(NamedShape, frozen=True):
     """A private member that no inline function is known to use."""
 
 
 class UncallableExport(NamedShape, frozen=True):
-    """A function that passes by value a class which public headers only declare."""
+    """A function that passes a class which public headers only declare, and give programs no object of."""
 
 
 class Instantiation(msgspec.Struct, frozen=True):

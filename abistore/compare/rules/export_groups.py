@@ -14,6 +14,7 @@ from abistore.compare.diff.parts import (
     OmittedExports,
     PrivateMemberExports,
     ReexportedExports,
+    UncallableExports,
     UndeclaredExports,
     UnobtainedExports,
 )
@@ -190,6 +191,20 @@ def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: C
     Fix: nothing; a class that programs cannot use need not be in a public header.
     """
     yield _gone("methods that no program can call are gone", symbols.old.symbols, context)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def symbols_uncallable_removed(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
+    """Functions or constructors are no longer exported that no program could call.
+
+    Each takes a reference to a class of the library that the public headers declare and do not define, as ``class
+    JobPrivate;`` and ``explicit Job(JobPrivate &data);``, or passes one by value. Nothing in the headers gives programs
+    an object of that class: no result, no variable, no member that is not private. So no program calls one, and no
+    inline function does. One that casts some other pointer to the class fails.
+
+    Fix: nothing; what only the library calls need not be exported.
+    """
+    yield _gone("functions that no program can call are gone", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")

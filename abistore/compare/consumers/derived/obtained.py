@@ -65,6 +65,19 @@ class Obtained:
             return False
         return self._is_told and isinstance(self._shape(method.owner), Record) and method.owner not in self._classes
 
+    def is_given(self, type: Name) -> bool:
+        """Whether something in the headers may give programs an object of a class that they only declare.
+
+        Nobody can make one, or cast to it from another class. So it comes from what has its name, and is no parameter
+        that asks for one. What templates give is not known.
+        """
+        return type in self._given_by_name
+
+    @cached_property
+    def _given_by_name(self) -> frozenset[Name]:
+        every = set(self._source)
+        return frozenset(each for name in self._source for each in self._leads(name, every))
+
     @cached_property
     def _is_told(self) -> bool:
         """Whether all headers were read, also for friends, and have no templates, nor anything that is of any type."""

@@ -30,7 +30,28 @@ class OwnTypes:
         path = tuple(qualified.split("::"))
         if path in self._scopes:
             return True
-        return path[:-1] in self._scopes and path[:-1] not in self._shared
+        if path[:-1] in self._scopes and path[:-1] not in self._shared:
+            return True
+        return path not in self._shared and self._is_called_after_another(path)
+
+    def _is_called_after_another(self, path: Path) -> bool:
+        """Whether a class of the library's own beside this one has a name that this one goes on with a further word.
+
+        ``JobPrivate`` beside ``Job`` is what the library keeps for each.
+        """
+        *around, own = path
+        words = [place for place, letter in enumerate(own) if place and (letter.isupper() or letter == "_")]
+        return any((*around, own[:place]) in self._classes for place in words)
+
+    @cached_property
+    def _classes(self) -> frozenset[Path]:
+        """The classes of which the library exports constructors or destructors that no program emits."""
+        paths = (
+            plain_path(name.spelling)
+            for name, shapes in self._symbols.items()
+            if name.kind == "function" and not is_weak(shapes)
+        )
+        return frozenset(path[:-1] for path in paths if len(path) > 1 and path[-1].lstrip("~") == path[-2])
 
     @cached_property
     def _scopes(self) -> frozenset[Path]:

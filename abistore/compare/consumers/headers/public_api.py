@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -129,12 +129,19 @@ class PublicApi(PublicClasses):
                     return found
         return None
 
-    def is_uncallable(self, export: Name, types: TypeSide) -> bool:
-        """Whether headers declare ``export``, and define no class that a call has to pass by value."""
+    def is_uncallable(self, export: Name, types: TypeSide, is_given: Callable[[Name], bool]) -> bool:
+        """Whether headers declare ``export``, and a call needs a class of which they show no definition and no object.
+
+        ``is_given`` tells of which classes that are only declared programs may have an object.
+        """
         declared = self.declaration(export)
         if declared is None or self.is_called(export.spelling):
             return False
-        return is_uncallable(self._source[declared], types, self.is_incomplete)
+
+        def is_withheld(type: Name) -> bool:
+            return self.is_incomplete(type) and not is_given(type)
+
+        return is_uncallable(self._source[declared], types, self.is_incomplete, is_withheld)
 
     def is_compiled_here(self, export: Name) -> bool:
         """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""

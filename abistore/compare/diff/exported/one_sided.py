@@ -21,6 +21,7 @@ from abistore.compare.diff.parts import (
     PrivateMemberExports,
     ReexportedExports,
     TakenName,
+    UncallableExports,
     UndeclaredExports,
     UnobtainedExports,
 )
@@ -55,6 +56,9 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     private = tables.context.old.consumers.out_of_reach
     if unused_members := _taken(gone, [each for each in gone if private(tables.old[each])]):
         yield Removed(Subject(SELF, "private members"), PrivateMemberExports(unused_members))
+    uncallable = tables.context.old.consumers.cannot_call
+    if refused := _taken(gone, [each for each in gone if uncallable(tables.old[each])]):
+        yield Removed(Subject(SELF, "functions that cannot be called"), UncallableExports(refused))
     without_object = tables.context.old.consumers.lack_object
     if uncalled := _taken(gone, [each for each in gone if without_object(tables.old[each])]):
         yield Removed(Subject(SELF, "methods without objects"), UnobtainedExports(uncalled))
