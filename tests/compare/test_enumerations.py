@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.compare.classify.enumerations.ends import end_hint
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
-    is_bound,
     is_experimental,
     is_release_number,
     is_reserved,
@@ -39,7 +39,8 @@ BOUNDS = [
         "MAX_COLORS",
     ),
     *("COLOR_MAX_", "COLOR__LAST", "COLOR_MAX_ENUM", "NUMBER_OF_COLORS"),
-    *("JMSG_LASTMSGCODE", "FOO_LAST_CODE", "FOO_LASTERRORCODE", "FOO_MAXOPCODE_TYPE"),
+    *("HASH_AlgTOTAL", "SSL_ERROR_END_OF_LIST", "CURLINFO_LASTONE", "ROLE_LAST_DEFINED", "TC_NITEMS", "X_NUM_ENTRIES"),
+    *("FONT_pastLast", "JMSG_LASTMSGCODE", "FOO_LAST_CODE", "FOO_LASTERRORCODE", "FOO_MAXOPCODE_TYPE"),
 ]
 
 OTHERS = [
@@ -56,18 +57,19 @@ OTHERS = [
         "BLAST",
     ),
     *("FORCE_FULLSCREEN", "PENDING", "SIZED", "COUNTER", "kBackend", "Weekend", "ENUM", "TOTALLY", "MAXIMIZE"),
+    *("HTTP_LAST_MODIFIED", "EVENT_END_OF_FILE", "STREAM_END_ELEMENT_SEEN", "N_WAY", "KEY_NUM_LOCK", "NUMBER"),
     *("LAST_MESSAGE_SENT_CODE", "LASTINGCODE", "BLASTMSGCODE", "COMBLASTCODE"),
 ]
 
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_names_of_ends_and_lengths(name: str) -> None:
-    assert is_bound(name)
+    assert end_hint(name)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_names_that_only_hold_such_letters(name: str) -> None:
-    assert not is_bound(name)
+    assert not end_hint(name)
 
 
 @pytest.mark.parametrize("name", ["A_RESERVED", "A_RESERVED_2", "reserved1", "kReserved", "A_UNUSED_3", "A_DO_NOT_USE"])

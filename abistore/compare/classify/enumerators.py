@@ -6,41 +6,15 @@ The expressions are compiled when a name is first looked at: few comparisons do.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property, reduce
 from operator import or_
 
+from abistore.compare.classify.enumerations.ends import Hint, end_hint, words
 from abistore.compare.classify.enumerations.runs import counted, runs_up_to, steps_up_to
 from abistore.model.cpp_names.qualified import last_component
 from abistore.model.names import UNNAMED_ENUM
 from abistore.model.shapes import Enum, Enumerator
-
-BOUND = (
-    r"(?i)(?:^|_)(?:max|last|count(?:_?of)?|cnt|size|end|ending|num|nb|total|sentinel)"
-    r"(?:_?(?:values?|items?|entry|entries|enum|plus_?(?:1|one)))?_*$"
-    r"|(?:^|_)(?:num|nb|number_of|count_of|num_of)_[a-z0-9_]+$"
-    r"|(?:^|_)max_[a-z0-9_]+s$"
-    r"|(?:^|_)(?:max|last)_?(?:code|value|id|index|type|kind|entry)$"
-    r"|(?:^|_)(?:max|last)(?:msg|message|err|error|status|token|event|op|opcode|cmd|command)_?(?:code|id|index|type|kind)$"
-    r"|(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
-    r"|(?:^|_)(?:dummy|never_?used|do_?not_?use)(?:_|$)"
-    r"|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$"
-)
-"""How enumerators are called that end a list or tell its length: ``COLOR_MAX``, ``NUM_COLORS``, ``FOO_FORCE_UINT``.
-
-So are those that nobody is to use, which only keep a comma company: ``color_dummy_never_used``.
-"""
-
-CAMEL_BOUND = (
-    r"(?:^k?|[a-z0-9_])(?:Max|Last|Count(?:Of)?|Cnt|Size|End|Ending|Num|Total|Sentinel)(?:Value|Enum|Plus1)?$"
-    r"|^k?(?:Num|NumberOf)[A-Z]"
-)
-"""The same in camel case: ``kColorMax``, ``NumColors``, ``kLast``."""
-
-UNCERTAIN = r"(?i)(?:^|_)(?:size|end|ending|total)_*$|(?-i:(?:^k?|[a-z0-9_])(?:Size|End|Ending|Total)$)"
-"""The words among these that are values just as well: ``ERR_SIZE``, ``STREAM_END``."""
-
-LAST_OF = r"(?i)(?:^|_)last_(?:registered|used|valid|known)_[a-z0-9_]+$"
-"""So may the last of something be: ``LAST_KNOWN_STATE``. It has a value of its own then."""
 
 FIRST = (
     r"(?i)(?:^|_)(?:first|lowest|min(?:imum)?)(?:_?(?:value|item|entry|enum))?_*$"
@@ -104,7 +78,20 @@ class EnumeratorValues:
     @cached_property
     def _largest(self) -> int | None:
         """The largest value but for ends and lengths."""
-        return max((value for name, value in self.by_name.items() if not is_bound(name)), default=None)
+        return max((value for name, value in self.by_name.items() if not self.hint(name)), default=None)
+
+    def hint(self, name: str) -> Hint:
+        """What the name of an enumerator says of its being the end of the list or the number of all."""
+        return end_hint(name, self._kin)
+
+    @cached_property
+    def _kin(self) -> frozenset[str]:
+        """The words that the enumeration is called by, and those that nearly all enumerators begin with."""
+        others = [words(name) for name in self.by_name]
+        first = Counter(each[:length] for each in map(tuple, others) for length in range(1, len(each)))
+        shared = (each for each, times in first.items() if 1 < times >= len(others) - 1)
+        told = {*words(last_component(self._name)), *(word for each in shared for word in each)}
+        return frozenset(word for word in told if len(word) > 1)
 
     @cached_property
     def _all_bits(self) -> int | None:
@@ -149,9 +136,13 @@ class EnumeratorValues:
 
     def _is_certain(self, bound: Enumerator) -> bool:
         """Whether one that is called an end is one: a size of the list, or the last of the values by another name."""
-        if re.search(LAST_OF, bound.name) is not None:
-            return bound.value == self._largest or self._is_counted(bound)
-        return re.search(UNCERTAIN, bound.name) is None or self._is_counted(bound)
+        match self.hint(bound.name):
+            case "certain":
+                return True
+            case "last":
+                return bound.value == self._largest or self._is_counted(bound)
+            case _:
+                return self._is_counted(bound)
 
     def _is_number_of_all(self, each: Enumerator) -> bool:
         """Whether ``each`` is the number of the others, and called after them: ``COLORS`` after ``COLOR_RED``."""
@@ -191,7 +182,7 @@ class EnumeratorValues:
             return True
         if UNNAMED_ENUM in self._name and len(self.by_name) < 2:
             return False  # a constant of its own ends no list
-        if is_bound(each.name):
+        if self.hint(each.name):
             return self._is_last(each) and self._is_certain(each)
         if self._is_number_of_all(each) or self._is_first(each):
             return True
@@ -201,11 +192,6 @@ class EnumeratorValues:
 def is_release_number(old: Enumerator, new: Enumerator, before: EnumeratorValues, after: EnumeratorValues) -> bool:
     """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
     return bool(re.search(VERSION, old.name)) and old.value not in after.by_value and new.value not in before.by_value
-
-
-def is_bound(name: str) -> bool:
-    """Whether an enumerator of this name ends a list or tells its length."""
-    return re.search(BOUND, name) is not None or re.search(CAMEL_BOUND, name) is not None
 
 
 def is_reserved(name: str) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from abistore.compare.classify.constants.bits import keeps_bits
 from abistore.compare.classify.constants.living_on import is_constant_now
+from abistore.compare.classify.enumerations.ends import is_default
 from abistore.compare.classify.enumerations.flag_unions import keeps_union
 from abistore.compare.classify.enumerations.narrowed_enums import only_handed_over
 from abistore.compare.classify.enumerators import (
     EnumeratorValues,
-    is_bound,
     is_experimental,
     is_release_number,
     is_reserved,
@@ -45,9 +45,15 @@ def _displaces(each: Added[Enumerator], context: Context) -> bool:
     """Whether the new enumerator took the value of another one, whose value changed. Sentinels do not count."""
     old, new = _values(each, context)
     return any(
-        new.by_name.get(other.name, other.value) != other.value and not old.is_sentinel(other)
+        new.by_name.get(other.name, other.value) != other.value
+        and not (old.is_sentinel(other) and not _is_passed(other, context))
         for other in old.by_value.get(each.new.value, ())
     )
+
+
+def _is_passed(each: Enumerator, context: Context) -> bool:
+    """Whether programs pass an enumerator as an argument that they leave out."""
+    return is_default(each.name, context.old)
 
 
 @rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="added")
@@ -90,7 +96,7 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
         return "experimental"
     if _keeps_flags(each.old.value, old, new):
         return "combined"
-    return "sentinel" if is_bound(each.old.name) and old.is_sentinel(each.old) else "gone"
+    return "sentinel" if old.hint(each.old.name) and old.is_sentinel(each.old) else "gone"
 
 
 def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bool:
@@ -198,7 +204,7 @@ def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
     old, new = _values(each, context)
     if is_release_number(each.old, each.new, old, new):
         return True
-    return old.is_sentinel(each.old) and new.is_sentinel(each.new)
+    return old.is_sentinel(each.old) and new.is_sentinel(each.new) and not _is_passed(each.old, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect="value")
