@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from abistore.compare.side import SideFacts
@@ -60,7 +61,7 @@ def end_hint(name: str, kin: Collection[str] = ()) -> Hint:
         return "certain"
     if rest and rest[-1] in UNCERTAIN:
         return "certain" if LIST.intersection(behind) and rest[-1] != "size" else "counted"
-    if any(pair[0] == "last" and pair[1] in PARTICIPLES for pair in zip(all_words, all_words[1:], strict=False)):
+    if any(pair[0] == "last" and pair[1] in PARTICIPLES for pair in pairwise(all_words)):
         return "last"
     counts = all_words[-1:] and all_words[-1].endswith("s") and NUMBERS.intersection(all_words[:-1])
     return "certain" if counts else ""
