@@ -196,8 +196,9 @@ def type_name_removed(tag: Changed[TagName], context: Context) -> Iterator[Note]
 def _is_kept(old: Name, context: Context) -> bool:
     """Whether headers have a macro of the old name, or a typedef where no source has to write ``struct``."""
     after = context.new.snapshot.entries["source"]
-    kinds = ("variable",) if "c" in languages(old, context) else ("variable", "alias")
-    return any(Name(kind, old.spelling) in after for kind in kinds)
+    if Name("variable", old.spelling) in after:
+        return True
+    return "c" not in languages(old, context) and Name("alias", old.spelling) in after
 
 
 def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
