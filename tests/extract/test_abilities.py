@@ -123,3 +123,20 @@ def _offsets(text: str) -> list[int]:
         assert isinstance(derived, Record)
         found.append(derived.fields[0].offset // 8)
     return found
+
+
+def test_an_instance_stands_for_those_of_programs(tmp_path: Path) -> None:
+    (tmp_path / "api.h").write_text("""
+template <class T, int N, class U = T> struct Range { T all[N]; explicit Range(U); };
+template <class... T> struct Any { Any(Any &&); };
+template <class T> struct Large { static_assert(sizeof(T) > 8, "too small"); };
+template <int N> struct Deep { Deep<N + 1> next; };
+template <class T> struct Later;
+struct Plain { int id; };
+""")
+    entries = read_headers(HeaderOptions((tmp_path / "api.h",), language="c++"), X86).entries
+    declared = {name.spelling: each for name in entries for each in entries[name] if isinstance(each, Declared)}
+    asked = {name: [each.spelling for each in shape.instances] for name, shape in declared.items() if shape.instances}
+    assert asked == {"Range": ["Range<int, 1>"], "Any": ["Any<int>"]}
+    assert lacks(declared["Range"].instances[0].abilities, "default", "copy", "aggregate") == {"default", "aggregate"}
+    assert can(declared["Plain"].abilities, ("default", "copy", "aggregate"))

@@ -25,8 +25,8 @@ MOST_INSTANCES: Final = 1000
 MOST_ROUNDS: Final = 3
 """How often the headers are parsed again: what an instance points to or derives from may be one more."""
 
-_MARKER: Final = "abistore_made"
-_TEMPLATE: Final = f"template <class T> struct {_MARKER} {{ enum {{ size = sizeof(T) }}; }};\n"
+MARKER: Final = "abistore_made"
+TEMPLATE: Final = f"template <class T> struct {MARKER} {{ enum {{ size = sizeof(T) }}; }};\n"
 """Needs its argument whole. No name is checked for access where a template is instantiated by hand."""
 
 
@@ -57,12 +57,12 @@ def _made(
     behind: BehindUnit, asked: Mapping[Name, str], known: Walked, *, runtime: bool
 ) -> tuple[Walked, dict[Name, str]]:
     """What the instances are, and why some cannot be made."""
-    uses = "".join(f"template struct {_MARKER}< ::{spelled} >;\n" for spelled in asked.values())
-    text, parser = behind.read(_TEMPLATE + uses), behind.parser
+    uses = "".join(f"template struct {MARKER}< ::{spelled} >;\n" for spelled in asked.values())
+    text, parser = behind.read(TEMPLATE + uses), behind.parser
     errors = text.lines_with_errors()
     why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, 2) if line in errors}
     left_out = {line + text.before for line in errors}
-    return made_instances(text.unit, parser, _MARKER, Instantiations(left_out, known.entries), runtime=runtime), why
+    return made_instances(text.unit, parser, MARKER, Instantiations(left_out, known.entries), runtime=runtime), why
 
 
 def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from abistore.extract.headers.made.behind import BehindUnit, TextBehind
+from abistore.extract.headers.made.stand_ins import stand_ins
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang, Type, libclang
 from abistore.extract.headers.walk.declared import Walked
@@ -78,19 +79,24 @@ def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walk
 
     A private class within another is asked as any other is. Nothing is known of a class that has no name, that does
     not complete or that has an error in what the compiler has to look at, nor of a template: its instances are classes.
+    Instances that stand for those of programs are asked besides.
     """
-    asked = list(_complete(walked, runtime=runtime))[:MOST_CLASSES]
-    if not asked:
-        return walked
-    first = _TEXT.count("\n") + 1
+    known = _answers(behind, list(_complete(walked, runtime=runtime)))
+    entries = {name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
+    others = _answers(behind, stand_ins(behind, walked, runtime=runtime))
+    return replace(walked, entries=_with_instances(entries, {**known, **others}))
+
+
+def _answers(behind: BehindUnit, names: Sequence[Name]) -> dict[Name, ClassAnswer]:
+    """The answers about classes, as far as the compiler has some."""
+    names, first = names[:MOST_CLASSES], _TEXT.count("\n") + 1
     lines = (
         f"template struct {_TEMPLATE}< ::{each} >;\nABISTORE_DERIVED({_DERIVED}{first + 2 * index}, ::{each})\n"
-        for index, each in enumerate(name.spelling for name in asked)
+        for index, each in enumerate(name.spelling for name in names)
     )
-    answers = _Answers(behind.read(_TEXT + "".join(lines))).found()
-    known = {name: found for index, name in enumerate(asked) if (found := answers.get(first + 2 * index)) is not None}
-    entries = {name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
-    return replace(walked, entries=_with_instances(entries, known))
+    found = _Answers(behind.read(_TEXT + "".join(lines))).found() if names else {}
+    asked = zip(range(first, first + 2 * len(names), 2), names, strict=True)
+    return {name: found[line] for line, name in asked if line in found}
 
 
 def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, ClassAnswer]) -> dict[Name, Variants]:
@@ -98,7 +104,7 @@ def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, Class
     found = dict[Name, list[Instance]]()
     for name, answer in sorted(known.items()):
         template = Name("record", template_behind(name).replace("<...>", ""))
-        if template.spelling and not any(isinstance(each, Declared) for each in entries[name]):
+        if template.spelling and not any(isinstance(each, Declared) for each in entries.get(name, ())):
             found.setdefault(template, []).append(Instance(name.spelling, answer.abilities))
     told = {name: tuple(instances) for name, instances in found.items() if name in entries}
     return {name: _of_template(shapes, told[name]) if name in told else shapes for name, shapes in entries.items()}
