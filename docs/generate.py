@@ -242,7 +242,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "system": ("the system that the library is for", ("minimum",)),
-    "template": ("a template", ("base", "default_value", "instantiation", "parameter")),
+    "template": ("a template", ("base", "default_value", "definition", "instantiation", "parameter")),
     "type": (
         "a type: a class, union, enumeration or alias",
         (

@@ -26,6 +26,7 @@ Trait: TypeAlias = Literal[
     "refused",
     "standard_layout",
     "template",
+    "undefined",
     "using",
 ]
 """What the text of a declaration says in a word. ``befriends``: a class with friends. ``constant``: a macro,
@@ -34,7 +35,8 @@ others. ``defined``: who includes a header that declares the function compiles i
 template; not told of what is ``inline`` in C++. ``defined_within``: so it is with all functions of the classes in a
 class template. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class only, and
 found through its arguments. ``refused``: compilers stop at whatever uses it, as an attribute, a macro or a pragma
-says. ``using``: brings in what is declared elsewhere. Former versions told ``standard_layout`` here."""
+says. ``undefined``: a function template, or a function of a class template, of which headers have no body.
+``using``: brings in what is declared elsewhere. Former versions told ``standard_layout`` here."""
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""

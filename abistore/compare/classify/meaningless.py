@@ -250,7 +250,7 @@ def _variable(variable: Variable) -> Variable:
 
 
 TOLD_OTHERWISE: Final[frozenset[Trait]] = frozenset(
-    {"befriends", "defined", "defined_within", "dummy", "standard_layout"}
+    {"befriends", "defined", "defined_within", "dummy", "standard_layout", "undefined"}
 )
 """Traits by which other differences are judged, and whose own are none."""
 

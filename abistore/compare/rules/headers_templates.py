@@ -38,6 +38,20 @@ def declaration_template_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the declaration is no template", template_head(declared.old), "no template")
 
 
+@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
+def template_definition_removed(declared: Changed[Declared]) -> Iterator[Note]:
+    """The body of a function template, or of a function of a class template, left the public headers.
+
+    Built programs hold the instances that they use. Sources that are compiled again find in the library only those that
+    it exports: all others are undefined when they are linked.
+
+    Fix: keep the body in the header, or include the file that has it now.
+    """
+    had = "inline" in declared.old.traits or "defined" in declared.old.traits
+    if _stays(declared) and had and gained(declared, "undefined"):
+        yield Note("programs can make no instances", "a body in the header", None)
+
+
 # --- parameters ---------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from abistore.model.declared import Argument, Declared, InlineBody
 from abistore.model.names import Name
 from abistore.model.shapes import Array, Function, Method, Pointer, TypeRef
 
-UNWRITTEN: Final = frozenset({"befriends", "defined", "defined_within", "template"})
+UNWRITTEN: Final = frozenset({"befriends", "defined", "defined_within", "template", "undefined"})
 """Traits that no word before a declaration says."""
 
 

@@ -16,8 +16,8 @@ from abistore.model.names import Name
 def stand_ins(behind: BehindUnit, walked: Walked, *, runtime: bool) -> list[Name]:
     """An instance of each class template that a text can name: ``int`` for types, 1 for values.
 
-    Those that do not compile are left out, as of a template that is only declared, or that refuses ``int``. One without an end would stop the
-    compiler where it is asked for more than its size.
+    Those that do not compile are left out, as of a template that is only declared, or that refuses ``int``. One without
+    an end would stop the compiler where it is asked for more than its size.
     """
     found = list(_instances(walked, runtime=runtime))[:MOST_INSTANCES]
     if not found:

@@ -11,8 +11,8 @@ from abistore.model.names import Name
 from abistore.model.shapes import AnyShape
 from abistore.model.snapshot import Location, Variants
 
-DEFINED: Final = frozenset({"defined", "defined_within"})
-"""What is said of definitions that come with declarations."""
+DEFINED: Final = frozenset({"defined", "defined_within", "undefined"})
+"""What is said of definitions that come with declarations, and of those that none comes with."""
 
 OF_ALL: Final = DEFINED | {"friend"}
 """Traits of a name that each of its declarations must have."""

@@ -111,6 +111,8 @@ class TemplateWalk:
         if children and owner.kind not in (kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION):
             declared = replace(declared, shown=self.shown.by(cursor, children))
         method = self._method(cursor, owner) if owner.kind in kinds.CLASSES else None
+        if self._is_undefined(cursor, method):
+            declared = replace(declared, traits=tuple(sorted({*declared.traits, "undefined"})))
         made = lib.getTemplateCursorKind(cursor) if cursor.kind == kinds.FUNCTION_TEMPLATE else cursor.kind
         shape = Function(
             display=self._types.names.of(cursor),
@@ -124,6 +126,12 @@ class TemplateWalk:
         name = Name("function", " ".join([spelling, *words]))
         self._collected.add(name, shape)
         self._collected.declare(name, location, declared)
+
+    def _is_undefined(self, cursor: Cursor, method: Method | None) -> bool:
+        """Whether programs have to find all instances in the library."""
+        if method is not None and (method.deleted or method.defaulted or method.virtual == "pure"):
+            return False
+        return self._lib.getCursorDefinition(cursor).kind in kinds.NOTHING
 
     def _method(self, cursor: Cursor, owner: Cursor) -> Method:
         lib = self._lib
