@@ -20,7 +20,6 @@ MILDER: Mapping[tuple[str, str], tuple[Impact, str]] = {
     ("sdk_vendor", "field_access_changed"): (Impact.COMPATIBLE, "no layout or call depends on access"),
     ("sdk_vendor", "method_access_changed"): (Impact.COMPATIBLE, "no layout or call depends on access"),
     ("sdk_vendor", "param_default_value_removed"): (Impact.COMPATIBLE, "callers have compiled the value in"),
-    ("sdk_vendor", "source_level_kind_changed"): (Impact.COMPATIBLE, "struct and class are laid out alike"),
     ("sdk_vendor", "removed_const_overload"): (Impact.COMPATIBLE, "the symbol that went has a finding of its own"),
     ("plugin_abi", "calling_convention_changed"): (Impact.RISK, "the toolchain's doing: plugins are built by it too"),
 }

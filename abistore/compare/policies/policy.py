@@ -21,7 +21,6 @@ SDK_VENDOR = (
         "field_renamed": Impact.RISK,
         "method_access_changed": Impact.COMPATIBLE,
         "field_access_changed": Impact.COMPATIBLE,
-        "source_level_kind_changed": Impact.COMPATIBLE,
         "removed_const_overload": Impact.COMPATIBLE,
     },
 )

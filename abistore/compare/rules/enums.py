@@ -400,12 +400,13 @@ def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
         yield Note("the enumeration is scoped", "enum", "enum class")
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed", aliases=("enum_lost_scoped",))
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed", aliases=("enum_lost_scoped",))
 def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
     """An enumeration is no longer scoped (``enum class``).
 
-    Built programs hold numbers. The enumerators are now names of the surrounding scope, where they may clash with
-    others.
+    Built programs hold numbers. Sources that name its enumerators as ``E::A`` compile as before. The enumerators are
+    names of the surrounding scope as well, where they may clash with those of programs, and values convert to integers:
+    a call may find another overload. Programs that declare the enumeration ahead stop compiling.
 
     Fix: keep it scoped.
     """

@@ -138,9 +138,10 @@ def declaration_widened(declared: Removed[Declared], context: Context) -> Iterat
 
     It has a parameter with a default more, or a pack that may be empty, asks less of its template arguments, or takes
     a type that the old one converts to, such as ``long`` for ``int`` or a reference to what is ``const``. Or a
-    using-declaration brings in what another library declares under the name: ``using std::swap;``. Built programs have
-    the old function compiled in, or use it as long as the library exports it. Sources that call it compile as before.
-    Those that take its address, or specialize the template, stop compiling.
+    using-declaration brings in what another library declares under the name: ``using std::swap;``. Or it was an
+    explicit specialization, and its template serves. Built programs have the old function compiled in, or use it as
+    long as the library exports it. Sources that call it compile as before. Those that take its address, or specialize
+    the template, may stop compiling.
 
     Fix: add an overload beside the function, which stays as it is.
     """

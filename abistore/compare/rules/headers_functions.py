@@ -8,11 +8,14 @@ from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.classify.overriding import is_overridden
 from abistore.compare.context import Context
 from abistore.compare.rule import Note, rule
+from abistore.compare.rules.headers_declarations import is_unexported
+from abistore.compare.side import SideFacts
 from abistore.compare.types.written_values import is_same_value
 from abistore.model.cpp_names.prototypes import argument
 from abistore.model.declared import Argument, Declared
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
+from abistore.model.names import Name
 from abistore.model.words.counting import counted
 
 
@@ -107,15 +110,49 @@ def param_default_value_changed(parameter: Changed[Argument]) -> Iterator[Note]:
 
 
 @rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def param_default_value_removed(parameter: Changed[Argument]) -> Iterator[Note]:
-    """The default argument of a parameter was removed.
+def param_default_value_removed(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
+    """The default argument of a parameter was removed, and no overload takes the calls that leave it out.
 
     Built callers pass the value that was compiled into them. Sources that leave the argument out stop compiling.
 
     Fix: keep the default argument, or add an overload without the parameter.
     """
-    if parameter.old.default is not None and parameter.new.default is None:
+    if _is_gone(parameter) and not _overloads_take_over(parameter, context):
         yield Note("the argument must be given", argument(parameter.old), argument(parameter.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
+def param_default_value_moved(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
+    """The default argument of a parameter was removed, and overloads take the calls that leave it out.
+
+    Built callers pass the value that was compiled into them. Sources compile as before, and call the overload where
+    they leave the argument out: ``send(int, int = 1)`` became ``send(int, int)`` and ``send(int)``.
+
+    Fix: nothing, as long as the overload does what the default did.
+    """
+    if _is_gone(parameter) and _overloads_take_over(parameter, context):
+        yield Note("an overload is called without the argument", argument(parameter.old), argument(parameter.new))
+
+
+def _is_gone(parameter: Changed[Argument]) -> bool:
+    return parameter.old.default is not None and parameter.new.default is None
+
+
+def _overloads_take_over(parameter: Changed[Argument], context: Context) -> bool:
+    """Whether each call that leaves a parameter out, and those behind it, finds another function."""
+    from abistore.compare.classify.signatures.superseding import shorter  # few defaults go
+
+    assert parameter.within is not None
+    written, name = parameter.within.old.parameters, parameter.subject.name
+    position = int(parameter.subject.part.rpartition(" ")[2])
+    fewest = sum(each.default is None for each in written)
+    found = [shorter(name, count, context) for count in range(fewest, position)]
+    return all(each is not None and not _is_unexported(each, context.new) for each in found)
+
+
+def _is_unexported(name: Name, side: SideFacts) -> bool:
+    texts = [each for each in side.variants("source", name) if isinstance(each, Declared)]
+    return any(is_unexported(side, name, each) for each in texts)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")

@@ -183,14 +183,15 @@ def type_kind_changed(record: Changed[Record]) -> Iterator[Note]:
         yield Note("the record is of another kind", record.old.sort, record.new.sort)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
 def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
     """A type is declared with the other keyword, ``struct`` or ``class``.
 
-    Built consumers see no difference. Sources that declare it ahead with the old keyword get warnings, and errors where
-    warnings are errors.
+    Built programs see no difference, and sources compile as before: C++ takes either keyword for the type. Those that
+    declare it ahead with the old one may get warnings, and errors where warnings are errors. Where access changed with
+    the keyword, that is a finding of its own. So are names that Visual C++ made of the keyword.
 
-    Fix: keep the keyword, and write ``public:`` or ``private:`` where the default access was meant.
+    Fix: nothing; for DLLs of Visual C++ keep the keyword.
     """
     if "union" not in (record.old.sort, record.new.sort) and record.old.sort != record.new.sort:
         yield Note("the keyword differs", record.old.sort, record.new.sort)

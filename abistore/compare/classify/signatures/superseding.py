@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from abistore.compare.classify.conversion import accepts, serves
 from abistore.compare.classify.signatures.lookup import find
@@ -11,6 +14,8 @@ from abistore.compare.consumers.headers.overloads import Overload
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
 from abistore.compare.types.sameness import NUMBERS, Sameness
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity, template_of
 from abistore.model.declared import Argument, Declared, Trait
 from abistore.model.names import Name
 from abistore.model.references import references
@@ -54,8 +59,39 @@ def successor(name: Name, context: Context) -> Successor | None:
     exact = [each for each in found if _takes_as_they_are(old, each, context)]
     best = exact or found
     if len(best) != 1:
-        return None
+        return _specialized(old, seen.overloads, context)
     return Successor(best[0].overload.name, _is_only_elsewhere(old, best[0], context))
+
+
+def _specialized(old: Callee, others: Iterable[Overload], context: Context) -> Successor | None:
+    """The template of which a function was an explicit specialization, where both sides' headers define it."""
+    own = entity(demangle(old.overload.name.spelling))
+    template, arguments = template_of(own)
+    if not arguments or own != template + arguments:
+        return None
+    count = len(old.overload.function.parameters)
+    fit = (each.name for each in others if len(each.function.parameters) == count)
+    primary = [each for each in fit if _is_defined(each, context)]
+    return Successor(primary[0], False) if len(primary) == 1 else None
+
+
+def _is_defined(template: Name, context: Context) -> bool:
+    texts = [_declared(side, template) for side in (context.old, context.new)]
+    return all(each is not None and {"template", "defined"} <= {*each.text.traits} for each in texts)
+
+
+def shorter(name: Name, count: int, context: Context) -> Name | None:
+    """The other function that takes the calls of ``name`` which give the first ``count`` arguments alone."""
+    old = _declared(context.old, name)
+    if old is None or count > len(old.overload.function.parameters):
+        return None
+    function = replace(old.overload.function, parameters=old.overload.function.parameters[:count])
+    given = Callee(Overload(name, function, count), replace(old.text, parameters=(Argument(),) * count))
+    others = find(function.display, None if function.method is None else function.method.owner, context.new).overloads
+    known = (_declared(context.new, each.name) for each in others if each.name != name)
+    fit = (each for each in known if each is not None and _takes_calls(given, each, context))
+    exact = [each for each in fit if _takes_as_they_are(given, each, context)]
+    return exact[0].overload.name if len(exact) == 1 else None
 
 
 def _is_only_elsewhere(old: Callee, new: Callee, context: Context) -> bool:
