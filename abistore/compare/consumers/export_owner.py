@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from abistore.compare.consumers.consumers import Owner, ReleaseExports
 from abistore.compare.consumers.export_table import is_unique, is_weak
 from abistore.compare.consumers.runtime_symbols import RUNTIMES, STANDARD, is_runtime_symbol
+from abistore.compare.types.vtables import is_destructor
 from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.emitted import outermost_of
+from abistore.model.cpp_names.emitted import class_behind, outermost_of
 from abistore.model.cpp_names.qualified import entity, last_component, scope, template_of
 from abistore.model.declared import Declared
 from abistore.model.mangling.symbols import CLASS_DATA, NEW_AND_DELETE, is_local, is_mangled, member_prefixes
 from abistore.model.names import Name
-from abistore.model.shapes import Foreign, Function
+from abistore.model.shapes import Foreign, Function, Record
 from abistore.model.snapshot import Variants
 
 
@@ -111,11 +114,28 @@ class Ownership:
     def _is_keyed(self, name: Name) -> bool:
         """Whether ``name`` is emitted for a class with a key function in the library, and by nobody else.
 
-        So it is where the library exports a member function of the class that is not inline.
+        So it is where the library exports a member function of the class that is not inline; a virtual one, where debug
+        information tells which these are.
         """
         if not name.spelling.startswith(CLASS_DATA):
             return False
-        return any(map(self._own.exports.has_strong, member_prefixes(name.spelling)))
+        prefixes = member_prefixes(name.spelling)
+        described = self._own.snapshot.variants("layout", Name("record", class_behind(name.spelling)))
+        records = [each for each in described if isinstance(each, Record)]
+        if records:
+            prefixes = tuple(each for record in records for each in _virtual_functions(record, prefixes))
+        return any(map(self._own.exports.has_strong, prefixes))
+
+
+def _virtual_functions(record: Record, prefixes: Sequence[str]) -> Iterator[str]:
+    """How the symbols begin of the virtual functions that a class declares; a destructor's is not told."""
+    for method in record.virtuals:
+        if method.symbol:
+            yield method.symbol
+        elif is_destructor(method):
+            yield from (f"{prefix}D" for prefix in prefixes)
+        else:
+            yield from prefixes
 
 
 def _is_cpp(declaration: tuple[Name, Variants]) -> bool:
