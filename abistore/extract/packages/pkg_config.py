@@ -11,15 +11,21 @@ import msgspec
 
 MOST_BYTES = 1 << 16
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_REQUIRED = re.compile(r"(?<![\w.+<>=!-])(?<!= )(?<!> )(?<!< )[A-Za-z][\w.+-]*")
 _MOST_NESTED = 20
 
 
 class PkgConfig(msgspec.Struct, frozen=True):
-    """One ``.pc`` file; ``folders`` are absolute, as in the package's own file tree."""
+    """One ``.pc`` file; ``folders`` are absolute, as in the package's own file tree.
 
+    ``requires`` are the names of those of which programs need the flags, too.
+    """
+
+    name: str = ""
     libraries: frozenset[str] = frozenset()
     folders: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
+    requires: frozenset[str] = frozenset()
 
 
 def is_pkg_config(path: str) -> bool:
@@ -31,11 +37,19 @@ def read_pkg_config(path: str, data: bytes) -> PkgConfig:
     """What the ``.pc`` file at ``path`` of a package says."""
     said = dict(_said(path, data.decode("utf-8", "replace")))
     flags = _words(said.get("Cflags:", said.get("CFlags:", "")))
+    required = (said.get(field, "") for field in ("Requires:", "Requires.private:"))
     return PkgConfig(
+        module_name(path),
         frozenset(f"lib{each[2:]}" for each in _words(said.get("Libs:", "")) if each.startswith("-l")),
         tuple(posixpath.normpath(each) for each in _values(flags, "-I", "-isystem") if each.startswith("/")),
         tuple(_values(flags, "-D")),
+        frozenset(_REQUIRED.findall(" ".join(required))),
     )
+
+
+def module_name(path: str) -> str:
+    """What a ``.pc`` file is called by others."""
+    return posixpath.basename(path).removesuffix(".pc")
 
 
 def _said(path: str, text: str) -> Iterator[tuple[str, str]]:

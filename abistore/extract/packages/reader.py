@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import NoLibrary, UnknownFormat, UsageError
+from abistore.errors import InputError, NoLibrary, UnknownFormat, UsageError
 from abistore.extract.input_file import InputFile, InputFolder, open_input
 from abistore.extract.packages.debug import debug_files
 from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, header_folder, lay_out
@@ -19,6 +19,8 @@ from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.header_readings import HeaderReadings
 from abistore.extract.packages.libraries import PACKAGE, FoundLibrary, PackagedLibraries, is_binary, libraries_in
+from abistore.extract.packages.pkg_config import is_pkg_config, module_name
+from abistore.extract.packages.pool import others, with_needed
 from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
@@ -60,7 +62,7 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
         members, twins = _one_each(read_all, found)
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
         beside = LibraryPackage(identity, frozenset(each.library for _, each in members))
-        headers = HeaderReadings(_development(options, stack), options, beside)
+        headers = HeaderReadings(_development(options, identity, stack), options, beside)
         read = [headers.added(_from(snapshot, told, path, found.names(path))) for path, snapshot in members]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
         doubts = headers.doubts(read)
@@ -138,16 +140,17 @@ def _bounds(file: InputFile, options: ExtractOptions) -> UnpackBounds:
 
 def _check_count(file: InputFile, found: PackagedLibraries, options: ExtractOptions) -> None:
     if not found.libraries:
-        others = f"; left out: {', '.join(found.left_out[:5])}" if found.left_out else ""
+        left_out = f"; left out: {', '.join(found.left_out[:5])}" if found.left_out else ""
         hint = "name the package that holds the library"
         inner = [each for each in found.left_out if each.endswith(PACKAGE)]
         if options.only:
-            others, hint = f" that fits {', '.join(options.only)}", "see its libraries without --only"
+            left_out, hint = f" that fits {', '.join(options.only)}", "see its libraries without --only"
         elif inner and len(inner) == len(found.left_out):
             hint = "a package in a package is not unpacked: take it out, and name it"
         elif found.left_out:
             hint = "take one of them all the same with --only PATTERN"
-        raise NoLibrary(f"{file.path}: holds no shared library{others}", hint)
+        told = f"{file.path}: holds no shared library{left_out}"
+        raise InputError(told, hint) if options.only else NoLibrary(told, hint)
     if options.library and len(found.libraries) > 1:
         raise UsageError(
             f"{file.path}: holds {len(found.libraries)} libraries, and --library gives them one name",
@@ -165,11 +168,31 @@ def _debug_files(libraries: Sequence[FoundLibrary], options: ExtractOptions, sta
             package.check_unchanged()
 
 
-def _development(options: ExtractOptions, stack: ExitStack) -> list[DevelopmentFiles]:
+def _development(options: ExtractOptions, beside: PackageIdentity, stack: ExitStack) -> list[DevelopmentFiles]:
     if not options.devel_packages:
         return []
     folder = stack.enter_context(header_folder())
-    return [_laid_out(path, folder / str(number), options) for number, path in enumerate(options.devel_packages)]
+    paths = with_needed(options.devel_packages, beside, lambda file: _identity(file, options))
+    found = [_laid_out(path, folder / str(number), options) for number, path in enumerate(paths)]
+    rest = {path: _modules(path, options) for path in others(options.devel_packages, paths)}
+    while wanted := [path for path, modules in rest.items() if modules & _lacking(found)]:
+        found.append(_laid_out(wanted[0], folder / str(len(found)), options))
+        del rest[wanted[0]]
+    return found
+
+
+def _modules(path: Path, options: ExtractOptions) -> frozenset[str]:
+    """What ``.pc`` files a package has."""
+    with open_input(path) as package, damage_told(str(path)):
+        held = entries(package, _bounds(package, options))
+        return frozenset(module_name(each.path) for each in held if is_pkg_config(each.path))
+
+
+def _lacking(packages: Sequence[DevelopmentFiles]) -> frozenset[str]:
+    """The ``.pc`` files that those of packages require and none has: Debian's dependencies may leave them out."""
+    configs = [config for each in packages for config in each.configs]
+    required = frozenset[str]().union(*(each.requires for each in configs))
+    return required - {each.name for each in configs}
 
 
 def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentFiles:

@@ -9,18 +9,21 @@ import msgspec
 
 LONGEST = 200
 _GOES_ON = re.compile(r"\r?\n[ \t]+(?=\S)")
+_NEEDED = re.compile(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)")
 _ONE_VERSION = re.compile(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s*\(\s*=[^)]*\)")
 
 
 class PackageIdentity(NamedTuple):
     """Name and version; empty where the package does not tell.
 
-    ``built_with`` are the packages of which it needs one version alone: Debian's ``libfoo1 (= 1.0-1)``.
+    ``needs`` are the packages that it depends on, ``built_with`` those of which it needs one version alone: Debian's
+    ``libfoo1 (= 1.0-1)``.
     """
 
     name: str = ""
     version: str = ""
     built_with: frozenset[str] = frozenset()
+    needs: tuple[str, ...] = ()
 
 
 class _Index(msgspec.Struct):
@@ -40,8 +43,9 @@ def from_fields(data: bytes, name: str) -> PackageIdentity:
         field, colon, value = line.partition(":")
         if colon and not line[0].isspace():
             said.setdefault(field.strip(), value.strip())
-    needed = frozenset(_ONE_VERSION.findall(said.get("Depends", "")))
-    return PackageIdentity(said.get(name, "")[:LONGEST], said.get("Version", "")[:LONGEST], needed)
+    depends = said.get("Depends", "")
+    built_with, needs = frozenset(_ONE_VERSION.findall(depends)), tuple(_NEEDED.findall(depends))
+    return PackageIdentity(said.get(name, "")[:LONGEST], said.get("Version", "")[:LONGEST], built_with, needs)
 
 
 def from_index(data: bytes) -> PackageIdentity:
