@@ -244,3 +244,51 @@ def test_which_package_holds_a_library_is_not_known_of_files(abistore: Call) -> 
     old, new = case(), case(SUM, soname="libcase.so.2")
     done = abistore("compare", old, new, "--allow", "package")
     assert done.code == 4 and "compare the packages" in " ".join(done.out.split())
+
+
+def devel(place: Path, library: str, header: bytes) -> Path:
+    """A development package with one header, for one library."""
+    return packages.tar(
+        place, {"include/case.h": header, f"lib/{library}.so": f"{library}.so.1"}, name=f"{library}-dev.tar"
+    )
+
+
+def test_a_gate_that_needs_headers_fails_where_the_development_package_is_another_library_s(
+    abistore: Call, tmp_path: Path
+) -> None:
+    old, new = release(tmp_path, "1.0", case()), release(tmp_path, "2.0", case())
+    own, other = (devel(tmp_path, each, b"int case_add(int a, int b);") for each in ("libcase", "libother"))
+    assert abistore("compare", old, new, "--devel-package", own, "--require", "source").code == 0
+    told = abistore("compare", old, new, "--old-devel-package", own, "--new-devel-package", other, "--require", "old")
+    assert told.code == 72
+    assert "libother, and not for libcase" in told.out + told.err
+
+
+def test_headers_that_do_not_parse_leave_the_verdict_of_the_library(abistore: Call, tmp_path: Path) -> None:
+    old, new = release(tmp_path, "1.0", case()), release(tmp_path, "2.0", case(SUM))
+    broken = devel(tmp_path, "libcase", b"#error no")
+    words = ("compare", old, new, "--devel-package", broken)
+    told = abistore(*words)
+    assert told.code == 4
+    assert "(headers-failed)" in told.out
+    same = abistore("compare", old, old, "--devel-package", broken, "--require", "source")
+    assert same.code == 72
+
+
+def test_a_package_without_a_library_has_an_exit_code_of_its_own(abistore: Call, tmp_path: Path) -> None:
+    package = packages.tar(tmp_path, {"usr/share/doc/case": b"text"})
+    assert abistore("dump", package).code == 71
+
+
+def test_development_packages_of_a_stored_side_are_refused(abistore: Call, tmp_path: Path) -> None:
+    package, own = release(tmp_path, "1.0", case()), devel(tmp_path, "libcase", b"int case_add(int a, int b);")
+    assert abistore("ingest", package).code == 0
+    refused = abistore("compare", "libcase@latest", package, "--old-devel-package", own)
+    assert refused.code == 64
+    assert "headers are given for libcase@latest" in refused.err
+    assert abistore("compare", "libcase@latest", "libcase@latest", "--devel-package", own).code == 64
+    assert abistore("compare", "libcase@latest", package, "--devel-package", own).code == 0
+    dump = tmp_path / "case.json"
+    assert abistore("dump", package, "-o", dump).code == 0
+    assert abistore("compare", dump, package, "--old-devel-package", own).code == 64
+    assert abistore("compare", dump, dump, "--devel-package", own).code == 64

@@ -47,10 +47,12 @@ def others(paths: Sequence[Path], chosen: Sequence[Path]) -> list[Path]:
 
 
 def _held(path: Path) -> list[Path]:
-    """The packages directly in a folder."""
+    """The packages directly in a folder; none where that is a package itself, unpacked, with headers in it."""
     with open_input(path) as file:
         if not isinstance(file, InputFolder):
             return []
+    if any(each.is_dir() for each in path.rglob("include")):
+        return []
     return [each for each in sorted(path.iterdir()) if each.is_file() and each.stat().st_size and _is_package(each)]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from abistore.errors import LimitExceeded
 from abistore.extract.packages import own_headers
 from abistore.extract.packages.libraries import library_to_link
 from abistore.extract.packages.own_headers import HeaderProjects
@@ -239,3 +240,44 @@ def test_folders_of_further_packages_are_searched_and_their_headers_are_not_publ
     (case,) = snapshots(package, devel_packages=devel)
     assert case.evidence_of("source").state == "full"
     assert list(read(case)) == ["case.h"]
+
+
+def pool(tmp_path: Path) -> Path:
+    """A folder of packages, one with the headers of ``libcase1``, which need two of the others."""
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    text = b"#include <base.h>\n#include <more.h>\nint case_add(base_int a, more_int b);"
+    own = {
+        "usr/include/case.h": text,
+        "usr/lib/libcase.so": "libcase.so.1",
+        "usr/lib/pkgconfig/case.pc": b"Requires: more >= 1.0\nLibs: -lcase\n",
+    }
+    packages.deb(folder, own, name="libcase-dev", depends="libcase1 (= 1.0-1), libbase-dev (>= 1) | libother-dev")
+    config = b"Cflags: -I/usr/include/base-2.0\nLibs: -lbase\n"
+    base = {"usr/include/base-2.0/base.h": b"typedef int base_int;", "usr/lib/pkgconfig/base.pc": config}
+    packages.deb(folder, base, name="libbase-dev")
+    packages.deb(
+        folder,
+        {"usr/include/more.h": b"typedef int more_int;", "usr/share/pkgconfig/more.pc": b"Cflags:\n"},
+        name="more-dev",
+    )
+    packages.deb(folder, {"usr/include/stray.h": b"#error never read"}, name="stray-dev")
+    return folder
+
+
+def test_of_a_folder_of_packages_those_are_read_that_headers_need(tmp_path: Path) -> None:
+    package = packages.deb(tmp_path, {"usr/lib/libcase.so.1": build_library(CASE)})
+    (case,) = snapshots(package, devel_packages=(pool(tmp_path),))
+    assert case.evidence_of("source").state == "full"
+    assert list(read(case)) == ["case.h"]
+
+
+def test_of_a_folder_in_which_no_package_needs_the_library_all_packages_are_read(tmp_path: Path) -> None:
+    (case,) = snapshots(build_library(CASE), devel_packages=(pool(tmp_path),))
+    assert case.evidence_of("source").state == "full"
+
+
+def test_more_packages_than_are_unpacked_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abistore.extract.packages.pool.MOST_PACKAGES", 2)
+    with pytest.raises(LimitExceeded, match="4 packages may have headers"):
+        snapshots(build_library(CASE), devel_packages=(pool(tmp_path),))
