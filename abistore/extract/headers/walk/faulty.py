@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
@@ -45,6 +46,7 @@ class Faults:
         self._texts = dict(clang.included_texts(unit)) if self.any else {}
         self._defined = defined_macros(unit) if self.lacks_files else None
         self._regions = lru_cache(None)(self._found_regions)
+        self._sorted = lru_cache(None)(lambda file: sorted(self._places.get(file, ())))
 
     def _found_regions(self, file: str) -> list[tuple[int, int]]:
         return list(unsure(self._texts.get(file, b""), self._places.get(file, ()), self._defined))
@@ -61,7 +63,8 @@ class Faults:
         if cursor.kind not in _ENDING:
             return False
         end = self._ended(file, end)
-        held = [each for each in self._places.get(file, ()) if begin <= each < end]
+        places = self._sorted(file)
+        held = places[bisect_left(places, begin) : bisect_left(places, end)]
         return bool(held) and not self._in_bodies(cursor, held)
 
     def attributed(self, variable: Cursor) -> Cursor | None:
