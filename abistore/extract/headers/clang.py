@@ -32,6 +32,11 @@ class Diagnostic(NamedTuple):
     fatal: bool = False
 
 
+def is_refusal(error: Diagnostic) -> bool:
+    """Whether an error is what a header says with ``#error``."""
+    return error.text.lstrip().replace(" ", "").startswith("#error")
+
+
 class IncludedFile(NamedTuple):
     """A file that was read: its name, the file that includes it, and what it is to the system."""
 

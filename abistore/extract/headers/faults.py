@@ -16,13 +16,15 @@ class HeaderFault(msgspec.Struct, frozen=True):
     """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
 
     ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
-    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines.
+    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines. ``refuses`` tells
+    that the header itself says so, with ``#error``.
     """
 
     header: str
     own: bool
     said: str
     defines: tuple[str, ...] = ()
+    refuses: bool = False
 
     @property
     def is_missing_file(self) -> bool:

@@ -249,6 +249,6 @@ def _joined(seen: Sequence[_Seen]) -> _Seen:
 def _refusal(unit: HeaderUnit, parser: HeaderParser) -> str:
     """What a header says with ``#error`` that is included without the others."""
     for error in clang.errors(unit.unit):
-        if error.text.lstrip().replace(" ", "").startswith("#error") and (name := parser.public(error.file)):
+        if clang.is_refusal(error) and (name := parser.public(error.file)):
             return f"{name}:{error.line}: {error.message}"
     return ""

@@ -216,12 +216,14 @@ class HeaderParser:
         return better if len(better.faulty) <= len(unit.faulty) else unit
 
     def _once_each(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
-        """The unit, or a better one without headers that err and that others include: they have no include guard.
+        """The unit, or a better one without headers that err and that others include, by which alone they can be.
 
-        So ``foo.h`` includes ``foo_parts.h``, and who includes both has each definition twice.
+        So ``foo.h`` includes ``foo_parts.h``, and who includes both has each definition twice, where there is no
+        include guard, or an error: ``#error include foo.h instead``.
         """
         others = {self.public(each.file) for each in unit.files if each.by not in ("", *UMBRELLA.values())}
-        again = frozenset(each.header for each in unit.faults if each.own and _TWICE in each.said) & others
+        again = frozenset(each.header for each in unit.faults if each.own and (each.refuses or _TWICE in each.said))
+        again &= others
         once = [each for each in unit.headers if each.name not in again]
         if not again or not once:
             return unit
@@ -405,7 +407,7 @@ class HeaderParser:
             if used and known is None:
                 known = defined_macros(unit)
             defines = sorted(definition for name, definition in used.items() if name not in (known or ()))
-            yield HeaderFault(header, own, said, tuple(defines))
+            yield HeaderFault(header, own, said, tuple(defines), clang.is_refusal(error))
 
     def may_quote(self, file: str) -> bool:
         """Whether messages about a file may hold its text."""
