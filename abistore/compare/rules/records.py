@@ -91,8 +91,9 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
 def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The size or alignment of a struct changed that the library allocates, or of which callers tell what theirs holds.
 
-    Programs that hold pointers from the library, or fill in a field with its size or a mask, go on working. Programs
-    that declare, copy or derive from the struct all the same use the old size.
+    Programs that hold pointers from the library, or fill in a field with its size or a mask, go on working. So do those
+    whose table of function pointers says its version, or who pass its size beside it: the library must read no more.
+    Programs that declare, copy or derive from the struct all the same use the old size.
 
     Fix: hide the definition, so that nobody can depend on its size.
     """
