@@ -8,7 +8,7 @@ from abistore.compare.classify.constants.bits import unnamed_keeps_bits
 from abistore.compare.classify.constants.living_on import enumerator_of, was_enumerator
 from abistore.compare.classify.constants.named import follows_interface, follows_release, meanings
 from abistore.compare.classify.constants.numbers import is_end
-from abistore.compare.classify.constants.release import accepts_former, tells_release
+from abistore.compare.classify.constants.release import accepts_former, name_words, tells_release
 from abistore.compare.classify.constants.unusable import never_compiles
 from abistore.compare.classify.declared_traits import gained, lost
 from abistore.compare.context import Context
@@ -151,7 +151,8 @@ def constant_build_changed(declared: Changed[Declared] | Removed[Declared], cont
     Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
     show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
     take another way where the answer is another one. So it is with notices, and with the version of an interface.
-    What went with the answer is told by itself.
+    A header of macros alone, at least half of which say what was found, is one that the build wrote: the others there
+    are what it chose. What went with the answer is told by itself.
 
     Fix: keep what the build found out of public headers.
     """
@@ -179,7 +180,11 @@ def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[
         return False
     if not (all("macro" in each.traits for each in (declared.old, declared.new)) or all(map(is_text, values))):
         return False
-    return tells_build(declared.subject.name, *values) or follows_interface(declared, context)
+    if tells_build(declared.subject.name, *values) or follows_interface(declared, context):
+        return True
+    from abistore.compare.classify.constants.configured import is_configured
+
+    return is_configured(declared.subject.name, context)
 
 
 def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
@@ -235,9 +240,18 @@ def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], con
     Fix: let the library accept the old value as well.
     """
     values = _changed(declared, context)
-    former = isinstance(declared, Changed) and accepts_former(declared.subject.name)
+    former = values is not None and isinstance(declared, Changed) and _accepts_former(declared.subject.name, values)
     if values is not None and _is_other(declared, context) and _is_handed(declared) and not former:
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
+
+
+def _accepts_former(name: Name, values: tuple[str, str]) -> bool:
+    """Whether a number is one of which libraries accept former ones: of a packed version, the major part decides."""
+    if accepts_former(name):
+        return True
+    from abistore.compare.classify.constants.packed import keeps_major  # few constants are handed over
+
+    return "version" in name_words(name) and keeps_major(*values)
 
 
 def _is_handed(declared: Changed[Declared] | Removed[Declared]) -> bool:
@@ -336,13 +350,13 @@ def constant_version_handed_changed(declared: Changed[Declared], context: Contex
     """A macro that tells the release, or a minor number, changed, and code of the header hands it to the library.
 
     Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
-    programs of former releases, and what an interface had before a minor number rose. One that accepts its own numbers
-    alone breaks them all.
+    programs of former releases, and what an interface had before a minor number rose. So it is with the lesser bytes of
+    a version in one number: ``0x0209``, ``0x0210``. A library that accepts its own numbers alone breaks them all.
 
     Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
     """
     values = _constants(declared, context)
-    if values is not None and accepts_former(declared.subject.name) and _is_handed(declared):
+    if values is not None and _accepts_former(declared.subject.name, values) and _is_handed(declared):
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 

@@ -29,8 +29,12 @@ def meanings(declared: Changed[Declared], context: Context) -> tuple[str, str] |
 
 
 def follows_release(declared: Changed[Declared], context: Context) -> bool:
-    """Whether a constant tells the release, or only those that it names and that do so changed."""
-    return tells_release(declared.subject.name) or _follows_only(declared, context, tells_release)
+    """Whether a constant tells the release, or only those that it names and that do so changed, or has its number."""
+    if tells_release(declared.subject.name) or _follows_only(declared, context, tells_release):
+        return True
+    from abistore.compare.classify.constants.packed import has_value_of_release  # few constants change
+
+    return has_value_of_release(declared, context)
 
 
 def follows_interface(declared: Changed[Declared], context: Context) -> bool:
