@@ -1,4 +1,4 @@
-"""Headers that a build writes of itself: ``config.h`` of Autoconf and CMake, with what was found and what was chosen."""
+"""Headers that a build writes of itself: ``config.h`` of Autoconf and CMake, with what it found and what it chose."""
 
 from __future__ import annotations
 
