@@ -53,7 +53,7 @@ class Wild:
             str: self._text,
             int: self._number,
             bool: lambda: source.random() < 0.5,
-            Name: self.name,
+            Name: self._mentioned,
             msgspec.UnsetType: lambda: msgspec.UNSET,
         }
 
@@ -65,8 +65,8 @@ class Wild:
         if self._source.random() < self._sensible:
             if field == "qualifiers":
                 return tuple(sorted(self._source.sample(WORDS, self._source.choice((1, 1, 2)))))
-            if hint is Name:
-                return Name(self._source.choice(("record", "enum", "alias")), self._source.choice(SPELLINGS[1:]))
+            if field == "files":  # of a condition, which stands in one at least
+                return tuple(self._source.choice(SPELLINGS[1:]) for _ in range(self._source.choice(FEW[1:])))
         return self.value(hint, depth)
 
     def value(self, hint: Any, depth: int) -> Any:
@@ -98,6 +98,12 @@ class Wild:
         if self._source.random() < self._sensible:
             return self._source.choice((0, 1, 4, 8, 32, 64))
         return self._source.choice(NUMBERS)
+
+    def _mentioned(self) -> Name:
+        """The name of what a declaration mentions: a type, where it is sensible."""
+        if self._source.random() < self._sensible:
+            return Name(self._source.choice(("record", "enum", "alias")), self._source.choice(SPELLINGS[1:]))
+        return self.name()
 
     def name(self, kind: Kind | None = None) -> Name:
         """Any name."""
