@@ -219,7 +219,7 @@ class _Memory:
             for flag in (code, PF_R | PF_W)
         )
         of_type = {OBJECT: self._data, **dict.fromkeys((FUNCTION, IFUNC, ARM_THUMB), self._code)}
-        self.largest = [max(of_type.get(each, ()), key=len, default=range(0)) for each in range(MOST_TYPES)]
+        self.largest = [max(of_type.get(each, ()), key=_length, default=range(0)) for each in range(MOST_TYPES)]
         self._first = min((each.address for each in loaded), default=0)
         self._last = max((each.address + each.memory_size for each in loaded), default=0)
         self._of_thread = next((each.memory_size for each in elf.segments if each.type == PT_TLS), -1)
@@ -235,6 +235,11 @@ class _Memory:
         if row.type == OBJECT and row.size:
             return any(row.value in each for each in self._data)
         return self._first <= row.value <= self._last
+
+
+def _length(place: range) -> int:
+    """The bytes of a range, which may be more than ``len`` can say."""
+    return place.stop - place.start
 
 
 def _executable_places(elf: ElfFile) -> tuple[tuple[int, int], ...]:
