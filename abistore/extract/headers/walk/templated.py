@@ -94,6 +94,9 @@ class TemplateWalk:
             self.function(cursor, location)
         elif cursor.kind in (kinds.FIELD, kinds.VARIABLE):
             self._field(cursor, location, access)
+        elif cursor.kind in kinds.RECORDS and self._lib.Cursor_isAnonymousRecordDecl(cursor):
+            for each in self._lib.children(cursor):
+                self._member(each, location)
         elif cursor.kind in (kinds.TYPEDEF, kinds.ALIAS):
             self._alias(cursor, location, Declared(traits=("template",)))
 
@@ -149,8 +152,11 @@ class TemplateWalk:
         )
 
     def _field(self, cursor: Cursor, location: Location, access: Access) -> None:
-        display = self._types.names.of(cursor)
-        owner = Name("record", self._types.names.of(self._types.names.owner(cursor)))
+        around = self._types.names.owner(cursor)
+        while around.kind in kinds.RECORDS and self._lib.Cursor_isAnonymousRecordDecl(around):
+            around = self._types.names.owner(around)
+        owner = Name("record", self._types.names.of(around))
+        display = f"{owner.spelling}::{self._lib.spelling(cursor)}"
         name = Name("variable", display)
         self._collected.add(
             name, Variable(display, self._templates.type(self._lib.getCursorType(cursor), self._values), owner, access)
