@@ -256,6 +256,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "definition",
                 "dependency",
                 "derivation",
+                "final",
                 "destruction",
                 "foreign_layout",
                 "foreign_pointee",

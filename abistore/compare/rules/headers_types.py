@@ -29,7 +29,7 @@ def type_became_final(declared: Changed[Declared], context: Context) -> Iterator
 
     Fix: deprecate deriving from it first.
     """
-    if gained(declared, "final") and not passes_overrides(declared, context):
+    if gained(declared, "final") and not passes_overrides(declared, context) and not _is_closed(declared, context):
         yield Note("nobody may derive from the class", None, "final")
 
 
@@ -42,8 +42,32 @@ def virtual_method_final_added(declared: Changed[Declared], context: Context) ->
 
     Fix: deprecate overriding it first, and mark it ``final`` with the next SONAME.
     """
-    if passes_overrides(declared, context):
+    if passes_overrides(declared, context) and not _is_closed(declared, context):
         yield Note("the library calls its own function instead of overrides", None, "final")
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
+def type_final_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A class became ``final`` from which nobody could derive.
+
+    All constructors that its header declares are private, and it cannot be copied or moved: no object of a class that
+    derives from it can be made.
+
+    Fix: nothing.
+    """
+    if gained(declared, "final") and _is_closed(declared, context):
+        yield Note("nobody could derive from the class", None, "final")
+
+
+def _is_closed(declared: Changed[Declared], context: Context) -> bool:
+    """Whether nobody makes an object of a class that derives from the old one, as the compiler and the header say."""
+    abilities, name = declared.old.abilities, declared.subject.name
+    made = {"derived_copy", "derived_default", "derived_move"}
+    if abilities is None or not made <= {*abilities.lacking}:
+        return False
+    written = [each for shapes in context.old.tables.constructors(name).values() for each in shapes]
+    methods = [each.method for each in written if each.method is not None and not each.method.deleted]
+    return bool(methods) and all(each.access == "private" for each in methods)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
