@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from ctypes import POINTER, Structure, byref, c_int, c_size_t, c_ulonglong, c_void_p, string_at
 from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
 
@@ -106,8 +107,17 @@ def saved(unit: TranslationUnit, path: str) -> bool:
     return True
 
 
-def errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
-    """What the parser could not read, in the order of the text."""
+_ERRORS = WeakKeyDictionary[Any, Sequence[Diagnostic]]()
+
+
+def errors(unit: TranslationUnit) -> Sequence[Diagnostic]:
+    """What the parser could not read, in the order of the text. It is asked for once: there may be thousands."""
+    if unit not in _ERRORS:
+        _ERRORS[unit] = tuple(_errors(unit))
+    return _ERRORS[unit]
+
+
+def _errors(unit: TranslationUnit) -> Iterator[Diagnostic]:
     texts: dict[str, bytes] = {}
     for said in unit.diagnostics:
         if said.severity >= _ERROR:

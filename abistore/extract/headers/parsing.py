@@ -95,6 +95,7 @@ class HeaderParser:
         self.public = lru_cache(None)(self._name)
         self._standard: Callable[[Reading], Precompiled | None] = lru_cache(None)(self._precompiled)
         self._is_quotable = lru_cache(None)(is_text_of_headers)
+        self._shown = lru_cache(None)(self._named)
         self.readings: Sequence[Reading] = ()
         self._left_out = frozenset[str]()
 
@@ -125,8 +126,12 @@ class HeaderParser:
         if len(given.headers) == len(self.given.headers):
             return False
         self.given = given
-        self.public.cache_clear()
+        self._forget_names()
         return True
+
+    def _forget_names(self) -> None:
+        self.public.cache_clear()
+        self._shown.cache_clear()
 
     def parse(self, readings: Sequence[Reading]) -> ParsedHeaders:
         """All headers, in the first way in which all parse, else in the one in which the most do.
@@ -184,7 +189,7 @@ class HeaderParser:
         """Take headers for private that stand in a unit and do not parse."""
         if names != self._left_out:
             self._left_out = names
-            self.public.cache_clear()
+            self._forget_names()
 
     def _in_order(self, reading: Reading, unit: HeaderUnit) -> HeaderUnit:
         """The unit with those headers last that have errors, as long as that leaves fewer of them.
@@ -413,7 +418,7 @@ class HeaderParser:
         """Whether messages about a file may hold its text."""
         return self._shown(file)[1]
 
-    def _shown(self, file: str) -> tuple[str, bool]:
+    def _named(self, file: str) -> tuple[str, bool]:
         """A file as messages name it, and whether its text may be quoted: no text of files that are no headers."""
         if not file:
             return "the command line", True
