@@ -280,7 +280,7 @@ def _read(
         invocation.arguments(parsed.reading),
     )
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
-    own, readable = _own_files(given, parsed, invocation), parser.texts.beginning_if_readable
+    own, readable = _own_files(parser, parsed), parser.texts.beginning_if_readable
     behind = (names_in(readable(path)) for path in _files_behind(parser, parsed, own))
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
@@ -305,23 +305,26 @@ def _read(
         untaken=asks.untaken,
         compilers=asks.compilers,
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
-        serves=_served(parser, parsed) if parsed.reading.language == "c" else (),
+        serves=_served(map(readable, own)) if parsed.reading.language == "c" else (),
         behind=tuple(sorted(set[str]().union(*behind))),
     )
 
 
-def _served(parser: HeaderParser, parsed: ParsedHeaders) -> tuple[str, ...]:
+def _served(texts: Iterable[str]) -> tuple[str, ...]:
     """The languages of the programs that headers of C are written for: C++ too where one of them tells it apart."""
-    texts = map(parser.texts.beginning_if_readable, _own_files(parser.given, parsed, parser.invocation))
     return ("c", "c++") if any("__cplusplus" in text for text in texts) else ("c",)
 
 
-def _own_files(given: GivenHeaders, parsed: ParsedHeaders, invocation: Invocation) -> list[Path]:
+def _included(parser: HeaderParser, parsed: ParsedHeaders) -> set[str]:
+    """The files that headers include, without links."""
+    return {parser.canonical(file) for file in {each.file for unit in parsed.units for each in unit.files}}
+
+
+def _own_files(parser: HeaderParser, parsed: ParsedHeaders) -> list[Path]:
     """The headers that were given, and what they include that is not of the system."""
-    folders = [f"{os.path.realpath(folder)}{os.sep}" for folder in invocation.searched]
-    included = {os.path.realpath(each.file) for unit in parsed.units for each in unit.files}
-    own = (Path(each) for each in included if any(each.startswith(folder) for folder in folders))
-    return sorted({*(header.path for header in given.headers), *own})
+    folders = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in parser.invocation.searched)
+    own = (Path(each) for each in _included(parser, parsed) if each.startswith(folders))
+    return sorted({*(header.path for header in parser.given.headers), *own})
 
 
 def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> list[Path]:
@@ -331,7 +334,7 @@ def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Pat
     """
     given = {header.path for header in parser.given.headers}
     folders = {path.parent for path in given}
-    included = {Path(os.path.realpath(each.file)) for unit in parsed.units for each in unit.files}
+    included = {Path(each) for each in _included(parser, parsed)}
     beside = (path for path in included if path.parent in folders or parser.surrounds(str(path)))
     return sorted({*own, *beside} - given)
 
