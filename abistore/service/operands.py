@@ -293,7 +293,7 @@ def _called_alike(old: Libraries, new: Libraries) -> Libraries:
 
 def _stored_with_its_own(text: str | Path) -> UsageError:
     return UsageError(
-        f"headers are given for {text}, which has the headers that it was stored with",
+        f"headers are given for {text}, which is stored with headers of its own",
         "leave them out, or name the library's file",
     )
 

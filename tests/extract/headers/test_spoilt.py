@@ -19,6 +19,7 @@ BASE = """#pragma once
 #define BASE_WIDE 1
 #define BASE_VERSION(a, b) 1
 #define BASE_PACK 1
+#define BASE_VERSION_OF(A, b) typedef struct A##_ A;
 typedef unsigned char base_int;
 """
 CPP = "struct base_object { virtual ~base_object() {} int u; };\n"
@@ -49,6 +50,8 @@ C = {
     "condition that fails": "#if BASE_VERSION(2, 3)\nstruct A { int a; int b; };\n#else\nstruct A { int a; };\n#endif",
     "condition": "#ifdef BASE_WIDE\ntypedef long wide;\n#else\ntypedef int wide;\n#endif\nwide widest(wide *);",
     "pragma": "#pragma pack(push, BASE_PACK)\nstruct P { char c; int d; };\n#pragma pack(pop)\nvoid take(struct P *);",
+    "unnamed": "typedef struct { base_int a; } In; typedef struct { In in; int b; } Out; void take(In *, Out *);",
+    "macro like a call": "#define OWN 1\nBASE_VERSION_OF(Foo, foo)\nint behind(int);",
     "callback": "typedef int (*callback)(base_int, void *); struct Ops { int (*open)(base_int); callback c; };",
 }
 IN_CPP = {

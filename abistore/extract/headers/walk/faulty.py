@@ -60,12 +60,20 @@ class Faults:
         file, begin, end = self._range(cursor)
         if any(first <= begin < last for first, last in self._regions(file)):
             return True
-        if cursor.kind not in _ENDING:
+        if cursor.kind == kinds.TYPEDEF and self._is_of_spoilt(cursor):
+            return True
+        if cursor.kind not in _ENDING and cursor.kind not in TYPED:
             return False
-        end = self._ended(file, end)
+        end = self._ended(file, end) if cursor.kind in _ENDING else end
         places = self._sorted(file)
         held = places[bisect_left(places, begin) : bisect_left(places, end)]
         return bool(held) and not self._in_bodies(cursor, held)
+
+    def _is_of_spoilt(self, typedef: Cursor) -> bool:
+        """Whether a typedef names a class that is spoilt, as ``typedef struct { ... } name;`` may."""
+        lib = self._lib
+        type = lib.getTypeDeclaration(lib.getCanonicalType(lib.getTypedefDeclUnderlyingType(typedef)))
+        return type.kind in kinds.RECORDS and bool(lib.isInvalidDeclaration(type))
 
     def attributed(self, variable: Cursor) -> Cursor | None:
         """The class behind which a "variable" stands that may be an attribute of it: ``struct P { ... } PACKED;``.

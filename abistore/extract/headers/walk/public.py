@@ -21,7 +21,7 @@ from abistore.extract.headers.walk.templated import TemplateWalk
 from abistore.extract.headers.walk.written.descriptions import Descriptions
 from abistore.extract.types.foreign import is_foreign
 from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.model.names import TYPES, Name
 from abistore.model.shapes import Alias, Named, TypeRef
 from abistore.model.snapshot import Location
 from abistore.model.words.telling import names_internals
@@ -111,7 +111,8 @@ class PublicWalk:
         if cursor.kind in (*kinds.RECORDS, kinds.ENUM):
             self._spoil(self._types.declared(cursor))
         elif cursor.kind in (kinds.TYPEDEF, kinds.ALIAS):
-            self._spoil(self._types.alias(cursor))
+            spelling = self._types.names.of(cursor)
+            self.spoilt.update(Name(kind, spelling) for kind in TYPES)  # it may name what has no other name
         if cursor.kind in kinds.RECORDS:
             self._record(cursor, location)
         return True
