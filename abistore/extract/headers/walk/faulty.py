@@ -64,7 +64,7 @@ class Faults:
             return True
         if cursor.kind not in _ENDING and cursor.kind not in TYPED:
             return False
-        end = self._ended(file, end) if cursor.kind in _ENDING else end
+        end = self._ended(file, end) if cursor.kind in _ENDING else self._next(file, end) + 1
         places = self._sorted(file)
         held = places[bisect_left(places, begin) : bisect_left(places, end)]
         return bool(held) and not self._in_bodies(cursor, held)
@@ -108,6 +108,11 @@ class Faults:
         if file not in self._names:
             self._names[file] = self._lib.text(self._lib.getFileName(file))
         return self._names[file]
+
+    def _next(self, file: str, end: int) -> int:
+        """Where something stands behind a function: no semicolon, where a macro was read as one."""
+        behind = self._texts.get(file, b"")[end : end + _MOST_BEHIND]
+        return end + len(behind) - len(behind.lstrip())
 
     def _ended(self, file: str, end: int) -> int:
         """Where a declaration ends with its attributes."""
