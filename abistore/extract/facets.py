@@ -141,7 +141,8 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
 
 def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Name, Variants]) -> HeadersRead:
     """What was read, where other text than the public names no more than the library has and headers do not declare."""
-    words = {*read.behind, *(word for each in read.untaken for word in each.names)}
+    aside = frozenset(read.aside or ())
+    words = {*read.behind, *(word for each in read.untaken for word in each.names)} | aside
     if not words:
         return read
     own = {word for word in words if _is_declared(word, declared)}
@@ -149,11 +150,13 @@ def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Nam
         last_component(each.spelling) for each in snapshot.entries.get("layout", {}) if each.kind in TYPES
     }
     mangled = "\n".join(each for each in missing if is_mangled(each))
-    kept = {word for word in words - own if word in missing or f"{len(word)}{word}" in mangled}
+    kept = {word for word in words if word in missing or f"{len(word)}{word}" in mangled}
+    unread = None if read.aside is None else tuple(word for word in read.aside if word in kept)
+    kept -= own
     told = ((each, tuple(name for name in each.names if name in kept)) for each in read.untaken)
     branches = tuple(msgspec.structs.replace(each, names=names) for each, names in told if names)
     behind = tuple(word for word in read.behind if word in kept)
-    return msgspec.structs.replace(read, untaken=branches, behind=behind)
+    return msgspec.structs.replace(read, untaken=branches, behind=behind, aside=unread)
 
 
 def _is_declared(word: str, declared: Mapping[Name, Variants]) -> bool:

@@ -309,7 +309,8 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
     ``compilers`` are the conditions that show other compilers other declarations, sorted.
     ``untaken`` are branches of public headers that were not read, sorted; ``behind`` the names of exports and types in
-    headers that these include and that were not given, as far as public ones do not declare them.
+    headers that these include and that were not given, as far as public ones do not declare them. ``aside`` are those
+    in the headers that did not parse; ``None`` where these may declare what they do not spell, and in former versions.
     """
 
     files: tuple[str, ...] = ()
@@ -330,6 +331,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     serves: tuple[str, ...] = ()
     compilers: tuple[AskedCompiler, ...] = ()
     behind: tuple[str, ...] = ()
+    aside: tuple[str, ...] | None = None
 
 
 TWIN: Final = "another "

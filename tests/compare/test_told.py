@@ -600,3 +600,19 @@ def test_what_a_library_returns_is_known_by_what_it_exports_now() -> None:
     assert before.consumers.cannot_call(function(FIRST))
     after = before.after(shared, {function(FIRST)})
     assert not after.consumers.cannot_call(function(FIRST))
+
+
+@pytest.mark.parametrize(
+    ("aside", "kind"),
+    [
+        ((), "symbols_private_removed"),
+        (("gone",), "func_removed"),
+        (None, "func_removed"),
+    ],
+    ids=["nobody spells it", "the header has its name", "a former version"],
+)
+def test_a_header_that_does_not_parse_declares_what_it_spells(aside: tuple[str, ...] | None, kind: str) -> None:
+    read = Provenance(headers=HeadersRead(set_aside=("other.h",), aside=aside))
+    old = replace(library({function("use"): uses()}, exports=("gone", "use"), state="partial"), provenance=read)
+    new = library({function("use"): uses()}, state="partial")
+    assert found(old, new)[0][0] == kind

@@ -110,6 +110,14 @@ def test_headers_that_are_left_out_are_evidence_that_is_partial(tmp_path: Path) 
     assert headers_of(snapshot).set_aside == ("bad.h",)
 
 
+def test_the_words_of_a_header_that_is_left_out_are_told_unless_it_makes_names(tmp_path: Path) -> None:
+    plain = written(tmp_path / "plain", {"api.h": HEADER, "bad.h": "#include <nowhere.h>\nint point(void);"})
+    pastes = written(tmp_path / "pastes", {"api.h": HEADER, "bad.h": "#include <nowhere.h>\n#define F(x) int x##_f();"})
+    assert headers_of(library(plain)).aside == ("point",)
+    assert headers_of(library(pastes)).aside is None
+    assert headers_of(library(written(tmp_path / "good", {"api.h": HEADER}))).aside is None
+
+
 def test_what_stands_in_a_header_that_is_left_out_is_not_public(tmp_path: Path) -> None:
     written(tmp_path, {"api.h": "int f(void);\n", "bad.h": "int bad(void);\nint (((;\n"})
     assert [name.spelling for name in library(tmp_path, language="c").entries["source"]] == ["f"]

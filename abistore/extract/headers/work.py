@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHea
 from abistore.extract.headers.standard.asked import standard_includes
 from abistore.extract.headers.texts.included import widened
 from abistore.extract.headers.texts.listed import listed_folders
-from abistore.extract.headers.texts.unchanged import ReadTexts, check_listed
+from abistore.extract.headers.texts.unchanged import MOST_TEXT, ReadTexts, check_listed
 from abistore.extract.headers.toolchain import toolchain
 from abistore.extract.headers.umbrella import Invocation, include_folders
 from abistore.extract.headers.walk.asked import unasked
@@ -55,6 +56,8 @@ from abistore.model.snapshot import (
 from abistore.model.words.counting import counted
 
 _ABOUT_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--sysroot", "-isysroot", "-resource-dir")
+
+_INCLUDED = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
 
 MOST_TOLD = 3
 """How many faults the evidence tells."""
@@ -307,6 +310,7 @@ def _read(
         modes=HeaderModes(parser, parsed, walked, runtime=runtime).read(asks),
         serves=_served(map(readable, own)) if parsed.reading.language == "c" else (),
         behind=tuple(sorted(set[str]().union(*behind))),
+        aside=_words_aside(parser, parsed, own),
     )
 
 
@@ -337,6 +341,27 @@ def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Pat
     included = {Path(each) for each in _included(parser, parsed)}
     beside = (path for path in included if path.parent in folders or parser.surrounds(str(path)))
     return sorted({*own, *beside} - given)
+
+
+def _words_aside(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> tuple[str, ...] | None:
+    """The words of the headers that did not parse; ``None`` where they may declare what they do not spell.
+
+    So it is where a macro pastes names, where they bring along a header that was not read, or others have errors.
+    """
+    aside = [each.path for each in parser.given.headers if each.name in parsed.set_aside] if parsed.set_aside else []
+    if not aside or parsed.faults:
+        return None
+    readable, given = parser.texts.beginning_if_readable, {each.path for each in parser.given.headers}
+    texts = [readable(path) for path in aside]
+    brought = (path.parent / name for path, text in zip(aside, texts, strict=True) for name in _INCLUDED.findall(text))
+    if any(path.exists() and path.resolve() not in given for path in brought):
+        return None
+    spelled = not any("##" in text for text in (*texts, *map(readable, own))) and not any(
+        "asm" in each for each in texts
+    )
+    if not spelled or any(len(each) >= MOST_TEXT for each in texts):
+        return None
+    return tuple(sorted(set[str]().union(*map(names_in, texts))))
 
 
 def _without_folders(argument: str) -> str:

@@ -57,6 +57,8 @@ class PublicApi(PublicClasses):
         found = self._declared_standing(export, declared)
         if found == "undeclared" and self._is_offered_by_macro(export):
             return "unknown"
+        if found == "unknown" and self._aside is not None and not self._may_be_aside(export):
+            return "undeclared"
         if found != "public" or not self._closed or (declared is not None and self.texts[declared].copied):
             return found
         owner = class_behind(spelling) or scope(entity(demangle(spelling)))
@@ -96,6 +98,14 @@ class PublicApi(PublicClasses):
     def _is_offered_by_macro(self, export: Name) -> bool:
         """Whether a branch of the headers that was not read may declare ``export``."""
         return bool(self.offered_by_macro) and self._plain_name(export) in self.offered_by_macro
+
+    def _may_be_aside(self, export: Name) -> bool:
+        """Whether a header that did not parse has the name of ``export``, or of its class, or it has none in text."""
+        plain = self._plain_name(export)
+        if not plain.isidentifier() or class_behind(export.spelling):
+            return True
+        around = last_component(scope(entity(demangle(export.spelling)))) if is_mangled(export.spelling) else ""
+        return not {plain, around}.isdisjoint(self._aside or ())
 
     @cached_property
     def _closed(self) -> frozenset[Name]:

@@ -65,6 +65,7 @@ class HeaderTexts:
         self._unread = read.unread if isinstance(read, HeadersRead) else ()
         self._untaken = read.untaken if isinstance(read, HeadersRead) else ()
         self._behind = read.behind if isinstance(read, HeadersRead) else ()
+        self._aside = read.aside if isinstance(read, HeadersRead) else None
         self.texts = Summaries(self._source, self._text)
 
     def take_on(self, before: Self, changed: Collection[Name]) -> bool:
@@ -89,7 +90,7 @@ class HeaderTexts:
 
     @property
     def _reading(self) -> tuple[object, ...]:
-        return self.complete, self.in_c, self._facts, self._unread, self._untaken, self._behind
+        return self.complete, self.in_c, self._facts, self._unread, self._untaken, self._behind, self._aside
 
     def _tells(self, *facts: str) -> bool:
         """Whether all headers parsed, and were asked for what was not always asked for."""
