@@ -40,7 +40,7 @@ KEPT_BY_GLIB: Final = frozenset({"GTypeInterface", "_GTypeInterface"})
 """What an interface of GObject begins with: GLib makes each table, of the size that the library registered."""
 
 
-class Passed(NamedTuple):
+class WrittenParameter(NamedTuple):
     """One parameter of a function: its type, and its name and form as a header writes them."""
 
     type: TypeRef
@@ -162,22 +162,22 @@ def _is_passed_with_size(name: Name, side: SideFacts) -> bool:
     return bool(untyped) and all(_tells_size(each, None, side) for each in untyped)
 
 
-def _exported(side: SideFacts) -> Iterator[Sequence[Passed]]:
+def _exported(side: SideFacts) -> Iterator[Sequence[WrittenParameter]]:
     for name in side.exports.names.values():
         if name.kind == "function" and side.consumers.can_name(name):
             yield list(_parameters(name, side))
 
 
-def _parameters(function: Name, side: SideFacts) -> Iterator[Passed]:
+def _parameters(function: Name, side: SideFacts) -> Iterator[WrittenParameter]:
     """The parameters of a function, none where no header tells their names."""
     shape = side.shape(function)
     texts = (each for each in side.variants("source", function) if isinstance(each, Declared))
     text = next(texts, None)
     if isinstance(shape, Function) and text is not None and len(text.parameters) == len(shape.parameters):
-        yield from map(Passed, shape.parameters, text.parameters)
+        yield from map(WrittenParameter, shape.parameters, text.parameters)
 
 
-def _tells_size(parameters: Sequence[Passed], record: Name | None, side: SideFacts) -> bool:
+def _tells_size(parameters: Sequence[WrittenParameter], record: Name | None, side: SideFacts) -> bool:
     """Whether beside each pointer to the ``record``, or to anything, its size is passed."""
     for place, each in enumerate(parameters):
         if not (_is_untyped(each.type, side) if record is None else _mentions(each.type, record, side)):
@@ -188,7 +188,7 @@ def _tells_size(parameters: Sequence[Passed], record: Name | None, side: SideFac
     return True
 
 
-def _is_size_of(number: Passed, pointer: Passed, record: Name | None, side: SideFacts) -> bool:
+def _is_size_of(number: WrittenParameter, pointer: WrittenParameter, record: Name | None, side: SideFacts) -> bool:
     if not _is_number(number.type, side):
         return False
     own, of = set(words(number.written.name)), {*words(pointer.written.name)}
