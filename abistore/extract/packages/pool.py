@@ -7,6 +7,7 @@ from pathlib import Path
 
 from abistore.errors import LimitExceeded
 from abistore.extract.input_file import InputFile, InputFolder, open_input
+from abistore.extract.packages.development import INCLUDE
 from abistore.extract.packages.entries import format_of
 from abistore.extract.packages.formats.identity import PackageIdentity
 
@@ -47,11 +48,11 @@ def others(paths: Sequence[Path], chosen: Sequence[Path]) -> list[Path]:
 
 
 def _held(path: Path) -> list[Path]:
-    """The packages directly in a folder; none where that is a package itself, unpacked, with headers in it."""
+    """The packages directly in a folder; none where its own headers lie there as they are installed."""
     with open_input(path) as file:
         if not isinstance(file, InputFolder):
             return []
-    if any(each.is_dir() for each in path.rglob("include")):
+    if any((path / prefix / INCLUDE).is_dir() for prefix in ("", "usr")):
         return []
     return [each for each in sorted(path.iterdir()) if each.is_file() and each.stat().st_size and _is_package(each)]
 
