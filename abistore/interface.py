@@ -25,6 +25,7 @@ from abistore.errors import (
     StaleBaseline as StaleBaseline,
     StoreBusy as StoreBusy,
     StoreError as StoreError,
+    NoLibrary as NoLibrary,
     UnknownFormat as UnknownFormat,
     UsageError as UsageError,
     VersionTaken as VersionTaken,

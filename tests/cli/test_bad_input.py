@@ -102,7 +102,7 @@ def test_a_bad_file_leaves_the_store_as_it_was(stored: Call, tmp_path: Path, dat
 
 def test_a_bad_file_leaves_its_neighbours_stored(abistore: Call, tmp_path: Path, old: Path) -> None:
     done = abistore("ingest", tmp_path, old, "--version", "1", "--json")
-    assert done.code == 65
+    assert done.code == 71
     assert [file["status"] for file in done.json["files"]] == ["failed", "stored"]
     assert done.json["failed"] == 1
     assert abistore("show", "libcase@1").code == 0

@@ -123,7 +123,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             type=FILE,
             metavar="PACKAGE",
-            help="Read the headers in the include folders of this package or folder. May be repeated.",
+            help="Read the headers of this package, or of those in a folder that the library needs. May be repeated.",
         ),
         click.option(
             "--debug-package",

@@ -147,11 +147,12 @@ class PublicApi(PublicClasses):
         declared = self.declaration(export)
         if declared is None or self.is_called(export.spelling):
             return False
-
-        def is_withheld(type: Name) -> bool:
-            return self.is_incomplete(type) and not is_given(type)
-
-        return is_uncallable(self._source[declared], types, self.is_incomplete, is_withheld)
+        return is_uncallable(
+            self._source[declared],
+            types,
+            self.is_incomplete,
+            lambda type: self.is_incomplete(type) and not is_given(type),
+        )
 
     def is_compiled_here(self, export: Name) -> bool:
         """Whether public headers declare ``export`` without a body, so that nobody but the library compiles it."""

@@ -147,7 +147,7 @@ class UnitWalk:
         self._bodies = bodies = InlineBodies(lib, self._text, references, self._files.is_given)
         definitions = Definitions(lib, self._text, self._top, lambda file: self._is_own(unit, file), cpp=cpp)
         self._descriptions = Descriptions(lib, self._text, bodies, definitions, cpp=cpp)
-        self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files, faults)
+        self._public = PublicWalk(self.types, classes, self.records, self._descriptions, self._files, faults=faults)
         self._read: set[Name] = set()
 
     def _is_own(self, unit: Any, file: int) -> bool:

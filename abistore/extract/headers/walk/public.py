@@ -43,6 +43,7 @@ class PublicWalk:
         records: RecordShapes,
         descriptions: Descriptions,
         files: PublicFiles,
+        *,
         faults: Faults | None,
     ) -> None:
         self._lib: LibClang = types.lib
