@@ -38,6 +38,10 @@ WRITE = "start the server with --allow-write (ABISTORE_MCP_ALLOW_WRITE=1)"
 CODES: dict[str, Code] = {
     "usage": "INVALID_ARGUMENT",
     "input": "INVALID_ARGUMENT",
+    "no-library": "INVALID_ARGUMENT",
+    "patch": "INVALID_ARGUMENT",
+    "bundle": "INVALID_ARGUMENT",
+    "baseline-lost": "STALE_BASELINE",
     "path-denied": "PATH_DENIED",
     "extract": "EXTRACTION_FAILED",
     "headers": "EXTRACTION_FAILED",

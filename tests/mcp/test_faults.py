@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from abistore.errors import AbistoreError
 from abistore.interface import IngestPlan, open_store
+from abistore.mcp.refusals import CODES, Code
 from benchmarks.processes import family
 from examples.agents.speaking import Speaking, text_of
 from tests.build import build_library
@@ -329,3 +331,13 @@ def test_a_store_that_is_replaced_is_asked_anew(database: Path, tmp_path: Path) 
         assert server.refused("abi_list")["code"] in {"DB_ERROR", "SCHEMA_OUTDATED"}
         kept.replace(database)
         server.goes_on()
+
+
+def test_every_error_has_a_code_that_clients_know() -> None:
+    def codes(error: type[AbistoreError]) -> Iterator[str]:
+        yield error.code
+        for kind in error.__subclasses__():
+            yield from codes(kind)
+
+    assert {*codes(AbistoreError)} <= {*CODES}
+    assert {*CODES.values()} <= {*get_args(Code)}
