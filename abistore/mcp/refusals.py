@@ -41,7 +41,7 @@ CODES: dict[str, Code] = {
     "no-library": "INVALID_ARGUMENT",
     "patch": "INVALID_ARGUMENT",
     "bundle": "INVALID_ARGUMENT",
-    "baseline-lost": "STALE_BASELINE",
+    "baseline-lost": "NOT_FOUND",
     "path-denied": "PATH_DENIED",
     "extract": "EXTRACTION_FAILED",
     "headers": "EXTRACTION_FAILED",
