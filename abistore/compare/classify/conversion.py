@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
@@ -13,7 +14,19 @@ from abistore.compare.types.sameness import FLOATS, Sameness, is_void
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.mangling.symbols import is_mangled
 from abistore.model.names import Name
-from abistore.model.shapes import Enum, Foreign, Inline, Named, Pointer, Primitive, Procedure, Record, Special, TypeRef
+from abistore.model.shapes import (
+    Enum,
+    Foreign,
+    Inline,
+    Named,
+    Pointer,
+    Primitive,
+    Procedure,
+    Qualified,
+    Record,
+    Special,
+    TypeRef,
+)
 from abistore.model.snapshot import HeadersRead, Snapshot
 
 BOTH = frozenset({"c", "c++"})
@@ -79,6 +92,10 @@ def is_exchangeable(name: Name, old: TypeRef, new: TypeRef, context: Context) ->
     return accepts(name, old, new, context) and serves(name, old, new, context)
 
 
+_UNWRITABLE: Final = ("{", "<lambda", "(anonymous ")
+"""What names of closures and of unnamed types have in them."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Conversion:
     """Converts types of one release to those of the other: ``backwards`` where that is the old one.
@@ -95,7 +112,7 @@ class _Conversion:
     def converts(self, source: TypeRef, target: TypeRef) -> bool:
         """Whether a value of type ``source`` converts to ``target``; what a name stands for is told of the name."""
         pair = (target, source) if self.backwards else (source, target)
-        if only_named_otherwise(*pair, self.context):
+        if only_named_otherwise(*pair, self.context) or not (_is_writable(source) and _is_writable(target)):
             return True
         before, after = self._source.bare(source)[0], self._target.bare(target)[0]
         if self._is_same(before, after) or (not self.certain and self._is_untold(before, after)):
@@ -183,6 +200,13 @@ class _Conversion:
         if self.language != "c++" or not isinstance(source, Named):
             return False
         return any(self._is_same(base, target) for base in _bases(source, self._source))
+
+
+def _is_writable(type: TypeRef) -> bool:
+    """Whether sources can write a type: no closure, which compilers spell differently, and nothing made of one."""
+    while isinstance(type, Pointer | Qualified):
+        type = type.target
+    return not isinstance(type, Named) or not any(mark in type.name.spelling for mark in _UNWRITABLE)
 
 
 def _converts_itself(type: TypeRef, side: SideFacts) -> bool:
