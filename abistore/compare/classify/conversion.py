@@ -112,7 +112,7 @@ class _Conversion:
     def converts(self, source: TypeRef, target: TypeRef) -> bool:
         """Whether a value of type ``source`` converts to ``target``; what a name stands for is told of the name."""
         pair = (target, source) if self.backwards else (source, target)
-        if only_named_otherwise(*pair, self.context) or not (_is_writable(source) and _is_writable(target)):
+        if only_named_otherwise(*pair, self.context) or (_is_nameless(source) and _is_nameless(target)):
             return True
         before, after = self._source.bare(source)[0], self._target.bare(target)[0]
         if self._is_same(before, after) or (not self.certain and self._is_untold(before, after)):
@@ -202,11 +202,14 @@ class _Conversion:
         return any(self._is_same(base, target) for base in _bases(source, self._source))
 
 
-def _is_writable(type: TypeRef) -> bool:
-    """Whether sources can write a type: no closure, which compilers spell differently, and nothing made of one."""
+def _is_nameless(type: TypeRef) -> bool:
+    """Whether a type leads to a class without a name that sources can write, as a closure: compilers differ on it."""
+    behind = isinstance(type, Pointer)
     while isinstance(type, Pointer | Qualified):
         type = type.target
-    return not isinstance(type, Named) or not any(mark in type.name.spelling for mark in _UNWRITABLE)
+    if isinstance(type, Inline):
+        return behind and isinstance(type.shape, Record)
+    return isinstance(type, Named) and any(mark in type.name.spelling for mark in _UNWRITABLE)
 
 
 def _converts_itself(type: TypeRef, side: SideFacts) -> bool:
