@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
+from abistore.model.blake2 import blake2b
 from abistore.model.canonical.encoded import Encoded, Shape
 from abistore.model.names import Name
 
@@ -52,6 +53,10 @@ class Argument(Encoded, frozen=True):
     name: str = ""
     default: str | None = None
     length: int = 0
+
+
+EMPTY_BODY: Final = blake2b(b"{\0}", digest_size=16).hexdigest()
+"""The digest of a body without statements; a constructor's initialises no member either."""
 
 
 class InlineBody(Encoded, frozen=True):

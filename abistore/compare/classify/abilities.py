@@ -10,10 +10,10 @@ from abistore.compare.diff.headers.constructed import takes
 from abistore.compare.side import SideFacts
 from abistore.compare.types.vtables import DEEPEST
 from abistore.model.cpp_names.qualified import last_component
-from abistore.model.declared import Abilities, Ability, Declared
+from abistore.model.declared import EMPTY_BODY, Abilities, Ability, Declared
 from abistore.model.deltas import Changed
 from abistore.model.names import Name
-from abistore.model.shapes import Function, Named, Record, TypeRef
+from abistore.model.shapes import Function, Method, Named, Record, TypeRef
 
 OF_OBJECTS: Final[frozenset[Ability]] = frozenset({"copy", "default", "default_implicitly", "move"})
 """What nobody can do with an abstract class, which has no objects of its own."""
@@ -90,9 +90,17 @@ def is_made_by_compilers(name: Name, context: Context) -> bool:
         return False
     if function.is_virtual and not _stays_virtual(function.method.owner, context.new):
         return False
+    if last_component(function.display).startswith("~") and not _does_nothing(function.method, name, context.old):
+        return False
     abilities = _used_by(function, function.method.owner)
     old, new = (_abilities(function.method.owner, side) for side in (context.old, context.new))
     return bool(abilities) and None not in (old, new) and not any(_lost(old, new, abilities))
+
+
+def _does_nothing(method: Method, name: Name, side: SideFacts) -> bool:
+    """Whether a destructor does no more than the one that compilers make: the library runs those of its objects too."""
+    bodies = [each.body for each in side.variants("source", name) if isinstance(each, Declared)]
+    return method.defaulted or any(body is not None and body.digest == EMPTY_BODY for body in bodies)
 
 
 def _stays_virtual(owner: Name, side: SideFacts) -> bool:
