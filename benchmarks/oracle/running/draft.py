@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Final, TypeVar
@@ -399,11 +399,6 @@ def load(name: str) -> Sources:
 def names() -> list[str]:
     """The libraries, sorted."""
     return sorted(path.name for path in LIBRARIES.iterdir() if path.is_dir())
-
-
-def changed(own: Function, **words: str | tuple[str, ...]) -> Function:
-    """A function with another name, result, parameters, or words before or behind them."""
-    return replace(own, **words)  # type: ignore[arg-type]
 
 
 def _begins(line: str, own: Function) -> bool:

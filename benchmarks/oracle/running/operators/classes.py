@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from benchmarks.oracle.running.draft import Block, Draft, Function, Nothing, changed
+from benchmarks.oracle.running.draft import Block, Draft, Function, Nothing
 from benchmarks.oracle.running.operators.operator import operator
 
 UNCALLED = "nothing of the library calls what a derived class has no slot for"
@@ -218,7 +219,7 @@ def make_virtual(draft: Draft) -> object:
     own = draft.pick(
         [each for each in draft.methods if not each.virtual and not each.special and "static" not in each.head]
     )
-    draft.put(own.file, own.line, changed(own, head=f"virtual {own.head}").declared)
+    draft.put(own.file, own.line, replace(own, head=f"virtual {own.head}").declared)
     return own
 
 
@@ -228,7 +229,7 @@ def drop_virtual(draft: Draft) -> object:
     if "= 0" in own.tail:
         raise Nothing
     tail = own.tail.replace(" override", "")
-    draft.put(own.file, own.line, changed(own, head=own.head.replace("virtual ", ""), tail=tail).declared)
+    draft.put(own.file, own.line, replace(own, head=own.head.replace("virtual ", ""), tail=tail).declared)
     return own
 
 
@@ -287,7 +288,7 @@ def remove_override(draft: Draft) -> object:
 def change_virtual_destructor(draft: Draft) -> object:
     own = draft.pick([each for each in draft.methods if each.name.startswith("~")])
     head = own.head.replace("virtual ", "") if "virtual " in own.head else f"virtual {own.head}"
-    draft.put(own.file, own.line, changed(own, head=head).declared)
+    draft.put(own.file, own.line, replace(own, head=head).declared)
     return own
 
 
@@ -411,7 +412,7 @@ def remove_special_member(draft: Draft) -> object:
 def change_explicit(draft: Draft) -> object:
     own = draft.pick([each for each in draft.methods if each.name == each.owner and len(each.parameters) == 1])
     head = own.head.replace("explicit ", "") if "explicit" in own.head else f"explicit {own.head}"
-    draft.put(own.file, own.line, changed(own, head=head).declared)
+    draft.put(own.file, own.line, replace(own, head=head).declared)
     return own
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from benchmarks.oracle.running.draft import Draft, Function, Nothing, changed
+from benchmarks.oracle.running.draft import Draft, Function, Nothing
 from benchmarks.oracle.running.operators.classes import _reopened
 from benchmarks.oracle.running.operators.operator import operator
 
@@ -27,7 +28,7 @@ def _retyped(draft: Draft, pattern: str, *types: str) -> object:
     type = draft.random.choice(types)
     declared = f"{type}{'' if type.endswith(('*', '&')) else ' '}{name[1]}{name[2] or ''}"
     taken = (*own.parameters[:at], declared, *own.parameters[at + 1 :])
-    draft.redefine(own, changed(own, parameters=taken))
+    draft.redefine(own, replace(own, parameters=taken))
     return f"{own} parameter {at}"
 
 
@@ -38,7 +39,7 @@ def add_parameter(draft: Draft) -> object:
         raise Nothing
     given = tuple(each for each in own.parameters if each != "void")
     draft.begin(own, f"if ({draft.fresh} != 31337) __builtin_trap();")
-    draft.redefine(own, changed(own, parameters=(*given, f"int {draft.fresh}")))
+    draft.redefine(own, replace(own, parameters=(*given, f"int {draft.fresh}")))
     return own
 
 
@@ -46,7 +47,7 @@ def add_parameter(draft: Draft) -> object:
 def add_parameter_with_default(draft: Draft) -> object:
     own = draft.pick([each for each in _any(draft) if draft.cpp and "..." not in each.parameters])
     draft.begin(own, f"if ({draft.fresh} != 31337) __builtin_trap();")
-    draft.redefine(own, changed(own, parameters=(*own.parameters, f"int {draft.fresh} = 31337")))
+    draft.redefine(own, replace(own, parameters=(*own.parameters, f"int {draft.fresh} = 31337")))
     return own
 
 
@@ -61,7 +62,7 @@ def remove_parameter(draft: Draft) -> object:
     if not found:
         raise Nothing
     draft.begin(own, f"{found[1]} {found[2]} = 1;")
-    draft.redefine(own, changed(own, parameters=(*own.parameters[:at], *own.parameters[at + 1 :])))
+    draft.redefine(own, replace(own, parameters=(*own.parameters[:at], *own.parameters[at + 1 :])))
     return f"{own} parameter {at}"
 
 
@@ -71,7 +72,7 @@ def swap_parameters(draft: Draft) -> object:
     one, other = draft.random.sample(range(len(own.parameters)), 2)
     taken = list(own.parameters)
     taken[one], taken[other] = taken[other], taken[one]
-    draft.redefine(own, changed(own, parameters=tuple(taken)))
+    draft.redefine(own, replace(own, parameters=tuple(taken)))
     return f"{own} parameters {one}, {other}"
 
 
@@ -111,7 +112,7 @@ def take_by_value(draft: Draft) -> object:
     if told[2] == "*":
         draft.begin(own, f"{told[1]} *{told[3]} = &{told[3]}value;")
     name = told[3] + ("value" if told[2] == "*" else "")
-    draft.redefine(own, changed(own, parameters=(*own.parameters[:at], f"{told[1]} {name}", *own.parameters[at + 1 :])))
+    draft.redefine(own, replace(own, parameters=(*own.parameters[:at], f"{told[1]} {name}", *own.parameters[at + 1 :])))
     return f"{own} parameter {at}"
 
 
@@ -133,7 +134,7 @@ def take_by_reference(draft: Draft) -> object:
     else:
         draft.begin(own, f"{type} {name} = *{name}given;")
         taken = f"const {type} *{name}given"
-    draft.redefine(own, changed(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
+    draft.redefine(own, replace(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
     return f"{own} parameter {at}"
 
 
@@ -148,7 +149,7 @@ def drop_const_of_pointer(draft: Draft) -> object:
         ]
     )
     taken = own.parameters[at].removeprefix("const ")
-    draft.redefine(own, changed(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
+    draft.redefine(own, replace(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
     return f"{own} parameter {at}"
 
 
@@ -163,7 +164,7 @@ def add_const_to_pointer(draft: Draft) -> object:
         ]
     )
     taken = f"const {own.parameters[at]}"
-    draft.redefine(own, changed(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
+    draft.redefine(own, replace(own, parameters=(*own.parameters[:at], taken, *own.parameters[at + 1 :])))
     return f"{own} parameter {at}"
 
 
@@ -176,7 +177,7 @@ def change_pointee(draft: Draft) -> object:
 @operator(PARAMETERS, unshown="callers of both pass fixed arguments in the same registers here")
 def add_variable_arguments(draft: Draft) -> object:
     own = draft.pick([each for each in draft.free if each.parameters and "..." not in each.parameters])
-    draft.redefine(own, changed(own, parameters=(*own.parameters, "...")))
+    draft.redefine(own, replace(own, parameters=(*own.parameters, "...")))
     return own
 
 
@@ -184,7 +185,7 @@ def add_variable_arguments(draft: Draft) -> object:
 def rename_parameter(draft: Draft) -> object:
     own = draft.pick([each for each in _any(draft) if each.parameters and re.search(r"[ *&]\w+$", each.parameters[0])])
     taken = re.sub(r"\w+$", draft.fresh, own.parameters[0])
-    draft.put(own.file, own.line, changed(own, parameters=(taken, *own.parameters[1:])).declared)
+    draft.put(own.file, own.line, replace(own, parameters=(taken, *own.parameters[1:])).declared)
     return own
 
 
@@ -215,7 +216,7 @@ def change_callback(draft: Draft) -> object:
 
 def _returning(draft: Draft, pattern: str, *results: str, wrap: str = "") -> object:
     own = draft.pick([each for each in _any(draft) if re.match(pattern, each.result) and not each.virtual])
-    draft.redefine(own, changed(own, result=draft.random.choice(results)))
+    draft.redefine(own, replace(own, result=draft.random.choice(results)))
     return own
 
 
@@ -234,7 +235,7 @@ def return_floating_point(draft: Draft) -> object:
     own = draft.pick([each for each in _any(draft) if each.result in ("int ", "long ") and not each.virtual])
     type = draft.random.choice(("double", "float"))
     _end(draft, own, rf'{{ {type} given = \1; __asm__ volatile("movl $-77, %eax"); return given; }}')
-    draft.redefine(own, changed(own, result=f"{type} "))
+    draft.redefine(own, replace(own, result=f"{type} "))
     return own
 
 
@@ -252,7 +253,7 @@ def return_nothing(draft: Draft) -> object:
         [each for each in _any(draft) if each.result in ("int ", "long ", "double ", "bool ") and not each.virtual]
     )
     _end(draft, own, r'{ (void)(\1); __asm__ volatile("movl $-77, %eax"); return; }')
-    draft.redefine(own, changed(own, result="void "))
+    draft.redefine(own, replace(own, result="void "))
     return own
 
 
@@ -262,7 +263,7 @@ def return_something(draft: Draft) -> object:
     start = draft.definition(own)
     end = draft.files[draft.code].index("}", start)
     draft.insert(draft.code, end, "    return 5;")
-    draft.redefine(own, changed(own, result="int "))
+    draft.redefine(own, replace(own, result="int "))
     return own
 
 
@@ -271,7 +272,7 @@ def return_const_pointer(draft: Draft) -> object:
     own = draft.pick(
         [each for each in _any(draft) if re.match(r"(?!const )[\w ]+ [*&]$", each.result) and not each.virtual]
     )
-    draft.redefine(own, changed(own, result=f"const {own.result}"))
+    draft.redefine(own, replace(own, result=f"const {own.result}"))
     return own
 
 
@@ -283,7 +284,7 @@ def drop_const_of_result(draft: Draft) -> object:
     type = own.result.removeprefix("const ")
     if type.endswith("*"):
         _end(draft, own, rf"return ({type})(\1);")
-    draft.redefine(own, changed(own, result=type))
+    draft.redefine(own, replace(own, result=type))
     return own
 
 
@@ -295,7 +296,7 @@ def return_by_pointer(draft: Draft) -> object:
     made = f"static {type} *kept; kept = ({type} *)calloc(1, sizeof *kept);"
     _end(draft, own, rf"{made} *kept = \1; return kept;")
     draft.insert(draft.code, 1, "#include <stdlib.h>")
-    draft.redefine(own, changed(own, result=f"{own.result}*"))
+    draft.redefine(own, replace(own, result=f"{own.result}*"))
     return own
 
 
@@ -315,7 +316,7 @@ def change_default_argument(draft: Draft) -> object:
         value, str(int(value) + 1) if value.isdigit() else ""
     )
     taken = (*own.parameters[:at], f"{name} = {other}", *own.parameters[at + 1 :])
-    draft.put(own.file, own.line, changed(own, parameters=taken).declared)
+    draft.put(own.file, own.line, replace(own, parameters=taken).declared)
     return own
 
 
@@ -323,7 +324,7 @@ def change_default_argument(draft: Draft) -> object:
 def remove_default_argument(draft: Draft) -> object:
     own, at = _defaulted(draft)
     taken = tuple(each.partition(" = ")[0] if place == at else each for place, each in enumerate(own.parameters))
-    draft.put(own.file, own.line, changed(own, parameters=taken).declared)
+    draft.put(own.file, own.line, replace(own, parameters=taken).declared)
     return own
 
 
@@ -336,7 +337,7 @@ def add_default_argument(draft: Draft) -> object:
             if draft.cpp and each.parameters and re.match(r"(int|long|double) \w+$", each.parameters[-1])
         ]
     )
-    draft.put(own.file, own.line, changed(own, parameters=(*own.parameters[:-1], f"{own.parameters[-1]} = 9")).declared)
+    draft.put(own.file, own.line, replace(own, parameters=(*own.parameters[:-1], f"{own.parameters[-1]} = 9")).declared)
     return own
 
 
@@ -348,8 +349,8 @@ def split_default_into_overloads(draft: Draft) -> object:
         raise Nothing
     value = own.parameters[at].partition(" = ")[2]
     given = [each.split()[-1].lstrip("*&") for each in own.parameters[:-1]]
-    full = changed(own, parameters=(*own.parameters[:-1], own.parameters[at].partition(" = ")[0]))
-    short = changed(own, parameters=own.parameters[:-1])
+    full = replace(own, parameters=(*own.parameters[:-1], own.parameters[at].partition(" = ")[0]))
+    short = replace(own, parameters=own.parameters[:-1])
     body = f"    return {own.name}({', '.join([*given, value])});"
     draft.files[draft.code] += _reopened(draft, f"{short.declared[:-1]} {{\n{body}\n}}")
     draft.put(own.file, own.line, f"{full.declared}\n{short.declared}")
@@ -367,7 +368,7 @@ def _requalified(draft: Draft, tail: str) -> object:
             if not each.special and not each.virtual and "static" not in each.head and tail not in each.tail
         ]
     )
-    draft.redefine(own, changed(own, tail=f"{own.tail}{tail}"))
+    draft.redefine(own, replace(own, tail=f"{own.tail}{tail}"))
     return own
 
 
@@ -376,14 +377,14 @@ def make_method_const(draft: Draft) -> object:
     own = draft.pick(
         [each for each in draft.methods if not each.special and "static" not in each.head and " const" not in each.tail]
     )
-    draft.redefine(own, changed(own, tail=f" const{own.tail}"))
+    draft.redefine(own, replace(own, tail=f" const{own.tail}"))
     return own
 
 
 @operator(QUALIFIERS)
 def drop_const_of_method(draft: Draft) -> object:
     own = draft.pick([each for each in draft.methods if " const" in each.tail])
-    draft.redefine(own, changed(own, tail=own.tail.replace(" const", "", 1)))
+    draft.redefine(own, replace(own, tail=own.tail.replace(" const", "", 1)))
     return own
 
 
@@ -397,14 +398,14 @@ def add_noexcept(draft: Draft) -> object:
     own = draft.pick(
         [each for each in (*draft.free, *draft.methods) if draft.cpp and "noexcept" not in each.tail and not each.tail]
     )
-    draft.redefine(own, changed(own, tail=" noexcept"))
+    draft.redefine(own, replace(own, tail=" noexcept"))
     return own
 
 
 @operator(QUALIFIERS)
 def drop_noexcept(draft: Draft) -> object:
     own = draft.pick([each for each in (*draft.free, *draft.methods) if "noexcept" in each.tail])
-    draft.redefine(own, changed(own, tail=re.sub(r" noexcept(\(\w+\))?", "", own.tail)))
+    draft.redefine(own, replace(own, tail=re.sub(r" noexcept(\(\w+\))?", "", own.tail)))
     return own
 
 
@@ -413,14 +414,14 @@ def make_method_static(draft: Draft) -> object:
     own = draft.pick(
         [each for each in draft.methods if not each.special and not each.virtual and not each.head and not each.tail]
     )
-    draft.put(own.file, own.line, changed(own, head="static ").declared)
+    draft.put(own.file, own.line, replace(own, head="static ").declared)
     return own
 
 
 @operator(QUALIFIERS)
 def drop_static_of_method(draft: Draft) -> object:
     own = draft.pick([each for each in draft.methods if each.head == "static "])
-    draft.put(own.file, own.line, changed(own, head="").declared)
+    draft.put(own.file, own.line, replace(own, head="").declared)
     return own
 
 
@@ -481,7 +482,7 @@ def declare_without_definition(draft: Draft) -> object:
 @operator(NAMES)
 def rename_function(draft: Draft) -> object:
     own = draft.pick([each for each in _any(draft) if not each.virtual])
-    draft.redefine(own, changed(own, name=f"{own.name}_{draft.fresh}"))
+    draft.redefine(own, replace(own, name=f"{own.name}_{draft.fresh}"))
     return own
 
 
@@ -489,7 +490,7 @@ def rename_function(draft: Draft) -> object:
 def rename_function_with_macro(draft: Draft) -> object:
     """Sources compile as before; programs miss the former name."""
     own = draft.pick(draft.free)
-    draft.redefine(own, changed(own, name=f"{own.name}_{draft.fresh}"))
+    draft.redefine(own, replace(own, name=f"{own.name}_{draft.fresh}"))
     draft.insert(own.file, own.line + 1, f"#define {own.name} {own.name}_{draft.fresh}")
     return own
 
@@ -498,9 +499,9 @@ def rename_function_with_macro(draft: Draft) -> object:
 def rename_function_with_alias(draft: Draft) -> object:
     """The library exports both names, and headers declare the new one."""
     own = draft.pick([each for each in draft.free if not draft.cpp])
-    new = changed(own, name=f"{own.name}_{draft.fresh}")
+    new = replace(own, name=f"{own.name}_{draft.fresh}")
     draft.redefine(own, new)
-    draft.files[draft.code].append(f'{changed(own, head="").declared[:-1]} __attribute__((alias("{new.name}")));')
+    draft.files[draft.code].append(f'{replace(own, head="").declared[:-1]} __attribute__((alias("{new.name}")));')
     if "lib.map" in draft.files:
         draft.substitute(rf"\b{own.name};", f"{own.name};\n        {new.name};", ["lib.map"])
     return own
@@ -514,10 +515,8 @@ def rename_by_label(draft: Draft) -> object:
     return own
 
 
-@operator(NAMES)
-def inline_function(draft: Draft) -> object:
-    """The body moves into the header, and the library exports the function no longer."""
-    own = draft.pick([each for each in draft.free if each.head != 'extern "C" '])
+def _taken_body(draft: Draft, own: Function) -> str:
+    """The statements of a function in one line; the library does not define it any more."""
     start = draft.definition(own)
     body = " ".join(
         line.strip() for line in draft.files[draft.code][start + 1 : draft.files[draft.code].index("}", start)]
@@ -525,6 +524,14 @@ def inline_function(draft: Draft) -> object:
     if "//" in body:
         raise Nothing
     draft.undefine(own)
+    return body
+
+
+@operator(NAMES)
+def inline_function(draft: Draft) -> object:
+    """The body moves into the header, and the library exports the function no longer."""
+    own = draft.pick([each for each in draft.free if each.head != 'extern "C" '])
+    body = _taken_body(draft, own)
     draft.put(own.file, own.line, f"{'inline' if draft.cpp else 'static inline'} {own.declared[:-1]} {{ {body} }}")
     return own
 
@@ -532,13 +539,7 @@ def inline_function(draft: Draft) -> object:
 @operator(NAMES)
 def inline_method(draft: Draft) -> object:
     own = draft.pick([each for each in draft.methods if not each.special and not each.virtual])
-    start = draft.definition(own)
-    body = " ".join(
-        line.strip() for line in draft.files[draft.code][start + 1 : draft.files[draft.code].index("}", start)]
-    )
-    if "//" in body:
-        raise Nothing
-    draft.undefine(own)
+    body = _taken_body(draft, own)
     draft.put(own.file, own.line, f"{own.declared[:-1]} {{ {body} }}")
     return own
 
@@ -582,7 +583,7 @@ def add_overload(draft: Draft) -> object:
         ]
     )
     name = own.parameters[0].partition(" = ")[0].split()[-1].lstrip("*&")
-    other = changed(
+    other = replace(
         own,
         parameters=(
             f"{draft.random.choice(('short', 'unsigned long', 'float', 'char', 'void *'))} {name}",
@@ -623,7 +624,7 @@ def change_linkage(draft: Draft) -> object:
     at = draft.definition(own)
     line = draft.files[draft.code][at]
     draft.put(draft.code, at, line.removeprefix('extern "C" ') if 'extern "C"' in own.head else f'extern "C" {line}')
-    draft.put(own.file, own.line, changed(own, head=head).declared)
+    draft.put(own.file, own.line, replace(own, head=head).declared)
     return own
 
 
