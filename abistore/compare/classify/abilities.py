@@ -65,7 +65,7 @@ def _is_kept_from_programs(name: Name, side: SideFacts) -> bool:
 def gained(declared: Changed[Declared]) -> list[Ability]:
     """What programs can do with objects on the new side alone.
 
-    Not what they can since the class is no longer abstract or ``final``, which is told by itself.
+    Not what they can since the class is no longer abstract or ``final``, which is reported by itself.
     """
     found = (_gained(old, new) for old, new in _pairs(declared.old, declared.new) if old is not None)
     return next((each for each in found if each), [])

@@ -110,7 +110,7 @@ class _Conversion:
     certain: bool = False
 
     def converts(self, source: TypeRef, target: TypeRef) -> bool:
-        """Whether a value of type ``source`` converts to ``target``; what a name stands for is told of the name."""
+        """Whether a value of type ``source`` converts to ``target``. What a name stands for is reported for it."""
         pair = (target, source) if self.backwards else (source, target)
         if only_named_otherwise(*pair, self.context) or (_is_nameless(source) and _is_nameless(target)):
             return True

@@ -83,7 +83,7 @@ def _ungrouped(record: Record) -> Record:
 
 
 def _counts_parameters(name: Name, context: Context) -> bool:
-    """Whether a function has another number of parameters, which is told of its types."""
+    """Whether a function has another number of parameters, which is reported for its types."""
     old, new = (side.shape(name) for side in (context.old, context.new))
     if not (isinstance(old, Function) and isinstance(new, Function)):
         return False
@@ -261,7 +261,7 @@ def _declared(declared: Declared, other: Declared) -> Declared:
     What a macro stands for in the end, and what it is handed to, is told of its value, and what a constant ends of its
     enumeration; what templates use, of what they use. Where headers use a macro themselves tells whose it is when it
     goes. A former version did not tell the bases of templates. What they
-    show of internal namespaces counts where that changes. What programs can do with a class is told as they lose it.
+    show of internal namespaces counts where that changes. Lost abilities of a class have kinds of their own.
 
     A body that only one side has comes with another trait: ``inline`` or ``template``.
     """

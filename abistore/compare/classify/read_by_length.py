@@ -71,7 +71,7 @@ def _come(record: Changed[Record]) -> list[Field]:
 
 
 def _appends_functions(record: Changed[Record], context: Context) -> bool:
-    """Whether all that came are function pointers, in a record that had some."""
+    """Whether all added members are function pointers, in a record that had some."""
     come = _come(record)
     had = any(_is_function(plain(field), context.old) for field in flat_fields(record.old))
     return had and bool(come) and all(_is_function(field, context.new) for field in come)
@@ -94,7 +94,7 @@ def _says_version(record: Changed[Record], context: Context) -> bool:
 
 
 def _tells_since(record: Changed[Record], context: Context) -> bool:
-    """Whether each function pointer that came has a new constant called after it: ``SURFACE_MOVED_SINCE_VERSION``."""
+    """Whether each added function pointer has a new constant called after it: ``SURFACE_MOVED_SINCE_VERSION``."""
     old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
     told = [words(name.spelling) for name in new.keys() - old.keys() if name.kind == "variable"]
     since = [each for each in told if "since" in each]

@@ -128,7 +128,7 @@ class Ownership:
 
 
 def _virtual_functions(record: Record, prefixes: Sequence[str]) -> Iterator[str]:
-    """How the symbols begin of the virtual functions that a class declares; a destructor's is not told."""
+    """How the symbols begin of the virtual functions that a class declares; a destructor's is not given."""
     for method in record.virtuals:
         if method.symbol:
             yield method.symbol

@@ -129,7 +129,7 @@ def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
 def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
     """Both without their numbers, and without what one does not tell: older snapshots and other formats.
 
-    What is not told is what memory they lie in, their sizes (of which some formats tell bounds alone), and the words of
+    Not compared are the memory that they lie in, their sizes (of which some formats have bounds alone), and the words of
     tables. Which versions share a place is compared by itself, and so are the numbers of a DLL's exports.
     """
     old, new = (msgspec.structs.replace(each, elf=_less(each.elf, own_place=None), ordinal=None) for each in (old, new))

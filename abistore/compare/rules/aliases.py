@@ -35,7 +35,7 @@ def _met(alias: Changed[Alias], context: Context) -> tuple[TypeRef, TypeRef]:
 
 
 def _is_usable(alias: Changed[Alias], context: Context) -> bool:
-    """Whether sources go on exchanging values with the type that the typedef stood for."""
+    """Whether sources still exchange values with the type that the typedef named before."""
     return is_exchangeable(alias.subject.name, *_met(alias, context), context)
 
 

@@ -152,7 +152,7 @@ def constant_build_changed(declared: Changed[Declared] | Removed[Declared], cont
     show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
     take another way where the answer is another one. So it is with notices, and with the version of an interface.
     A header of macros alone, at least half of which say what was found, is one that the build wrote: the others there
-    are what it chose. What went with the answer is told by itself.
+    are what it chose. What follows from the answer is reported by itself.
 
     Fix: keep what the build found out of public headers.
     """

@@ -334,7 +334,7 @@ def _own_files(parser: HeaderParser, parsed: ParsedHeaders) -> list[Path]:
 def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> list[Path]:
     """The files that given headers include and that were not given, in their folders or among the ``own`` ones.
 
-    A folder of the system holds headers of others too, which are told by no more than their names.
+    A folder of the system holds headers of others too, of which only the names are known.
     """
     given = {header.path for header in parser.given.headers}
     folders = {path.parent for path in given}

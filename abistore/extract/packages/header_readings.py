@@ -62,7 +62,7 @@ class HeaderReadings:
 def _only_own(reading: FacetReading, snapshot: Snapshot) -> FacetReading:
     """The reading, unless it declares nothing of a library's exports: then it is of others in the package.
 
-    What it could not read may have declared them, and is told.
+    What it could not read may have declared them, and is reported.
     """
     exports = [name for name in snapshot.entries.get("symbol", {}) if _is_export(name)]
     if reading.evidence.state == "missing" or any(name in reading.entries for name in exports):

@@ -75,7 +75,7 @@ def is_absent(file: str, own: HeadersRead, others: HeadersRead) -> bool:
     """Whether the folder in which the other side's ``file`` lies was listed for this side, and does not hold it.
 
     A folder is that of the other side where headers were given of both that have one name, or where each side has one.
-    In it base names are told apart: what comes before them depends on which headers of other folders were given.
+    In it base names are kept apart: what comes before them depends on which headers of other folders were given.
     """
     folders = [folder for folder in others.folders if file in folder.given]
     known = {name for folder in folders for name in folder.given}
