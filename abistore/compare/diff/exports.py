@@ -129,8 +129,8 @@ def _differ(old: tuple[Symbol, ...], new: tuple[Symbol, ...]) -> bool:
 def both_known(old: Symbol, new: Symbol) -> tuple[Symbol, Symbol]:
     """Both without their numbers, and without what one does not tell: older snapshots and other formats.
 
-    Not compared are the memory that they lie in, their sizes (of which some formats have bounds alone), and the words of
-    tables. Which versions share a place is compared by itself, and so are the numbers of a DLL's exports.
+    Not compared are the memory that they lie in, their sizes (some formats have bounds alone), and the words of tables.
+    Which versions share a place is compared by itself, and so are the numbers of a DLL's exports.
     """
     old, new = (msgspec.structs.replace(each, elf=_less(each.elf, own_place=None), ordinal=None) for each in (old, new))
     if None in (is_read_only(old), is_read_only(new)):
