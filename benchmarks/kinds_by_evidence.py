@@ -1,7 +1,7 @@
 """Measure which kinds of change each evidence shows: ``python -m benchmarks.kinds_by_evidence [--again] [KIND...]``.
 
 Every case of the rules that fires is built once for each evidence. What each shows goes to
-``docs/kinds-by-evidence.json``, of which ``python docs/generate.py`` makes the page; ``--again`` measures only what was
+``docs/lab/kinds-by-evidence.json``, of which ``python docs/generate.py`` makes the page; ``--again`` measures only what was
 not seen the last time, and cases that are new. Named kinds are measured and printed only.
 """
 
@@ -31,7 +31,7 @@ from tests.cases import RULES, Case, Fence, cases, judged, kinds
 from tests.public_headers import beside
 
 ROOT = Path(__file__).parents[1]
-RESULT = ROOT / "docs" / "kinds-by-evidence.json"
+RESULT = ROOT / "docs" / "lab" / "kinds-by-evidence.json"
 CACHE = Path(os.environ.get("ABISTORE_EVIDENCE_CACHE", ROOT / ".cache" / "evidence"))
 PROCESSES = 2
 

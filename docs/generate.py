@@ -137,7 +137,7 @@ def kinds_page() -> str:
         f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them.",
         "`abistore explain KIND` tells what one does to a built consumer and how to avoid it, and shows a case.",
         "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
-        "[Which of them each evidence shows](kinds-by-evidence.md): debug information of three formats, and headers.",
+        "[Which of them each evidence shows](lab/kinds-by-evidence.md): debug information of three formats, and headers.",
     ]
     for impact, heading in IMPACTS.items():
         chosen = [kind for kind in kinds if kind.impact == impact]
@@ -329,7 +329,7 @@ ROOMS = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
 
 def architecture() -> str:
     """The page about the code, with the table of its rooms as their own documentation has it."""
-    before, _, rest = (DOCS / "architecture.md").read_text().partition(ROOMS[0])
+    before, _, rest = (DOCS / "lab" / "architecture.md").read_text().partition(ROOMS[0])
     return "".join((before, ROOMS[0], *_rooms(), ROOMS[1], rest.partition(ROOMS[1])[2]))
 
 
@@ -360,7 +360,7 @@ EVIDENCE = {
 
 def evidence_page() -> str:
     """Which kinds each evidence shows, as `benchmarks/kinds_by_evidence.py` measured it last."""
-    measured = json.loads((DOCS / "kinds-by-evidence.json").read_text())
+    measured = json.loads((DOCS / "lab" / "kinds-by-evidence.json").read_text())
     kinds, reasons = measured["kinds"], measured["reasons"]
     numbers = {reason: number for number, reason in enumerate(reasons, 1)}
     lines = [
@@ -376,7 +376,7 @@ def evidence_page() -> str:
     ]
     for kind, seen in sorted(kinds.items()):
         cells = (_cell(seen[evidence], numbers) for evidence in EVIDENCE)
-        lines.append(f"| [{kind}](kinds.md#{kind}) | {' | '.join(cells)} |")
+        lines.append(f"| [{kind}](../kinds.md#{kind}) | {' | '.join(cells)} |")
     counted = (sum(seen[evidence] == "seen" for seen in kinds.values()) for evidence in EVIDENCE)
     lines.append(f"| **{len(kinds)} kinds, seen** | {' | '.join(f'**{count}**' for count in counted)} |")
     missing = sorted({one.kind for one in changes()} - kinds.keys())
@@ -428,7 +428,7 @@ def subscriptions_file() -> str:
 
 
 DOCUMENTS = {
-    "architecture.md": architecture,
+    "lab/architecture.md": architecture,
     "cli.md": command_line,
     "report-schema.json": report_schema,
     "statement-schema.json": statement_schema,
@@ -438,7 +438,7 @@ DOCUMENTS = {
     "suppression-schema.json": suppression_schema,
     "approvals-schema.json": approvals_schema,
     "kinds.md": kinds_page,
-    "kinds-by-evidence.md": evidence_page,
+    "lab/kinds-by-evidence.md": evidence_page,
     "other-dumps.md": other_dumps,
     "installed/abistore.1": partial(manual, cli),
     **{f"installed/abistore.{shell}": partial(completion_script, shell) for shell in ("bash", "zsh", "fish")},

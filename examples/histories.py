@@ -6,7 +6,7 @@
     python -m examples.histories ingest           # into .cache/examples/history.db
     python -m examples.histories check            # history = comparing stored versions = comparing the binaries
     python -m examples.histories matrix           # each cell of a matrix = comparing its two releases
-    python -m examples.histories document         # write docs/real-history.md
+    python -m examples.histories document         # write docs/lab/real-history.md
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def comparison(*words: str | Path) -> dict[str, Any]:
 
 
 def document(recipe: Recipe) -> None:
-    """This library's part of ``docs/real-history.md``; the page is written anew with the first library's."""
-    page = PROJECT / "docs" / "real-history.md"
+    """This library's part of ``docs/lab/real-history.md``; the page is written anew with the first library's."""
+    page = PROJECT / "docs" / "lab" / "real-history.md"
     before = INTRODUCTION if recipe is next(iter(RECIPES.values())) else page.read_text()
     page.write_text(before + "\n" + "\n\n".join(section(recipe)) + "\n")
 

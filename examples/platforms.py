@@ -5,7 +5,7 @@
     python -m examples.platforms obtain           # the wheels (PROJECT ... for some only)
     python -m examples.platforms ingest           # one command a wheel, into .cache/examples/platforms.db
     python -m examples.platforms compare          # what the platforms say of each release, and where they differ
-    python -m examples.platforms document         # write docs/three-platforms.md
+    python -m examples.platforms document         # write docs/lab/three-platforms.md
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from examples.histories import abistore
 from examples.obtain import CACHE, PROJECT, Missing, run
 
 DATABASE = CACHE / "platforms.db"
-PAGE = PROJECT / "docs" / "three-platforms.md"
+PAGE = PROJECT / "docs" / "lab" / "three-platforms.md"
 
 
 STANDARD_LIBRARIES = (

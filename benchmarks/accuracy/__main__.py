@@ -1,4 +1,4 @@
-"""Judges every pair of ``truth.csv`` with both tools and writes ``docs/accuracy.md``.
+"""Judges every pair of ``truth.csv`` with both tools and writes ``docs/lab/accuracy.md``.
 
 ::
 
@@ -32,7 +32,7 @@ def main() -> None:
     """Print a line a pair, and the page if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="*", metavar="LIBRARY")
-    parser.add_argument("--document", action="store_true", help="write docs/accuracy.md")
+    parser.add_argument("--document", action="store_true", help="write docs/lab/accuracy.md")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
     asked = parser.parse_args()
     chosen = [pair for pair in pairs() if not asked.library or pair.library in asked.library]

@@ -1,4 +1,4 @@
-"""``docs/accuracy.md``: the figures, and what every pair was judged."""
+"""``docs/lab/accuracy.md``: the figures, and what every pair was judged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.accuracy.judging import ASKED, Judged
 from benchmarks.accuracy.truth import BEFORE, pairs
 from examples.obtain import PROJECT
 
-PAGE = PROJECT / "docs" / "accuracy.md"
+PAGE = PROJECT / "docs" / "lab" / "accuracy.md"
 CAUSES = PROJECT / "benchmarks" / "accuracy" / "causes.md"
 
 INTRODUCTION = """# Right on real releases

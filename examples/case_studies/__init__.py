@@ -1,1 +1,1 @@
-"""Real libraries and their history, as ``docs/case-studies/`` tells it."""
+"""Real libraries and their history, as ``docs/lab/case-studies/`` tells it."""

@@ -8,7 +8,7 @@
     python -m examples.case_studies keep              # the database as examples/case_studies/CASE.bundle
     python -m examples.case_studies restore           # the same database from it, without network and compiler
     python -m examples.case_studies depict            # the site, and docs/images/case-CASE.png, a picture of it
-    python -m examples.case_studies document          # what each command of docs/case-studies/ prints
+    python -m examples.case_studies document          # what each command of docs/lab/case-studies/ prints
     python -m examples.case_studies remake            # bundle, picture and page, from the recipe alone
 """
 

@@ -12,7 +12,7 @@ from examples.case_studies.storing import database
 from examples.histories import abistore
 from examples.obtain import PROJECT
 
-PAGES = PROJECT / "docs" / "case-studies"
+PAGES = PROJECT / "docs" / "lab" / "case-studies"
 BLOCK = re.compile(r"^```console\n\$ abistore (?P<words>.*?)(?P<cut>  # first \d+ lines)?\n.*?^```$", re.M | re.S)
 SHOWN = "history", "verdict", "ledger", "statement", "matrix", "blame"
 """The commands that every page shows: `history` and `verdict` advise which version and SONAME a release needs."""
@@ -58,7 +58,7 @@ def skeleton(case: Case) -> str:
         for words in (*(f"{verb} {stem}" for verb in ("history", "matrix", "blame")), *told):
             parts += [_block(words, target) for target in (case.lines if len(case.lines) > 1 else ("",))]
         parts.append(_block(f"statement {stem}@{newest}", ""))
-    parts += [f"![The timeline of {case.name}](../images/{picture(case).name})", "", "## Checked by hand", ""]
+    parts += [f"![The timeline of {case.name}](../../images/{picture(case).name})", "", "## Checked by hand", ""]
     return "\n".join(
         [*parts, "| release | what abistore says | what the project says | who is right |", "|---|---|---|---|", ""]
     )

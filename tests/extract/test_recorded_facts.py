@@ -1,4 +1,4 @@
-"""What each compiler records at each version of DWARF, as the table in ``docs/recorded.md`` says."""
+"""What each compiler records at each version of DWARF, as the table in ``docs/lab/recorded.md`` says."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _versions(recorded: list[int]) -> str:
 
 @pytest.mark.full
 def test_the_table_in_the_documentation_is_what_compilers_record(request: pytest.FixtureRequest) -> None:
-    page = PROJECT / "docs" / "recorded.md"
+    page = PROJECT / "docs" / "lab" / "recorded.md"
     text = page.read_text()
     table = re.search(r"(?<=<!-- recorded -->\n).*?(?=\n<!-- end of recorded -->)", text, re.DOTALL)
     assert table is not None

@@ -1,4 +1,4 @@
-"""Imports go one way, from the top to the bottom of what ``docs/architecture.md`` draws."""
+"""Imports go one way, from the top to the bottom of what ``docs/lab/architecture.md`` draws."""
 
 from __future__ import annotations
 

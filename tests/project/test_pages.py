@@ -14,7 +14,7 @@ NAMED = re.compile(r"`((?:abistore|tests|benchmarks|docs|examples|migrations|\.c
 
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
-HISTORY = {"CHANGELOG.md", "docs/decisions/0010-statements-to-the-driver.md"}
+HISTORY = {"docs/lab/decisions/0010-statements-to-the-driver.md"}
 """Pages about what was, which say so."""
 
 

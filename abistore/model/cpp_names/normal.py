@@ -1,6 +1,6 @@
 """The normal form of spelled C and C++ names and built-in types: one spelling for what tools spell differently.
 
-The rules, and why, are in ``docs/decisions/0001-normal-form-of-names.md``.
+The rules, and why, are in ``docs/lab/decisions/0001-normal-form-of-names.md``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ::
 
     python -m benchmarks.accuracy.kept [LIBRARY...]    # make what is missing, cheapest first, or these again
-    python -m benchmarks.accuracy.kept --answers       # compare all, write answers.csv and docs/accuracy-kept.md
+    python -m benchmarks.accuracy.kept --answers       # compare all, write answers.csv and docs/lab/accuracy-kept.md
 
 What is obtained and built lies below ``ABISTORE_EXAMPLES``.
 """

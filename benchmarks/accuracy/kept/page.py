@@ -1,4 +1,4 @@
-"""``docs/accuracy-kept.md``: how many kept pairs there are, and how often abistore is right about them."""
+"""``docs/lab/accuracy-kept.md``: how many kept pairs there are, and how often abistore is right about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.accuracy.unseen import pairs as judged_pairs
 from benchmarks.accuracy.unseen.totals import counts
 from examples.obtain import PROJECT
 
-PAGE = PROJECT / "docs" / "accuracy-kept.md"
+PAGE = PROJECT / "docs" / "lab" / "accuracy-kept.md"
 LEFT_OUT = archives.FOLDER / "left-out.csv"
 
 PROGRAMS = "BREAKING: built programs break"

@@ -1,4 +1,4 @@
-"""Builds judged pairs, asks the tools about them, and writes ``docs/accuracy-unseen.md``.
+"""Builds judged pairs, asks the tools about them, and writes ``docs/lab/accuracy-unseen.md``.
 
 ::
 
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--build", action="store_true", help="obtain and build only")
     parser.add_argument("--tool", action="append", default=[], choices=NAMES, metavar="TOOL", help="only this one")
     parser.add_argument("--jobs", type=int, default=1, help="pairs at a time")
-    parser.add_argument("--document", action="store_true", help="write docs/accuracy-unseen.md and ask nothing")
+    parser.add_argument("--document", action="store_true", help="write docs/lab/accuracy-unseen.md and ask nothing")
     options = parser.parse_args()
     if unknown := set(options.library) - set(libraries()):
         parser.error(f"no such library: {', '.join(sorted(unknown))}")

@@ -1,4 +1,4 @@
-"""``docs/accuracy-unseen.md``: how often each tool was right about the judged pairs."""
+"""``docs/lab/accuracy-unseen.md``: how often each tool was right about the judged pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.accuracy.asking import SECONDS, STOPPING, TOOLS
 from benchmarks.accuracy.unseen import PARTS, UnseenPair, recipe
 from examples.obtain import PROJECT
 
-PAGE = PROJECT / "docs" / "accuracy-unseen.md"
+PAGE = PROJECT / "docs" / "lab" / "accuracy-unseen.md"
 
 FILES: Final = ("abistore", "files")
 HEADERS: Final = ("abistore", "headers")

@@ -4,7 +4,7 @@
 
     python -m benchmarks.accuracy.worth                  # try what is not tried yet, write the tables and the page
     python -m benchmarks.accuracy.worth --show NAME      # the pairs whose verdict a predicate or a kind decides
-    python -m benchmarks.accuracy.worth --document       # write docs/accuracy-worth.md from the tables
+    python -m benchmarks.accuracy.worth --document       # write docs/lab/accuracy-worth.md from the tables
 
 A library is tried again when its snapshots or the engine changed; a run that was stopped goes on where it was.
 """
@@ -171,7 +171,7 @@ def main() -> None:
     """Do what the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", metavar="NAME", help="a predicate (its last words suffice) or a kind")
-    parser.add_argument("--document", action="store_true", help="write docs/accuracy-worth.md and try nothing")
+    parser.add_argument("--document", action="store_true", help="write docs/lab/accuracy-worth.md and try nothing")
     parser.add_argument("--jobs", type=int, default=1, help="libraries at a time")
     asked = parser.parse_args()
     if asked.show is not None:

@@ -1,4 +1,4 @@
-"""``docs/accuracy-worth.md``: how many special cases help, on one screen."""
+"""``docs/lab/accuracy-worth.md``: how many special cases help, on one screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.accuracy.worth.subjects import Sort
 from benchmarks.accuracy.worth.tables import STEPS, Class, Together, Worth, classes
 from examples.obtain import PROJECT
 
-PAGE: Final = PROJECT / "docs" / "accuracy-worth.md"
+PAGE: Final = PROJECT / "docs" / "lab" / "accuracy-worth.md"
 
 MOST: Final = 8
 """So many subjects are listed of those that matter most."""

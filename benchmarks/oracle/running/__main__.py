@@ -3,7 +3,7 @@
 ::
 
     python -m benchmarks.oracle.running --seeds 0:2000 --results edits.jsonl    # goes on where it was interrupted
-    python -m benchmarks.oracle.running --results edits.jsonl --document        # docs/accuracy-edits.md
+    python -m benchmarks.oracle.running --results edits.jsonl --document        # docs/lab/accuracy-edits.md
     python -m benchmarks.oracle.running --results edits.jsonl --snapshots       # tests/edits, a hundred of them
     python -m benchmarks.oracle.running --seeds 17 --keep FOLDER                # one edit, to look at
 
@@ -130,7 +130,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--seeds", type=_seeds, default=range(20), metavar="FIRST:END", help="which seeds (0:20)")
     parser.add_argument("--results", type=Path, metavar="FILE", help="a line for each seed is appended there")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="build there; the last edit stays in new/")
-    parser.add_argument("--document", action="store_true", help="write docs/accuracy-edits.md from the results")
+    parser.add_argument("--document", action="store_true", help="write docs/lab/accuracy-edits.md from the results")
     parser.add_argument("--snapshots", action="store_true", help="keep a hundred of the results in tests/edits")
     asked = parser.parse_args()
     if (asked.document or asked.snapshots) and not asked.results:

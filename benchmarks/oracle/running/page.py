@@ -1,4 +1,4 @@
-"""``docs/accuracy-edits.md``: the answers about drawn edits, counted by operator and mode, with reasons."""
+"""``docs/lab/accuracy-edits.md``: the answers about drawn edits, counted by operator and mode, with reasons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.oracle.running.reasons import reason, reasons
 from benchmarks.oracle.running.results import Result
 from examples.obtain import PROJECT
 
-PAGE: Final = PROJECT / "docs" / "accuracy-edits.md"
+PAGE: Final = PROJECT / "docs" / "lab" / "accuracy-edits.md"
 PEER: Final = ("files", "headers")
 """How abidiff is asked."""
 
