@@ -114,7 +114,7 @@ def limits(seconds: float, bytes: int, doing: str = "reading") -> Iterator[None]
     Raises :class:`LimitExceeded` when either runs out, or when the body recurses too deeply. ``doing`` begins the
     message, as in "judging libfoo 1.2 against 1.1". Limits nest, and the outer ones still hold. Only the main thread
     can be limited, and only on platforms that have these limits; elsewhere the body runs without. For files that
-    threads read there is ``abistore.extract.worker``.
+    threads read there is ``abistore.extract.workers``.
     """
     global _innermost
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

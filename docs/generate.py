@@ -137,7 +137,7 @@ def kinds_page() -> str:
         f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them.",
         "`abistore explain KIND` tells what one does to a built consumer and how to avoid it, and shows a case.",
         "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
-        "[Which of them each evidence shows](lab/kinds-by-evidence.md): debug information of three formats, and headers.",
+        "[Which of them each evidence shows](lab/kinds-by-evidence.md): debug information and headers.",
     ]
     for impact, heading in IMPACTS.items():
         chosen = [kind for kind in kinds if kind.impact == impact]

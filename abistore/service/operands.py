@@ -11,7 +11,7 @@ import msgspec
 
 from abistore.confinement import exists
 from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
-from abistore.extract.worker.beside import BESIDE_A_STORE, read_beside
+from abistore.extract.bounded import BESIDE_A_STORE, read_beside
 from abistore.model.labels.blanks import Given
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern

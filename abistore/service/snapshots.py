@@ -9,13 +9,12 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import Incomparable
+from abistore.extract.bounded import BESIDE_A_FILE, read_beside, read_bounded
 from abistore.extract.capture import only
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile, open_input
 from abistore.extract.json.reader import accepts as accepts_json
 from abistore.extract.reader import ExtractOptions, is_package
-from abistore.extract.worker.beside import BESIDE_A_FILE, read_beside
-from abistore.extract.worker.bounded import read_bounded
 from abistore.limits import limits_for
 from abistore.model.snapshot import PackageRead, Snapshot, Target
 from abistore.service.labels import check_label

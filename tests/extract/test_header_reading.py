@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -30,6 +29,7 @@ from abistore.model.names import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
 from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.process.child import Ended
 from abistore.service.snapshots import capture
 from tests.build import build_library
 
@@ -501,5 +501,5 @@ def test_the_copy_of_a_large_process_has_its_memory_to_itself(tmp_path: Path) ->
 @pytest.mark.parametrize("said", [b"LLVM ERROR: out of memory\n", b"terminate called: std::bad_alloc\n"])
 def test_a_process_without_memory_left_is_told_as_such(said: bytes) -> None:
     request = HeaderRequest(HeaderOptions(()), X86, False, False, None, 1, 1 << 20, 1.0)
-    assert "of memory" in str(apart._ended(-signal.SIGABRT, request, io.BytesIO(said)))
-    assert "crashed" in str(apart._ended(-signal.SIGABRT, request, io.BytesIO(b"")))
+    assert "of memory" in str(apart._why(Ended(-signal.SIGABRT, said), request))
+    assert "crashed" in str(apart._why(Ended(-signal.SIGABRT), request))

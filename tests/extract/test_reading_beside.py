@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ExtractError, HeaderError
+from abistore.extract import bounded
+from abistore.extract.bounded import read_beside, read_bounded
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker import beside
-from abistore.extract.worker.beside import read_beside
-from abistore.extract.worker.bounded import read_bounded
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 
@@ -33,8 +32,8 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return made[-1]
 
     monkeypatch.setattr(os, "fork", forked)
-    monkeypatch.setattr(beside, "_has_idle_core", lambda: True)
-    monkeypatch.setattr(beside, "may_fork", lambda: True)
+    monkeypatch.setattr(bounded, "_has_idle_core", lambda: True)
+    monkeypatch.setattr(bounded, "may_fork", lambda: True)
     return made
 
 
@@ -114,7 +113,7 @@ def test_a_defect_of_ours_is_not_hidden(library: Path, monkeypatch: pytest.Monke
     def broken(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
         raise ZeroDivisionError(file.path.name)
 
-    monkeypatch.setattr(beside, "read_bounded", broken)
+    monkeypatch.setattr(bounded, "read_bounded", broken)
     with pytest.raises(ZeroDivisionError, match=library.name):
         read(library)
 
@@ -132,7 +131,7 @@ def test_interrupts_are_for_the_original(library: Path, copies: list[int], monke
         return read_bounded(file, options)
 
     original = os.getpid()
-    monkeypatch.setattr(beside, "read_bounded", interrupted)
+    monkeypatch.setattr(bounded, "read_bounded", interrupted)
     with InputFile(library) as file:
         alone = read_bounded(file, PLAIN)
     assert read(library) == alone
@@ -149,7 +148,7 @@ def test_what_unpacks_or_downloads_is_never_ended(library: Path, copies: list[in
 def test_a_process_with_threads_or_without_an_idle_core_is_not_copied(
     alone: bool, idle: bool, library: Path, copies: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beside, "may_fork", lambda: alone)
-    monkeypatch.setattr(beside, "_has_idle_core", lambda: idle)
+    monkeypatch.setattr(bounded, "may_fork", lambda: alone)
+    monkeypatch.setattr(bounded, "_has_idle_core", lambda: idle)
     assert read(library)
     assert not copies

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded, UnknownFormat
+from abistore.extract.bounded import read_bounded
 from abistore.extract.capture import read
 from abistore.extract.input_file import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker.bounded import read_bounded
-from abistore.extract.worker.pool import Workers, shared
-from abistore.extract.worker.worker import ReadLimits, Worker
+from abistore.extract.workers import ReadLimits, Worker, Workers, shared
 from abistore.model.snapshot import Snapshot
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -216,7 +215,7 @@ def test_a_thread_has_its_files_read_by_a_worker(library: Path, tmp_path: Path) 
 
 def test_limits_hold_in_a_thread(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workers = Workers(1, ReadLimits(seconds=0.001))
-    monkeypatch.setattr("abistore.extract.worker.pool._shared", workers)
+    monkeypatch.setattr("abistore.extract.workers._shared", workers)
     try:
         with InputFile(large) as file:
             found = in_thread(lambda: read_bounded(file, ExtractOptions()))

@@ -11,9 +11,10 @@ import pytest
 
 from abistore.interface import IngestPlan, open_store
 from abistore.mcp.jobs import process, remembering
-from abistore.mcp.jobs.messages import Done, Request
+from abistore.mcp.jobs.messages import Done, Request, decode_done
 from abistore.mcp.jobs.remembering import Answers
 from abistore.mcp.settings import Settings
+from abistore.process.protocol import Answered
 from tests.build import build_library
 from tests.mcp.conftest import NEW
 
@@ -37,8 +38,8 @@ class Asking:
 
     def __call__(self, tool: str, **arguments: Any) -> Done:
         answered = process.reply(Request(tool, arguments, self.settings), _say)
-        assert isinstance(answered, Done), answered
-        return answered
+        assert isinstance(answered, Answered), answered
+        return decode_done(answered.data)
 
 
 def _say(said: object) -> None:
@@ -72,7 +73,7 @@ def test_a_question_is_worked_on_once(asking: Asking, tool: str, arguments: dict
 def test_an_answer_that_is_too_long_is_worked_on_once_too(asking: Asking) -> None:
     asking.settings = Settings(database=asking.settings.database, max_response_units=20)
     refused = [process.reply(Request("abi_summary", {"library": "libgeo"}, asking.settings), _say) for _ in range(2)]
-    assert [getattr(each, "code", "") for each in refused] == ["LIMIT", "LIMIT"]
+    assert [getattr(each, "kind", "") for each in refused] == ["LIMIT", "LIMIT"]
     assert asking.worked == 1
 
 
@@ -125,10 +126,10 @@ def test_the_oldest_answers_go() -> None:
     from abistore.mcp.jobs.remembering import MOST_BYTES, StoreQuestion
 
     answers = Answers()
-    long = Done("x" * (MOST_BYTES // 4), None, 0)
+    long = Answered(b"x" * (MOST_BYTES // 4))
     for number in range(6):
         answers.keep(StoreQuestion(bytes([number]), ()), long)
     kept = [number for number in range(6) if answers.find(StoreQuestion(bytes([number]), ()))]
     assert kept == [2, 3, 4, 5]
-    answers.keep(StoreQuestion(b"too long", ()), Done("x" * MOST_BYTES, None, 0))
+    answers.keep(StoreQuestion(b"too long", ()), Answered(b"x" * MOST_BYTES))
     assert answers.find(StoreQuestion(b"too long", ())) is None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
-from abistore.errors import AbistoreError, HeaderError, named_error
 from abistore.extract.headers.options import HeaderEdits, HeaderOptions
 from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, HeadersRead, Location, Target, Variants
@@ -31,28 +30,13 @@ class HeaderRequest(msgspec.Struct, frozen=True):
     edits: HeaderEdits = HeaderEdits()
 
 
-class HeaderReading(msgspec.Struct, frozen=True, tag=True):
+class HeaderReading(msgspec.Struct, frozen=True):
     """What headers declare, and how much of them could be read; ``read`` is ``None`` where nothing could."""
 
     entries: tuple[tuple[Name, Variants], ...]
     locations: tuple[tuple[Name, Location], ...]
     evidence: Evidence
     read: HeadersRead | None = None
-
-
-class ReadingFailure(msgspec.Struct, frozen=True, tag=True):
-    """An error of :mod:`abistore.errors`, by the name of its class."""
-
-    kind: str
-    message: str
-    hint: str
-
-    def error(self) -> AbistoreError:
-        """The error."""
-        return named_error(self.kind, self.message, self.hint, HeaderError)
-
-
-HeaderAnswer: TypeAlias = HeaderReading | ReadingFailure
 
 
 def _written(value: Any) -> str:
@@ -67,13 +51,13 @@ def _read(kind: type, value: Any) -> Any:
 
 # not msgpack, which has no integers of more than 64 bits
 encode = msgspec.json.Encoder(enc_hook=_written).encode
-_decode_answer = msgspec.json.Decoder(HeaderReading | ReadingFailure).decode
+_decode_answer = msgspec.json.Decoder(HeaderReading).decode
 _decode_request = msgspec.json.Decoder(HeaderRequest, dec_hook=_read).decode
 
 
-def decode_answer(data: bytes) -> HeaderAnswer:
+def decode_answer(data: bytes) -> HeaderReading:
     """An answer."""
-    answer: HeaderAnswer = _decode_answer(data)
+    answer: HeaderReading = _decode_answer(data)
     return answer
 
 

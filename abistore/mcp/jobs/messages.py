@@ -1,13 +1,12 @@
-"""The messages between the server and a process that works for it."""
+"""What the server asks a process that works for it, and what that answers."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from abistore.mcp.questions import Question
-from abistore.mcp.refusals import Code
 from abistore.mcp.settings import Settings
 
 
@@ -27,38 +26,13 @@ class Request(msgspec.Struct, frozen=True):
     decided: Question | None = None
 
 
-class Progress(msgspec.Struct, frozen=True, tag=True):
-    """What is done now, and which part of it is."""
-
-    what: str
-    done: float
-
-
-class Done(msgspec.Struct, frozen=True, tag=True):
+class Done(msgspec.Struct, frozen=True):
     """The answer as JSON, and a report that is to be kept under an id."""
 
     answer: str
-    keep: tuple[str, bytes] | None
-    resident: int
+    keep: tuple[str, bytes] | None = None
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
-    """Why there is no answer."""
-
-    code: Code
-    message: str
-    hint: str
-    resident: int
-
-
-Reply: TypeAlias = Progress | Done | Failed
-
-_decode_reply = msgspec.msgpack.Decoder(Progress | Done | Failed).decode
-decode_request = msgspec.msgpack.Decoder(Request).decode
 encode = msgspec.msgpack.encode
-
-
-def decode_reply(data: bytes) -> Reply:
-    """A message of the process."""
-    reply: Reply = _decode_reply(data)
-    return reply
+decode_request = msgspec.msgpack.Decoder(Request).decode
+decode_done = msgspec.msgpack.Decoder(Done).decode

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Coroutine
 from functools import partial
-from socket import socket
 from typing import Any
 
 import anyio
+import msgspec
 from anyio import from_thread, to_thread
 
-from abistore.child import Child, receive, send
-from abistore.mcp.jobs.messages import Done, Failed, Progress, Request, decode_reply, encode
-from abistore.mcp.refusals import Refusal
+from abistore.mcp.jobs.messages import Done, Request, decode_done, encode
+from abistore.mcp.refusals import Code, Refusal
+from abistore.process.child import Child, Ended
+from abistore.process.protocol import Answered, Failed, Progress
 
 KEEP = 512 << 20
 """A process with more bytes of memory after a call works on no further one."""
@@ -55,7 +56,7 @@ class Jobs:
     def warm(self) -> None:
         """Starts the first process, which gets ready while the client says who it is."""
         child = self._taken()
-        child.channel()
+        child.start()
         self._idle.append(child)
 
     def _taken(self) -> Child:
@@ -65,29 +66,29 @@ class Jobs:
         self._all.add(child)
         return child
 
-    async def _asked(self, child: Child, request: Request, advance: Advance | None) -> Done | Failed:
+    async def _asked(self, child: Child, request: Request, advance: Advance | None) -> Answered | Failed:
         try:
-            ask = partial(_ask, child.channel(), encode(request), advance)
+            ask = partial(child.ask, encode(request), progress=advancing(advance) if advance else None)
             return await to_thread.run_sync(ask, abandon_on_cancel=True)
-        except (EOFError, OSError):
-            how = child.how_it_ended()
+        except Ended as ended:
             self._all.discard(child)
-            message = f"{request.tool}: the process that worked on it ended ({how})"
-            raise Refusal("LIMIT" if how == "killed" else "INTERNAL", message, "call again, or ask for less") from None
+            message = f"{request.tool}: the process that worked on it ended ({ended.how})"
+            code: Code = "LIMIT" if ended.how == "killed" else "INTERNAL"
+            raise Refusal(code, message, "call again, or ask for less") from None
         except BaseException:  # a call that is cancelled too ends its process
             child.kill()
             self._all.discard(child)
             raise
 
-    def _kept(self, child: Child, reply: Done | Failed) -> Done:
+    def _kept(self, child: Child, reply: Answered | Failed) -> Done:
         if reply.resident > KEEP:
             child.kill()
             self._all.discard(child)
         else:
             self._idle.append(child)
         if isinstance(reply, Failed):
-            raise Refusal(reply.code, reply.message, reply.hint)
-        return reply
+            raise Refusal(msgspec.convert(reply.kind, Code), reply.message, reply.hint)
+        return decode_done(reply.data)
 
     def close(self) -> None:
         """Ends all processes; those that work are killed."""
@@ -97,14 +98,14 @@ class Jobs:
         self._idle.clear()
 
 
-def _ask(channel: socket, request: bytes, advance: Advance | None) -> Done | Failed:
-    """In a thread: the reply of a process, with the progress that it tells until then."""
-    send(channel, request)
+def advancing(advance: Advance) -> Callable[[Progress], None]:
+    """In a thread: tells the event loop of progress, which never goes back."""
     told = -math.inf
-    while True:
-        reply = decode_reply(receive(channel))
-        if not isinstance(reply, Progress):
-            return reply
-        if advance is not None and reply.done > told:
-            told = reply.done
-            from_thread.run(advance, reply.what, reply.done)
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        if progress.done > told:
+            told = progress.done
+            from_thread.run(advance, progress.what, progress.done)
+
+    return tell

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import traceback
-from collections.abc import Callable
 
 import msgspec
 
-from abistore.child import receive, resident, send
 from abistore.confinement import confined
 from abistore.interface import AbistoreError, asked_by
 from abistore.limits import limits
 from abistore.mcp.answers.units import as_text, encoded, units
 from abistore.mcp.call import Call
 from abistore.mcp.completions import COMPLETE, candidates
-from abistore.mcp.jobs.messages import Done, Failed, Progress, Reply, Request, decode_request, encode
+from abistore.mcp.jobs.messages import Done, Request, decode_request, encode
 from abistore.mcp.jobs.remembering import Answers, question_of
 from abistore.mcp.refusals import Refusal, refusal_of
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.resources.text import PART, Part, paged
 from abistore.mcp.tools.all import tools_of
 from abistore.mcp.watching import WATCH, seen
+from abistore.process import serving
+from abistore.process.protocol import Answered, Failed, Progress, Say, resident
 
-Say = Callable[[Reply], None]
 ANSWERS = Answers()
 """What this process has answered already."""
 
@@ -37,16 +35,10 @@ def serve(descriptor: int) -> None:
     """Answers the requests that come over the socket ``descriptor``."""
     os.environ.setdefault("ABISTORE_BUSY_SECONDS", BUSY_SECONDS)
     os.chdir("/")  # a file in the folder of whoever started the server is nobody's operand
-    with socket.socket(fileno=descriptor) as channel:
-        while True:
-            try:
-                request = decode_request(receive(channel))
-            except EOFError:
-                return
-            send(channel, encode(reply(request, lambda said: send(channel, encode(said)))))
+    serving.serve(descriptor, lambda data, _descriptor, say: reply(decode_request(data), say))
 
 
-def reply(request: Request, say: Say) -> Done | Failed:
+def reply(request: Request, say: Say) -> Answered | Failed:
     """The answer to a request, or why there is none."""
     try:
         return _done(request, say)
@@ -60,7 +52,7 @@ def reply(request: Request, say: Say) -> Done | Failed:
         return _failed(Refusal("INTERNAL", message, "this is a defect of abistore; the server's log has the traceback"))
 
 
-def _done(request: Request, say: Say) -> Done | Failed:
+def _done(request: Request, say: Say) -> Answered | Failed:
     settings = request.settings
     call = Call(
         request.tool,
@@ -83,10 +75,10 @@ def _done(request: Request, say: Say) -> Done | Failed:
         return answered
 
 
-def _worked(request: Request, call: Call) -> Done | Failed:
+def _worked(request: Request, call: Call) -> Answered | Failed:
     """The answer, or that it is too long; any other refusal is raised."""
     try:
-        return Done(_answer(request, call), call.keep, resident())
+        return Answered(encode(Done(_answer(request, call), call.keep)), resident())
     except Refusal as refusal:
         if refusal.code != "LIMIT":
             raise

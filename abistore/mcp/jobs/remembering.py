@@ -10,9 +10,10 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from abistore.interface import AbistoreError, AuditRecord, db_audit, open_store
-from abistore.mcp.jobs.messages import Done, Failed, Request, encode
+from abistore.mcp.jobs.messages import Request, encode
 from abistore.mcp.resources.all import RESOURCES
 from abistore.mcp.tools.all import TOOLS
+from abistore.process.protocol import Answered, Failed
 
 MOST_BYTES = 8 << 20
 UNSTORED = frozenset(
@@ -33,17 +34,17 @@ class Answers:
     """The answers that were asked for last, as many as fit into :data:`MOST_BYTES`."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[StoreQuestion, Done | Failed] = OrderedDict()
+        self._kept: OrderedDict[StoreQuestion, Answered | Failed] = OrderedDict()
         self._bytes = 0
 
-    def find(self, question: StoreQuestion) -> Done | Failed | None:
+    def find(self, question: StoreQuestion) -> Answered | Failed | None:
         """The answer that was given before."""
         found = self._kept.get(question)
         if found is not None:
             self._kept.move_to_end(question)
         return found
 
-    def keep(self, question: StoreQuestion, answer: Done | Failed) -> None:
+    def keep(self, question: StoreQuestion, answer: Answered | Failed) -> None:
         """Keep an answer, and let the oldest go; one that is too long is not kept."""
         if _size(answer) > MOST_BYTES // 4:
             return
@@ -82,7 +83,5 @@ def _names_file(values: Iterable[Any]) -> bool:
     return False
 
 
-def _size(answer: Done | Failed) -> int:
-    if isinstance(answer, Failed):
-        return len(answer.message)
-    return len(answer.answer) + (len(answer.keep[1]) if answer.keep else 0)
+def _size(answer: Answered | Failed) -> int:
+    return len(answer.message) if isinstance(answer, Failed) else len(answer.data)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from abistore.errors import AbistoreError, InputError, UsageError
-from abistore.extract.worker.bounded import read_bounded
+from abistore.extract.bounded import read_bounded
 from abistore.model.history import Progress
 from abistore.model.labels.versions import position
 from abistore.model.recorded.unrecorded import VARIANT, unrecorded_by

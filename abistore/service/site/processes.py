@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import socket
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.child import Child, receive, send
-from abistore.errors import AbistoreError
+from abistore.errors import AbistoreError, named_error
+from abistore.process import serving
+from abistore.process.child import Child, Ended
+from abistore.process.protocol import Answered, Failed, Say
 from abistore.service.database import Connections, locate, using
 from abistore.service.site.folder import SiteFolder, Tally
 from abistore.service.site.library import LibraryPages, Made
@@ -77,17 +78,15 @@ def _by_processes(
 
 def _answer(child: Child, request: bytes, library: str) -> tuple[Made, Tally]:
     try:
-        channel = child.channel()
-        send(channel, request)
-        answer = pickle.loads(receive(channel))
-    except (EOFError, OSError) as error:
+        answer = child.ask(request)
+    except Ended as ended:
         raise AbistoreError(
-            f"the process that writes the pages of {library} ended: {child.how_it_ended()}", "build the site again"
-        ) from error
-    if isinstance(answer, AbistoreError):
-        raise answer
-    made, tally = answer
-    return made, tally
+            f"the process that writes the pages of {library} ended: {ended.how}", "build the site again"
+        ) from ended
+    if isinstance(answer, Failed):
+        raise named_error(answer.kind, answer.message, answer.hint, AbistoreError)
+    made: tuple[Made, Tally] = pickle.loads(answer.data)
+    return made
 
 
 # --- the other side --------------------------------------------------------------------------------------------------
@@ -96,23 +95,27 @@ def _answer(child: Child, request: bytes, library: str) -> tuple[Made, Tally]:
 def serve(descriptor: int) -> None:
     """Write the pages of the libraries that are asked for, until nobody is left to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked decides when to stop
-    with socket.socket(fileno=descriptor) as channel, suppress(EOFError):
-        request = receive(channel)
+    with ExitStack() as opened:
+        serving.serve(descriptor, _Writer(opened).answer)
+
+
+class _Writer:
+    """Writes pages; the store is opened with the first library."""
+
+    def __init__(self, opened: ExitStack) -> None:
+        self._opened = opened
+        self._writing: LibraryPages | None = None
+
+    def answer(self, request: bytes, _descriptor: int | None, _say: Say) -> Answered | Failed:
+        """Write the pages of a library, and answer what was made."""
+        shared: _Shared
+        shared, name, folder = pickle.loads(request)
+        tally = Tally()
         try:
-            shared: _Shared = pickle.loads(request)[0]
-            with using(shared.source.database) as store:
-                writing = LibraryPages(store, shared.source)
-                while True:
-                    _, name, folder = pickle.loads(request)
-                    send(channel, pickle.dumps(_written(writing, shared.libraries, name, folder)))
-                    request = receive(channel)
+            if self._writing is None:
+                store = self._opened.enter_context(using(shared.source.database))
+                self._writing = LibraryPages(store, shared.source)
+            made = self._writing.write(name, SiteFolder(shared.libraries, tally).inside(folder))
         except AbistoreError as error:
-            send(channel, pickle.dumps(error))
-
-
-def _written(writing: LibraryPages, libraries: Path, name: str, folder: str) -> tuple[Made, Tally] | AbistoreError:
-    tally = Tally()
-    try:
-        return writing.write(name, SiteFolder(libraries, tally).inside(folder)), tally
-    except AbistoreError as error:
-        return error
+            return Failed(type(error).__name__, error.message, error.hint)
+        return Answered(pickle.dumps((made, tally)))

@@ -11,10 +11,12 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.extract import capture
 from abistore.extract.headers import apart, clang
+from abistore.extract.headers.messages import encode
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.header_modes import HeadersMode
 from abistore.model.snapshot import HeadersRead, Snapshot
+from abistore.process.protocol import Answered
 from tests.build import build_library
 
 POINT = "struct point { int x, y; };\n"
@@ -79,11 +81,11 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def here(request: Any) -> Any:
         from abistore.extract.headers.work import work
 
-        return work(request)
+        return Answered(encode(work(request)))
 
     monkeypatch.setattr(clang, "parsed", note)
     monkeypatch.setattr(apart, "may_fork", lambda: True)
-    monkeypatch.setattr(apart, "_forked", here)
+    monkeypatch.setattr(apart, "_asked", here)
     return texts
 
 

@@ -3,55 +3,66 @@
 from __future__ import annotations
 
 import os
-import socket
-from collections.abc import Callable
+import pickle
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
-from abistore.child import resident
 from abistore.confinement import confined
 from abistore.errors import AbistoreError
 from abistore.extract.capture import read_all
 from abistore.extract.input_file import InputFile, open_input
-from abistore.extract.worker.messages import (
-    Answer,
-    ReadFailure,
-    ReadProgress,
-    ReadRequest,
-    ReadResult,
-    receive_request,
-    send_answer,
-)
+from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits, limits_for
 from abistore.model.snapshot import Snapshot
+from abistore.process import serving
+from abistore.process.protocol import Answered, Failed, Progress, Say, resident
 
 _LONG, _MUCH = 1e8, 1 << 50
 """Seconds and bytes that no file takes."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Asks for the snapshots of the file whose descriptor comes with the message.
+
+    ``folder`` is what paths are relative to. ``options`` are without their ``progress``, which is told where
+    ``tells_progress``. ``seconds`` and ``memory`` bound the reading where they are given, and
+    ``roots`` the folders that other files are read from. It is pickled: it comes from this program.
+    """
+
+    path: Path
+    folder: Path
+    options: ExtractOptions
+    tells_progress: bool
+    seconds: float | None
+    memory: int | None
+    roots: tuple[str, ...] | None
+
+
 def serve(descriptor: int) -> None:
-    """Answers the requests that come over the socket ``descriptor``."""
+    """Read the files that come over the socket ``descriptor``."""
     import_module("abistore.extract.dwarf.layout")  # while nobody waits
-    with socket.socket(fileno=descriptor) as channel:
-        while (received := receive_request(channel)) is not None:
-            request, file = received
-            send_answer(channel, _answer(request, file, lambda answer: send_answer(channel, answer)))
+    serving.serve(descriptor, _answer)
 
 
-def _answer(request: ReadRequest, descriptor: int, say: Callable[[Answer], None]) -> Answer:
+def _answer(data: bytes, descriptor: int | None, say: Say) -> Answered | Failed:
+    request: ReadRequest = pickle.loads(data)
     with suppress(OSError):  # without it, absolute paths can still be read
         os.chdir(request.folder)
     options = request.options
     if request.tells_progress:
-        options = replace(options, progress=lambda what, done: say(ReadProgress(what, done)))
+        options = replace(options, progress=lambda what, done: say(Progress(what, done)))
     try:
         with confined(request.roots), open_input(request.path, descriptor) as file, _limits(request, file):
-            snapshots = tuple(map(_written, read_all(file, options)))
+            snapshots = list(map(_written, read_all(file, options)))
     except AbistoreError as error:
-        return ReadFailure(type(error).__name__, error.message, error.hint, resident())
-    return ReadResult(snapshots, resident())
+        return Failed(type(error).__name__, error.message, error.hint, resident())
+    return Answered(msgspec.msgpack.encode(snapshots), resident())
 
 
 def _limits(request: ReadRequest, file: InputFile) -> AbstractContextManager[None]:

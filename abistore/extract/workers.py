@@ -1,0 +1,173 @@
+"""Workers that all threads of this process share: processes that read files, killed and replaced if one takes much."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from abistore.confinement import roots
+from abistore.errors import AbistoreError, ExtractError, LimitExceeded, named_error
+from abistore.extract.input_file import InputFile
+from abistore.extract.reader import ExtractOptions
+from abistore.extract.worker_process import ReadRequest
+from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE
+from abistore.model.snapshot import Snapshot
+from abistore.process.child import Cancelled, Child, Ended, Silent
+from abistore.process.protocol import Failed
+
+IS_SUPPORTED = hasattr(socket, "send_fds")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What reading one file may take. ``None`` means: by the file's size.
+
+    ``seconds`` are of processor time, ``memory`` is in bytes. ``silence`` is how many seconds of wall time may pass
+    without a sign of life: it ends what waits and what hangs outside of Python. A worker with more than ``keep`` bytes
+    of memory after a file reads no further one.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    silence: float | None = None
+    keep: int = 1 << 30
+
+
+class Worker:
+    """One process, started with the first file and kept for the next. Serves one caller at a time."""
+
+    def __init__(self, bounds: ReadLimits | None = None) -> None:
+        self.bounds = bounds or ReadLimits()
+        self._child = Child("abistore.extract.worker_process")
+
+    @property
+    def pid(self) -> int | None:
+        """The process that reads now or would read next; ``None`` where none is running."""
+        return self._child.pid
+
+    def read(
+        self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] | None = None
+    ) -> tuple[Snapshot, ...]:
+        """What :func:`abistore.extract.capture.read_all` gives.
+
+        Raises :class:`LimitExceeded` where a limit was reached or the system killed the process, and
+        :class:`ExtractError` where the process crashed, or ``cancelled`` became true.
+        """
+        bounds, progress = self.bounds, options.progress
+        silence = bounds.silence or 10 * (SECONDS + SECONDS_PER_MEGABYTE * file.size / (1 << 20))
+        silent = replace(options, progress=None)
+        request = ReadRequest(
+            file.path, _folder(), silent, progress is not None, bounds.seconds, bounds.memory, roots()
+        )
+        try:
+            answer = self._child.ask(
+                pickle.dumps(request),
+                file.descriptor,
+                progress=(lambda told: progress(told.what, told.done)) if progress else None,
+                silence=silence,
+                cancelled=cancelled,
+            )
+        except Cancelled:
+            raise ExtractError(f"{file.path}: reading it was cancelled", "read it again") from None
+        except Silent:
+            raise LimitExceeded(f"reading {file.path.name} gave no sign of life for {silence:,.0f} seconds") from None
+        except Ended as ended:
+            raise _why(ended, file) from None
+        if answer.resident > bounds.keep:
+            self.kill()
+        if isinstance(answer, Failed):
+            raise named_error(answer.kind, answer.message, answer.hint)
+        from abistore.model.snapshot_file.codec import from_json
+
+        try:
+            return tuple(map(from_json, msgspec.msgpack.decode(answer.data, type=list[bytes])))
+        except msgspec.MsgspecError:
+            raise _why(Ended(0), file) from None
+
+    def kill(self) -> None:
+        """End the process at once; the next file starts another one."""
+        self._child.kill()
+
+
+def _why(ended: Ended, file: InputFile) -> AbistoreError:
+    """Why the process ended, as an error."""
+    if ended.how == "killed":
+        return LimitExceeded(f"reading {file.path.name} was killed by the system, most likely for its memory")
+    return ExtractError(
+        f"{file.path}: the process that read it crashed ({ended.how})", "report it with the file, if you may"
+    )
+
+
+def _folder() -> Path:
+    """What relative paths start from; where somebody has removed it, there are none that lead anywhere."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
+
+
+class Workers:
+    """At most ``most`` workers; a thread that asks while all of them read waits for one."""
+
+    def __init__(self, most: int | None = None, bounds: ReadLimits | None = None) -> None:
+        self._free = threading.BoundedSemaphore(most or os.cpu_count() or 1)
+        self._bounds = bounds
+        self._idle: list[Worker] = []
+        self._all: list[Worker] = []
+
+    def read(
+        self, file: InputFile, options: ExtractOptions, cancelled: Callable[[], bool] | None = None
+    ) -> tuple[Snapshot, ...]:
+        """What :meth:`Worker.read` gives."""
+        with self._free:
+            worker = self._taken()
+            try:
+                return worker.read(file, options, cancelled)
+            finally:
+                self._idle.append(worker)
+
+    def _taken(self) -> Worker:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            worker = Worker(self._bounds)
+            self._all.append(worker)
+            return worker
+
+    def close(self) -> None:
+        """End all processes; those that read are killed."""
+        for worker in self._all:
+            worker.kill()
+
+
+_shared: Workers | None = None
+_lock = threading.Lock()
+
+
+def shared() -> Workers:
+    """The workers of this process, made when first asked for and ended with it."""
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = Workers()
+            atexit.register(_shared.close)
+        return _shared
+
+
+def _forget() -> None:
+    """A process that was forked has workers of its own: two that write to one socket would mix their words."""
+    global _shared, _lock
+    _shared, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
