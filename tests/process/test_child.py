@@ -14,8 +14,6 @@ import pytest
 from abistore.process.child import Child, Ended
 from abistore.process.protocol import Answered
 
-pytestmark = pytest.mark.fast
-
 SERVING = """
 from abistore.process import serving
 from abistore.process.protocol import Answered
