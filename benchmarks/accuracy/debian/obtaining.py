@@ -64,8 +64,13 @@ def _direct(archive: Archive, package: Package) -> Iterator[Package]:
     for group in package.depends:
         siblings = (own[name] for name in group if name in own and own[name].source == package.source)
         chosen = next(siblings, None) or next(filter(None, (_named(index, name) for name in group)), None)
-        if chosen and chosen.name.endswith("-dev") and not TOOLCHAIN.fullmatch(chosen.name):
+        if chosen and is_development(chosen) and not TOOLCHAIN.fullmatch(chosen.name):
             yield chosen
+
+
+def is_development(package: Package) -> bool:
+    """Whether a package may have headers: some in section libdevel are named otherwise than ``-dev``."""
+    return package.name.endswith("-dev") or package.section == "libdevel"
 
 
 def _named(index: Index, name: str) -> Package | None:

@@ -1,0 +1,74 @@
+"""The rule that chooses pairs of Debian packages, and the table that it wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.accuracy.debian import TABLE, pairs, write
+from benchmarks.accuracy.debian.archive import NEW, OLD, SECURITY, Package
+from benchmarks.accuracy.debian.choosing import QUOTAS, SECURITY_PAIRS, Side, candidate, is_measured, measured, upstream
+
+
+def package(suite: str, name: str = "libfoo1", version: str = "1.0-1", **others: object) -> Package:
+    told = {"source": "foo", "source_version": version, "section": "libs", "architecture": "amd64", "size": 1000}
+    told |= {"depends": (("libc6",),), "provides": ()}
+    return Package(suite=suite, name=name, version=version, **{**told, **others})  # type: ignore[arg-type]
+
+
+def side(suite: str, version: str, devel_size: int = 1000, **others: object) -> Side:
+    devel = package(suite, "libfoo-dev", version, section="libdevel", size=devel_size, depends=(("libfoo1",),))
+    return Side(package(suite, version=version, **others), (devel,))
+
+
+def test_another_upstream_version_makes_a_pair() -> None:
+    pair = candidate(side(OLD, "1.0-1"), side(NEW, "1.1-1"))
+    assert pair is not None
+    assert (pair.old, pair.new, pair.devel, pair.language) == ("1.0-1", "1.1-1", ("libfoo-dev",), "C")
+
+
+def test_another_debian_revision_makes_a_pair_of_the_security_suite_alone() -> None:
+    assert candidate(side(OLD, "1.0-1"), side(NEW, "1.0-2")) is None
+    assert candidate(side(OLD, "1.0-1"), side(SECURITY, "1.0-1+deb12u1")) is not None
+
+
+def test_the_lower_version_is_the_old_one() -> None:
+    pair = candidate(side(OLD, "1.0-1+deb12u10"), side(SECURITY, "1.0-1+deb12u9"))
+    assert pair is not None
+    assert (pair.old_suite, pair.new_suite) == (SECURITY, OLD)
+
+
+@pytest.mark.parametrize("others", [{"size": 2_000_001}, {"section": "oldlibs"}, {"source": "bar"}])
+def test_what_the_rule_excludes_is_no_candidate(others: dict[str, object]) -> None:
+    assert candidate(side(OLD, "1.0-1"), side(NEW, "1.1-1", **others)) is None
+
+
+def test_large_development_packages_are_excluded() -> None:
+    assert candidate(side(OLD, "1.0-1"), side(NEW, "1.1-1", devel_size=3_000_001)) is None
+
+
+def test_a_dependency_on_libstdcxx_makes_the_language() -> None:
+    pair = candidate(side(OLD, "1.0-1"), side(NEW, "1.1-1", depends=(("libstdc++6",),)))
+    assert pair is not None
+    assert pair.language == "C++"
+
+
+@pytest.mark.parametrize("version", ["1.2-3", "2:1.2-3+b1", "1.2+dfsg-1", "1.2+ds2-1", "1.2~dfsg.1-1", "1.2"])
+def test_epoch_revision_and_repacking_are_no_upstream_version(version: str) -> None:
+    assert upstream(version) == "1.2"
+
+
+def test_the_table_keeps_to_the_quotas_and_to_unmeasured_libraries() -> None:
+    chosen, known = list(pairs()), measured()
+    security = [pair for pair in chosen if SECURITY in (pair.old_suite, pair.new_suite)]
+    assert len(security) == SECURITY_PAIRS
+    assert Counter(pair.language for pair in chosen if pair not in security) == QUOTAS
+    assert len({pair.source for pair in chosen}) == len(chosen)
+    assert not [pair for pair in chosen if is_measured(pair, known)]
+
+
+def test_a_written_table_is_read_as_it_was(tmp_path: Path) -> None:
+    write(pairs(), tmp_path / "pairs.csv")
+    assert (tmp_path / "pairs.csv").read_bytes() == TABLE.read_bytes()
