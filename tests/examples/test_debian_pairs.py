@@ -1,4 +1,4 @@
-"""The rule that chooses pairs of Debian packages, and the table that it wrote."""
+"""The pairs of Debian packages: the rule that chooses them, and how answers about them are kept and counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.accuracy.debian import TABLE, pairs, write
+from benchmarks.accuracy.asking import Done
+from benchmarks.accuracy.debian import TABLE, DebianPair, pairs, write
+from benchmarks.accuracy.debian.answers import HEADERS, Answer, add, answers
 from benchmarks.accuracy.debian.archive import NEW, OLD, SECURITY, Package
+from benchmarks.accuracy.debian.asking import answer_of
 from benchmarks.accuracy.debian.choosing import QUOTAS, SECURITY_PAIRS, Side, candidate, is_measured, measured, upstream
+from benchmarks.accuracy.debian.page import at_gate, judged, of_programs, page
+from benchmarks.accuracy.debian.truth import Truth
 
 
 def package(suite: str, name: str = "libfoo1", version: str = "1.0-1", **others: object) -> Package:
@@ -72,3 +77,48 @@ def test_the_table_keeps_to_the_quotas_and_to_unmeasured_libraries() -> None:
 def test_a_written_table_is_read_as_it_was(tmp_path: Path) -> None:
     write(pairs(), tmp_path / "pairs.csv")
     assert (tmp_path / "pairs.csv").read_bytes() == TABLE.read_bytes()
+
+
+def pair(package: str) -> DebianPair:
+    return DebianPair("foo", package, OLD, NEW, "1.0-1", "1.1-1", ("libfoo-dev",), "C")
+
+
+def answer(package: str, word: str, engine: str = "1") -> Answer:
+    return Answer(package, *HEADERS, engine, word, "0", "full", "full", 0, "", 1.0)
+
+
+def test_totals_leave_doubtful_pairs_out_and_count_each_engine_by_itself() -> None:
+    truth = {
+        "broken": Truth(True, True, "a function was removed"),
+        "source": Truth(False, True, "a macro was removed"),
+        "sound": Truth(False, False, "a function was added"),
+        "unread": Truth(True, True, "a field was inserted"),
+        "doubtful": Truth(False, None, "a macro may be private"),
+    }
+    words = {
+        "broken": "BREAKING",
+        "source": "API_BREAK",
+        "sound": "BREAKING",
+        "unread": "no answer: exit 65: an error",
+        "doubtful": "BREAKING",
+    }
+    said = [answer(package, word) for package, word in words.items()] + [answer("sound", "COMPATIBLE", "2")]
+    found = judged(map(pair, truth), truth, said, {"sound": "an enumerator is read as a number"})
+    assert of_programs(found, HEADERS, "1").cells == (1, 1, 0, 1, 1, "0.50", "0.50")
+    assert at_gate(found, HEADERS, "1").cells == (2, 1, 0, 0, 1, "0.67", "0.67")
+    assert of_programs(found, HEADERS, "2").cells == (0, 0, 0, 1, 0, "0.00", "0.00")
+    lines = page(found).splitlines()
+    assert "| C++ |" not in page(found)
+    assert "| all | abistore, headers | 1 | 4 | 2 | 1 | 1 | 0 | 1 | 1 | 0.50 | 0.50 |" in lines
+    assert "  - headers, engine 1: false alarm (BREAKING)" in lines
+    assert "  - Why: an enumerator is read as a number." in lines
+    assert any("| no, no |  | **BREAKING**, then COMPATIBLE |" in line for line in lines)
+
+
+def test_an_error_of_abistore_is_no_answer_with_its_code(tmp_path: Path) -> None:
+    failed = Done(65, '{"status": "error", "code": "limit", "error": "/home/me/a.deb: too costly"}', "")
+    found = answer_of(failed, "libfoo1", HEADERS, "1", 2.5)
+    assert (found.word, found.exit, found.breaks) == ("no answer: exit 65: a.deb: too costly", "65 limit", None)
+    add(found, tmp_path / "answers.csv")
+    add(answer("libfoo1", "NO_CHANGE", "2"), tmp_path / "answers.csv")
+    assert list(answers(tmp_path / "answers.csv")) == [found, answer("libfoo1", "NO_CHANGE", "2")]

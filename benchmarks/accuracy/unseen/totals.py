@@ -169,7 +169,8 @@ def page(pairs: Sequence[UnseenPair]) -> str:
     return "\n".join(lines)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """A table of Markdown, of which all columns but the first have numbers."""
     yield f"| {' | '.join(columns)} |"
     yield "|---|" + "---:|" * (len(columns) - 1)
     yield from (f"| {' | '.join(map(str, row))} |" for row in rows)
@@ -184,7 +185,7 @@ def _by_tool(pairs: Sequence[UnseenPair]) -> Iterator[str]:
         beside = of_programs(chosen, "abistore", evidence).rates if tool != "abistore" else ""
         rows.append((tool, evidence, len(chosen), found.breaking, *found.cells, beside))
     alarms = ("true alarms", "false alarms", "missed", "rightly silent")
-    return _table(("tool", "evidence", "pairs", "breaks", *alarms, *RATES, "abistore on these pairs"), rows)
+    return table(("tool", "evidence", "pairs", "breaks", *alarms, *RATES, "abistore on these pairs"), rows)
 
 
 def _by_group(pairs: Sequence[UnseenPair]) -> Iterator[str]:
@@ -193,7 +194,7 @@ def _by_group(pairs: Sequence[UnseenPair]) -> Iterator[str]:
         chosen = [pair for pair in pairs if belongs(pair)]
         rates = (of_programs(chosen, *asked).rates for asked in (FILES, HEADERS))
         rows.append((name, len(chosen), sum(pair.breaks for pair in chosen), *rates))
-    return _table(("which", "pairs", "breaks", "files", "headers"), rows)
+    return table(("which", "pairs", "breaks", "files", "headers"), rows)
 
 
 def _by_part(pairs: Sequence[UnseenPair]) -> Iterator[str]:
@@ -202,7 +203,7 @@ def _by_part(pairs: Sequence[UnseenPair]) -> Iterator[str]:
         chosen = [pair for pair in pairs if pair.part == part]
         numbers = (len({pair.library for pair in chosen}), len(chosen), sum(pair.breaks for pair in chosen))
         rows.append((part.name, part.judged or "", *numbers, *(_cell(chosen, *tool) for tool in TOOLS)))
-    return _table(("part", "judged", "libraries", "pairs", "breaks", *map(", ".join, TOOLS)), rows)
+    return table(("part", "judged", "libraries", "pairs", "breaks", *map(", ".join, TOOLS)), rows)
 
 
 def _cell(pairs: Sequence[UnseenPair], tool: str, evidence: str) -> str:
@@ -218,7 +219,7 @@ def _gate(pairs: Sequence[UnseenPair]) -> Iterator[str]:
     asked = _asked(pairs, *HEADERS)
     groups = {"all": asked, "those that break no built program": [pair for pair in asked if not pair.breaks]}
     rows = [(name, len(chosen), *at_gate(chosen).cells) for name, chosen in groups.items()]
-    return _table(("which", "pairs", "rightly stopped", "wrongly stopped", "missed", "rightly passed", *RATES), rows)
+    return table(("which", "pairs", "rightly stopped", "wrongly stopped", "missed", "rightly passed", *RATES), rows)
 
 
 def _wrong(pairs: Sequence[UnseenPair]) -> str:
