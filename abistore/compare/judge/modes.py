@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,6 +17,9 @@ from abistore.model.findings import Finding, Impact
 from abistore.model.header_modes import HeadersMode
 from abistore.model.names import SELF, Name
 from abistore.model.snapshot import MODES, HeadersRead, Snapshot, Variants
+
+LANGUAGES: Final = frozenset({"C", "C++"})
+"""The modes that are the other language."""
 
 
 def judge_modes(context: Context) -> Judged:
@@ -70,7 +74,7 @@ class _Side:
     """One release as programs of one mode see it. What both modes do not tell differently is as for all programs."""
 
     def __init__(self, side: SideFacts, mode: HeadersMode, other: HeadersMode) -> None:
-        self._snapshot = side.snapshot
+        self._snapshot = _spoken(side.snapshot, mode.name)
         self._main: Mapping[Name, Variants] = side.snapshot.entries.get("source", {})
         self._mode = {each.name: each.shapes for each in mode.entries}
         self.names = sorted({each.name for one in (mode, other) for each in one.entries})
@@ -89,10 +93,21 @@ class _Side:
         return replace(self._snapshot, entries={**self._snapshot.entries, **kept, **shown})
 
 
+def _spoken(snapshot: Snapshot, mode: str) -> Snapshot:
+    """The release to sources of one language, where the mode is one: what converts in C++ may not in C."""
+    read = snapshot.provenance.headers
+    if mode not in LANGUAGES or not isinstance(read, HeadersRead):
+        return snapshot
+    return replace(
+        snapshot,
+        provenance=replace(snapshot.provenance, headers=replace(read, language=mode.lower(), serves=(mode.lower(),))),
+    )
+
+
 def _was_read(context: Context, mode: HeadersMode) -> bool:
     """Whether it is known that the old headers parse in a mode; in the other language only if they ask for it."""
     read = context.old.snapshot.provenance.headers
-    if mode.name not in ("C", "C++") or not isinstance(read, HeadersRead):
+    if mode.name not in LANGUAGES or not isinstance(read, HeadersRead):
         return True
     return bool(mode.entries) or any("__cplusplus" in each.text for each in read.conditions)
 
