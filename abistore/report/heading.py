@@ -9,14 +9,12 @@ from abistore.model.findings import (
     EXPORT_NOT_DESCRIBED,
     TYPE_NOT_DESCRIBED,
     Comparison,
-    Impact,
     RulingFile,
-    Verdict,
     evidence_rank,
     unequal_evidence,
 )
 from abistore.model.labels.sonames import name_word, to_bump
-from abistore.model.names import SELF, Facet
+from abistore.model.names import Facet
 from abistore.model.snapshot import NO_EXPORT_DECLARED, NOT_FOUND_BY_LINKER, Evidence, evidence_of
 from abistore.model.words.counting import counted
 from abistore.report.model import Report, ReportedFinding
@@ -96,21 +94,6 @@ def _lack(evidence: Evidence) -> str:
     if evidence.reason in {"", "not-requested"}:
         return UNASKED[evidence.facet] if evidence.state == "missing" else "shows less of it"
     return LACKS.get(evidence.reason, f"shows less of it ({evidence.reason})")
-
-
-def guessed(comparison: Comparison) -> str:
-    """That a verdict of ``BREAKING`` rests on a guess: no header says which declarations programs can name. Else empty.
-
-    What the library says of itself, such as its SONAME, needs no header, and neither does a library that is gone.
-    """
-    seen = comparison.old.evidence
-    if comparison.verdict is not Verdict.BREAKING or evidence_of(seen, "source").state != "missing":
-        return ""
-    breaking = (each for each in comparison.findings if each.impact is Impact.BREAKING)
-    if not any(each.name.kind != SELF.kind or each.affected for each in breaking):
-        return ""
-    source = "the export table" if evidence_of(seen, "layout").state == "missing" else "debug information"
-    return f"without --header, whether programs can name what breaks is guessed from {source}"
 
 
 def extent(evidence: Evidence) -> str:

@@ -196,7 +196,8 @@ class Report(msgspec.Struct, frozen=True):
     in the verdict. ``policy_file`` and ``suppression_files`` are the files that the ruling was read from, and the
     digests identify what they say; these are empty for a profile, and without suppressions. ``unequal_evidence`` names
     the facets of which one side saw less: the verdict holds for the rest, and ``evidence_gap`` says so in words.
-    ``guessed`` says what a verdict of ``BREAKING`` rests on where no header tells what is public; else it is empty.
+    ``guessed`` says what rests on a guess where no header tells what is public: a verdict of ``BREAKING``, and which
+    types and exports are private; else it is empty.
     If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why. Of releases
     of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
     ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until

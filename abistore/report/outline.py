@@ -9,7 +9,8 @@ from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
 from abistore.model.judging.identity import covered, identified, identity_of, place
 from abistore.model.names import Name
-from abistore.report.heading import comparison_gap, guessed
+from abistore.report.guesses import guessed
+from abistore.report.heading import comparison_gap
 from abistore.report.model import (
     SCHEMA,
     ChangeKind,

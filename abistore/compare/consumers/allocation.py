@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -90,6 +91,8 @@ class Allocation:
         source file; a header that is not public (:mod:`abistore.compare.consumers.public_headers`); in C, a header
         that calls itself internal, or that defines handles (:mod:`abistore.compare.consumers.handle_headers`). A file
         that defines anything which consumers allocate is none of these, whatever it is called.
+        A source file that is a part of the library hides all its records, but those that go by value: where most
+        exports stand in other files, it is not a library in one file, whose types a header repeats.
         A record that other units of the library know by a dummy only (``struct state { int dummy; };``) is private too.
         Nothing is private to its file in a library whose headers define no type: it may have no headers, or be one file
         made of all.
@@ -181,7 +184,7 @@ class Allocation:
     @cached_property
     def _consumers_allocate(self) -> frozenset[Name]:
         given = self._given
-        taken = self._taken - given
+        taken = frozenset(name for name in self._taken - given if not self._is_within_part(name))
         pending = [*self.by_value, *taken, *self._polymorphic()]
         given |= self._called_back - taken
         found: set[Name] = set()
@@ -267,11 +270,15 @@ class Allocation:
     @cached_property
     def _private(self) -> frozenset[Name]:
         files = {name: file for name, file in self._files.items() if name in self._uses}
-        hidden: set[Name] = set()
-        if any(is_own_header(file) for name, file in files.items() if name.kind in ("record", "enum")):
-            hidden = self._hidden(files)
+        hidden = self._hidden(files) if self._has_headers else set[Name]()
         hidden |= {name for name in self._uses if self._uses[name].dummy and self.library_allocates(name)}
         return frozenset(self._unseen(hidden) | hidden)
+
+    @cached_property
+    def _has_headers(self) -> bool:
+        """Whether a header of the library defines a type."""
+        located = (file for name, file in self._files.items() if name.kind in ("record", "enum") and name in self._uses)
+        return any(map(is_own_header, located))
 
     def _hidden(self, files: Mapping[Name, str]) -> set[Name]:
         """Records defined in private headers, and records that the library allocates and private files define.
@@ -285,7 +292,8 @@ class Allocation:
         return {
             name
             for name, file in files.items()
-            if name.kind == "record" and file not in shared and self.library_allocates(name)
+            if name.kind == "record" and self.library_allocates(name)
+            if file not in shared or self._is_within_part(name)
             if is_source(file) or (self._plain and self._is_left_out(name, file not in named_in))
         } | {name for name in self._internals.concealed if name.kind in ("record", "enum", "alias") and name in files}
 
@@ -293,6 +301,17 @@ class Allocation:
         """Whether the header that defines ``name`` says that it is internal, or defines handles for others."""
         file = self._files[name]
         return (unnamed and is_own_header(file) and _says_internal(file)) or self._handles.hide(name)
+
+    def _is_within_part(self, name: Name) -> bool:
+        """Whether a source file defines the record that is a part of the library, and not all of it in one file."""
+        file = self._files.get(name, "")
+        return name.kind == "record" and is_source(file) and self._has_headers and file not in self._whole
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        """The files that half of the exports stand in, or more."""
+        standing = Counter(self._files[name] for name in self._exports if name in self._files)
+        return frozenset(file for file, count in standing.items() if 2 * count >= standing.total())
 
     @cached_property
     def _handles(self) -> HandleHeaders:

@@ -145,23 +145,24 @@ class PublicHeaders:
 
     @cached_property
     def _private_prefixes(self) -> Mapping[str, str]:
-        """Prefixes such as ``_lib_`` of functions that are all private, each with a header that one of them needs.
+        """Prefixes such as ``_lib_`` of functions that are all private, each with a hidden header.
 
-        So they are beside functions with ``lib_`` where some need a hidden header and a public one declares none: what
-        the others take says nothing about who may call them.
+        So they are beside functions with ``lib_`` where a hidden header declares some, or has what these need, and a
+        public one declares none: what the others take says nothing about who may call them. Tags of structures are no
+        functions (``typedef struct _lib_list {} lib_list``).
         """
-        if not self._internal_functions:
-            return {}
-        found: dict[str, str] = {}
-        for name, header in self._internal_functions.items():
-            if (prefix := _prefix(name)) and header in self.hidden:
-                found[prefix] = min(header, found.get(prefix, header))
-        plain: set[str] = set()
-        for name in self._clues.names if found else ():
-            if (prefix := _prefix(name)) in found and include_root(self.file(name)) is not None:
-                del found[prefix]
-            plain.update(each for each in found if name.spelling.startswith(each.lstrip("_")))
-        return {prefix: header for prefix, header in found.items() if prefix in plain}
+        headers = dict[str, set[str]]()
+        functions = [name for name in self._clues.names if name.kind == "function"] if self.hidden else []
+        for name in functions:
+            if prefix := _prefix(name):
+                headers.setdefault(prefix, set()).add(self._internal_functions.get(name) or self.file(name))
+        private = {
+            prefix: min(hidden)
+            for prefix, files in headers.items()
+            if (hidden := files & self.hidden) and all(include_root(file) is None for file in files)
+        }
+        plain = {each for each in private if any(name.spelling.startswith(each.lstrip("_")) for name in functions)}
+        return {prefix: private[prefix] for prefix in plain}
 
     def _roots(self) -> frozenset[str]:
         """The folders around ``include`` folders with a header that declares an export, or a type that exports use.

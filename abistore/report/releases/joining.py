@@ -11,6 +11,7 @@ from abistore.model.findings import Impact
 from abistore.model.names import FACETS
 from abistore.model.snapshot import Evidence
 from abistore.model.words.counting import counted
+from abistore.report.guesses import WHAT_BREAKS
 from abistore.report.model import (
     ComparedDeclaration,
     ReleaseLibrary,
@@ -59,9 +60,9 @@ def joined(own: Report, members: Sequence[ReleaseLibrary], reports: Sequence[Rep
 
 
 def _guessed(reports: Sequence[Report]) -> str:
-    """What the verdict rests on, if all that break rest on guessing."""
-    breaking = [each.guessed for each in reports if each.verdict == "BREAKING"]
-    return next(iter(breaking), "") if all(breaking) else ""
+    """What the verdict rests on, if all that break rest on guessing. What is private, the library's own report says."""
+    breaking = [each.guessed.partition(";")[0] for each in reports if each.verdict == "BREAKING"]
+    return next(iter(breaking), "") if all(each.startswith(WHAT_BREAKS) for each in breaking) else ""
 
 
 def _findings(
