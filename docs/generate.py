@@ -217,7 +217,7 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "method": ("a member function", ("access",)),
     "mode": ("what headers show programs of one mode, as those built with NDEBUG", ("", "declaration", "source")),
     "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
-    "needed": ("a library that this one depends on", ("filter", "library", "symbol", "version")),
+    "needed": ("a library that this one depends on", ("filter", "library", "symbol", "toolkit", "version")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
     "param": ("a parameter", ("array", "conversion", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
     "return": ("what a function returns", ("conversion", "inner_qualifier", "type", "value")),

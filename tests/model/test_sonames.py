@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.labels.sonames import library_name
+from abistore.model.labels.sonames import family, library_name
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,20 @@ from abistore.model.labels.sonames import library_name
 )
 def test_a_library_is_called_by_its_stem(soname: str, name: str) -> None:
     assert library_name(soname) == name
+
+
+@pytest.mark.parametrize(
+    ("soname", "name"),
+    [
+        ("libQt5Core.so.5", "libQtCore"),
+        ("libQt6Core.so.6", "libQtCore"),
+        ("libgtk-3.so.0", "libgtk"),
+        ("libgtk-4.so.1", "libgtk"),
+        ("libssl.so.1.1", "libssl"),
+        ("libwx_baseu-3.2.so.0", "libwx_baseu"),
+        ("libpython3.11.so.1.0", "libpython"),
+        ("Qt6Core.dll", "QtCore"),
+    ],
+)
+def test_all_major_releases_of_a_library_are_one_family(soname: str, name: str) -> None:
+    assert family(soname) == name

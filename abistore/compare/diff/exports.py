@@ -36,7 +36,7 @@ def export_deltas(context: Context) -> Iterator[Delta[Any]]:
         return
     tables = ExportTables(context)
     yield from _shared(tables)
-    if tables.removed or tables.added:
+    if tables.removed or tables.added or SELF in context.differing["symbol"]:
         from abistore.compare.diff.exported.one_sided import one_sided
 
         yield from one_sided(tables)

@@ -157,6 +157,19 @@ class TagChange(Batch, frozen=True):
     """Exports whose only difference is an ABI tag of the library's own."""
 
 
+class ToolkitMove(msgspec.Struct, frozen=True):
+    """Needed libraries that gave way to another major release of themselves, each to the one in its place.
+
+    ``pairs`` are exports that are called by their classes, before and after; ``types`` are classes of theirs of which
+    programs make objects, and that lie in memory otherwise.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    types: tuple[Name, ...]
+
+
 class NodeMove(Batch, frozen=True):
     """Exports that moved from one version node to another."""
 

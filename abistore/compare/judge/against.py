@@ -16,6 +16,7 @@ from abistore.compare.judge.findings import worst_of
 from abistore.compare.judge.groups import FindingGroups
 from abistore.compare.judge.judged import DeclarationJudge, Judged, LibraryDeltas, judge_library, library_deltas
 from abistore.compare.judge.modes import judge_modes
+from abistore.compare.judge.roots import has_root
 from abistore.compare.judge.whole import aligned_context, compared
 from abistore.compare.policies.applied import AppliedRuling
 from abistore.compare.reuse.watching import Key, Readers, Watched
@@ -73,9 +74,12 @@ class JudgedAgainst:
             return self._by_itself(Context(self._old, new, differing=differing, cards=cards), moves)
         changed = self._missed.union(changed)
         self._missed = set()
-        self._begin(new)
         context = Context(self._old, new, differing=differing, cards=cards)
         deltas, renames = library_deltas(context), context.renames
+        if any(has_root(delta) for _, delta in deltas.own):
+            self._missed = changed
+            return self._by_itself(context, ())
+        self._begin(new)
         facets = DeclarationJudge(context).facets
         names = deltas.exports.keys() | {name for facet in facets for name in differing[facet]}
         keys = self._keys(new, changed, renames)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from abistore.compare.context import Context
+from abistore.compare.judge.roots import FOLLOWS, Follows
 from abistore.compare.reuse.watching import Watched
 from abistore.compare.rule import Rule
 from abistore.compare.side import SideFacts
@@ -144,6 +145,22 @@ class _Parents:
         return root
 
     def _parent(self, index: int) -> int | None:
+        parent = self._parent_below_roots(index)
+        return self._root_above(index) if parent is None else parent
+
+    def _root_above(self, index: int) -> int | None:
+        """What is found of the whole library, where it weighs as much and the finding follows from it."""
+        finding = self._findings[index]
+        for root, follows in self._library_roots:
+            if root != index and self._weighs(root, finding) and follows(finding, self._context):
+                return root
+        return None
+
+    @cached_property
+    def _library_roots(self) -> Sequence[tuple[int, Follows]]:
+        return [(index, FOLLOWS[each.kind]) for index, each in enumerate(self._findings) if each.kind in FOLLOWS]
+
+    def _parent_below_roots(self, index: int) -> int | None:
         finding = self._findings[index]
         for stand_in in (self._companion(finding), self._first_instances.get(index)):
             if stand_in is not None:

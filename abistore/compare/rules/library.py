@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from abistore.compare.classify.export_batches import exports_called, identified_examples
 from abistore.compare.context import Context
-from abistore.compare.diff.parts import Dependency, ExportCounts, WorstImpact
+from abistore.compare.diff.parts import Dependency, ExportCounts, ToolkitMove, WorstImpact
 from abistore.compare.rule import Note, rule
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.labels.sonames import library_name, name_word
+from abistore.model.labels.sonames import family, name_word
 from abistore.model.reach.graph import DECLARING
 from abistore.model.tables import Library
+from abistore.model.words.counting import counted
 from abistore.patterns import pattern
 
 MOST_GROWTH = 2
@@ -130,6 +132,8 @@ def needed_library_added(dependency: Added[Dependency], context: Context) -> Ite
 def needed_version_changed(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
     """A dependency is needed in another version of its ABI, e.g. ``libssl.so.3`` for ``libssl.so.1.1``.
 
+    So it is where the names differ in numbers only (``libQt6Core.so.6`` for ``libQt5Core.so.5``).
+
     Where only the old one is installed, no program starts. A process that uses both may mix their objects.
 
     Fix: rebuild all that shares the dependency in one process.
@@ -139,11 +143,39 @@ def needed_version_changed(dependency: Added[Dependency], context: Context) -> I
         yield Note("another version of the library is needed", old, dependency.new.soname)
 
 
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def needed_toolkit_changed(toolkit: Changed[ToolkitMove], context: Context) -> Iterator[Note]:
+    """The library moved to another major release of a C++ library that its own interface is made of.
+
+    Exports take or return classes of that library, e.g. ``QString`` of ``libQt5Core.so.5``, where the new release is
+    linked with ``libQt6Core.so.6``. The exports are called by other classes now, or objects of the same class lie in
+    memory otherwise. Programs are linked with the former library and have its classes compiled in: they do not start,
+    or hand over objects that the new code takes for something else. All that follows from it is below this finding.
+
+    Fix: bump the SONAME with the other library's, and build programs anew against both.
+    """
+    move = toolkit.old
+    called = [old for old, _ in move.pairs]
+    met = {export for type in move.types for export in context.affected(type)}
+    yield Note(
+        f"another release of what the interface is made of: {_told(move)}",
+        ", ".join(move.before) + (f": {identified_examples(called)}" if called else ""),
+        ", ".join(move.after),
+        affected=tuple(sorted({*exports_called(called, context), *met})),
+    )
+
+
+def _told(move: ToolkitMove) -> str:
+    exports, types = counted(len(move.pairs), "export"), counted(len(move.types), "class", "classes")
+    parts = (f"{exports} renamed" if move.pairs else "", f"{types} laid out otherwise" if move.types else "")
+    return ", ".join(filter(None, parts))
+
+
 def _renamed(soname: str, context: Context) -> str | None:
     """What the old side needed of the same library, if the new side no longer does."""
     old, new = context.old.library, context.new.library
     gone = [each for each in old.needed if each not in new.needed] if old and new else []
-    return next((each for each in gone if library_name(each) == library_name(soname)), None)
+    return next((each for each in gone if family(each) == family(soname)), None)
 
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="removed")
@@ -154,8 +186,8 @@ def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterato
 
     Fix: nothing; such programs must link to what they use.
     """
-    new = context.new.library.needed if context.new.library else ()
-    if library_name(dependency.old.soname) not in map(library_name, new) or RUNTIME.fullmatch(dependency.old.soname):
+    old, new = (set(side.library.needed if side.library else ()) for side in (context.old, context.new))
+    if family(dependency.old.soname) not in map(family, new - old) or RUNTIME.fullmatch(dependency.old.soname):
         yield Note("a library is no longer needed", dependency.old.soname)
 
 

@@ -43,6 +43,11 @@ def library_name(soname: str) -> str:
     return parts[1] if parts[2] else re.sub(r"(?<=.)-\d+(\.\d+)+$", "", parts[1])
 
 
+def family(soname: str) -> str:
+    """What all major releases of a library are called: ``libQtCore`` of ``libQt5Core.so.5`` and ``libQt6Core.so.6``."""
+    return re.sub(r"[-_.]?\d+(\.\d+)*", "", library_name(soname))
+
+
 def _without_version(stem: str, version: str) -> str:
     """A stem like ``libglib-2`` ends in a number of the name, which goes on behind the dot: one more number is left."""
     if re.search(r"-\d+$", stem) and version.count(".") > 1:

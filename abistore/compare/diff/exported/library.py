@@ -21,7 +21,7 @@ from abistore.compare.diff.parts import (
 )
 from abistore.compare.side import SideFacts
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
-from abistore.model.labels.sonames import library_name
+from abistore.model.labels.sonames import family, library_name
 from abistore.model.names import SELF, Name
 from abistore.model.symbol_versions import symbols_of
 from abistore.model.tables import ElfLibrary, Import, Library, MachoLibrary
@@ -63,7 +63,7 @@ def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterat
     moved: dict[tuple[str, str], list[str]] = {}
     for name in sorted(old.keys() & new.keys()):
         before, after = old[name].library, new[name].library
-        if before and after and library_name(before) != library_name(after):
+        if before and after and family(before) != family(after):
             moved.setdefault((before, after), []).append(name.spelling)
     for (before, after), symbols in sorted(moved.items()):
         subject = Subject(SELF, f"imports from {before}")

@@ -21,6 +21,7 @@ from abistore.compare.diff.parts import (
     PrivateMemberExports,
     ReexportedExports,
     TakenName,
+    ToolkitMove,
     UncallableExports,
     UndeclaredExports,
     UnobtainedExports,
@@ -47,6 +48,11 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
         gone -= set(variants.symbols)
         yield Removed(Subject(SELF, title), variants)
     own = [each for each in sorted(gone) if tables.lost(each) != "foreign"]  # copies of the runtime tell of no renaming
+    if (toolkit := _moved_toolkit(tables, own, sorted(come))) is not None:
+        yield toolkit
+        gone -= {old for old, _ in toolkit.old.pairs}
+        come -= {new for _, new in toolkit.old.pairs}
+        own = [each for each in own if each in gone]
     for part, batch in _renamed(own, sorted(come)):
         if all(tables.lost(old) == "inline" for old, _ in batch.pairs):
             continue  # programs have their own copies, and ask for none of these names
@@ -73,6 +79,16 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     if (libraries := unread_reexports(tables.context)) and (elsewhere := _taken(gone, gone)):
         yield Removed(Subject(SELF, "exports of re-exported libraries"), ReexportedExports(elsewhere, libraries))
     yield from _single(tables, gone, come)
+
+
+def _moved_toolkit(tables: ExportTables, gone: Sequence[str], come: Sequence[str]) -> Changed[ToolkitMove] | None:
+    """What follows from needed libraries that gave way to other releases of themselves."""
+    old, new = tables.context.old.library, tables.context.new.library
+    if old is None or new is None or old.needed == new.needed:
+        return None
+    from abistore.compare.diff.patterns.toolkits import toolkit_move  # few releases need other libraries
+
+    return toolkit_move(tables.context, gone, come)
 
 
 def _renamed(gone: Sequence[str], come: Sequence[str]) -> Iterable[tuple[str, Batch]]:

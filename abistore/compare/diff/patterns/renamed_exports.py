@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from abistore.compare.context import Context
@@ -56,9 +56,9 @@ def find(removed: Sequence[str], added: Sequence[str]) -> Iterator[tuple[str, Ba
     Every export is in one at most.
     """
     gone, come = list(removed), list(added)
-    for detect, mangled in ((_tags, True), (_scopes, True), (_affixes, False)):
+    for detect, mangled, least in ((_tags, True, 1), (_scopes, True, FEWEST), (_affixes, False, FEWEST)):
         of_its_kind = [[each for each in side if is_mangled(each) is mangled] for side in (gone, come)]
-        for part, batch in detect(*of_its_kind) if min(map(len, of_its_kind)) >= FEWEST else ():
+        for part, batch in detect(*of_its_kind) if min(map(len, of_its_kind)) >= least else ():
             gone, come = _without_pairs(gone, come, batch.pairs)
             yield part, batch
 
@@ -91,7 +91,7 @@ OLD_STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<cha
 def _tags(gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, Batch]]:
     """C++ exports that become equal without ABI tags; those of the standard library's strings are told apart."""
     pairs = _by_key(gone, come, lambda symbol: (_untagged(symbol), variant(symbol)))
-    for _, batch in _batches(_group(pairs, _cxx11), "", TagFlip):
+    for _, batch in _batches(_group(pairs, _cxx11), "", TagFlip, 1):  # one is enough: nothing else makes this tag
         yield "ABI tag cxx11", batch
     others = (pair for pair in pairs if _cxx11(pair[0]) == _cxx11(pair[1]))
     yield from _batches(_group(others, _own_tags), "ABI tag", TagChange)
@@ -291,7 +291,11 @@ def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[o
 
 def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], Key]) -> list[Pair]:
     """Pairs of one removed and one added export with the same key, where no other export has it."""
-    old, new = _grouped(gone, key), _grouped(come, key)
+    return pairs_of(grouped(gone, key), grouped(come, key))
+
+
+def pairs_of(old: Mapping[Key, Sequence[str]], new: Mapping[Key, Sequence[str]]) -> list[Pair]:
+    """Pairs of the exports of both sides with the same key, where no other export has it."""
     return [
         (old[each][0], new[each][0])
         for each in sorted(old.keys() & new.keys())
@@ -299,7 +303,8 @@ def _by_key(gone: Sequence[str], come: Sequence[str], key: Callable[[str], Key])
     ]
 
 
-def _grouped(symbols: Sequence[str], key: Callable[[str], Key]) -> dict[Key, list[str]]:
+def grouped(symbols: Sequence[str], key: Callable[[str], Key]) -> dict[Key, list[str]]:
+    """The exports of one side by their keys."""
     found: dict[Key, list[str]] = {}
     for symbol in symbols:
         found.setdefault(key(symbol), []).append(symbol)
