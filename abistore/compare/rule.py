@@ -104,8 +104,8 @@ def rule(
 
     Its first parameter's annotation (``Changed[Record]``, ``Added[Field | InnerField]``) is its subscription; a second
     parameter receives the :class:`Context`. With ``evidence="source"`` it looks at what headers show and at nothing
-    else: what the export table alone tells would never reach it. Its docstring is data: the first line is the title, the paragraphs after it say what happens to a built
-    consumer, the last one begins with ``Fix:``.
+    else: what the export table alone tells would never reach it. Its docstring is data: the first line is the title,
+    the paragraphs after it say what happens to a built consumer, the last one begins with ``Fix:``.
     """
 
     def register(check: Check) -> Check:
