@@ -40,7 +40,7 @@ class MachoSymbol(Encoded, frozen=True):
 class PeSymbol(Encoded, frozen=True):
     """What only PE tells of an export: as Mach-O does, but of sizes those of vtables alone.
 
-    ``behind`` are the symbols at the address of an export that has a number and no name, sorted; none where the file
+    ``behind`` are the symbols at the address of an export that has no name or another one, sorted; none where the file
     has no symbol table.
     """
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from abistore.model.cpp_names.demangle import demangle
+from abistore.model.cpp_names.qualified import entity
+from abistore.model.mangling.symbols import without_stack
 from abistore.model.names import EXPORTS, Name, is_number
-from abistore.model.shapes import AnyShape
+from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Snapshot
 from abistore.model.tables import PeSymbol, Symbol
 
@@ -61,7 +64,9 @@ def beside_names(snapshot: Snapshot, pairs: Sequence[tuple[Name, Name]]) -> Snap
     for facet in ("symbol", "layout"):
         held = entries.get(facet, {})
         more = {
-            Name(own.kind, number.spelling): tuple(_numbered(each, own, number) for each in held[own])
+            Name(own.kind, number.spelling): tuple(
+                _numbered(each, number, _is_called(own, snapshot)) for each in held[own]
+            )
             for number, own in pairs
             if own in held
         }
@@ -70,8 +75,18 @@ def beside_names(snapshot: Snapshot, pairs: Sequence[tuple[Name, Name]]) -> Snap
     return msgspec.structs.replace(snapshot, entries=entries)
 
 
-def _numbered(shape: AnyShape, own: Name, number: Name) -> AnyShape:
+def _is_called(own: Name, snapshot: Snapshot) -> tuple[str, ...]:
+    """The name of an export as that of what is behind it, unless debug information calls that otherwise: an alias."""
+    called = {
+        entity(each.display) for each in snapshot.variants("layout", own) if isinstance(each, Function | Variable)
+    }
+    return () if called and entity(demangle(without_stack(own.spelling))) not in called else (own.spelling,)
+
+
+def _numbered(shape: AnyShape, number: Name, called: tuple[str, ...]) -> AnyShape:
     if not isinstance(shape, Symbol):
         return shape
-    facts = msgspec.structs.replace(shape.pe or PeSymbol(), behind=(own.spelling,))
+    facts = shape.pe or PeSymbol()
+    if not facts.behind:
+        facts = msgspec.structs.replace(facts, behind=called)
     return msgspec.structs.replace(shape, ordinal=int(number.spelling[1:]), pe=facts)

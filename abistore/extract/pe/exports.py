@@ -12,7 +12,7 @@ from abistore.errors import ExtractError
 from abistore.extract.exports import Exports
 from abistore.extract.pe.container import EXPORTS, PeFile
 from abistore.extract.pe.machines import I386, is_thumb
-from abistore.model.mangling.symbols import CLASS_DATA
+from abistore.model.mangling.symbols import CLASS_DATA, without_stack
 from abistore.model.names import Kind, Name
 from abistore.model.tables import PeSymbol, Symbol
 
@@ -26,7 +26,7 @@ class PeExport(msgspec.Struct, frozen=True):
     """One export: its address (0 of a forwarder), its number, and the ``LIBRARY.symbol`` that it is forwarded to.
 
     ``read_only`` is of objects, where a section holds them. ``behind`` are the symbols at the address of an export that
-    has no name.
+    is called otherwise, or has no name.
     """
 
     name: str
@@ -84,16 +84,18 @@ def read_exports(pe: PeFile) -> ExportDirectory:
     exports = [each for each in found if each is not None]
     dll = pe.text_at(name) if name else None
     chosen = [number + base for number in numbers] != list(range(1, named + 1))
-    return ExportDirectory(dll or None, tuple(_with_symbols(pe, exports) if nameless else exports), chosen)
+    return ExportDirectory(dll or None, tuple(_with_symbols(pe, exports)), chosen)
 
 
 def _with_symbols(pe: PeFile, exports: Sequence[PeExport]) -> Iterator[PeExport]:
-    """The exports, those without a name with the symbols at their addresses."""
-    symbols = pe.external_symbols({each.address for each in exports if each.name.startswith("#")})
+    """The exports, each with the symbols at its address where none is called like it."""
+    symbols = pe.external_symbols({each.address for each in exports if each.address})
     mark = "_" if pe.machine == I386 else ""
     for each in exports:
-        behind = symbols.get(each.address, ()) if each.name.startswith("#") and each.address else ()
-        yield msgspec.structs.replace(each, behind=tuple(name.removeprefix(mark) for name in behind))
+        behind = tuple(name.removeprefix(mark) for name in symbols.get(each.address, ()))
+        own = without_stack(each.name)
+        called = any(without_stack(name) == own for name in behind)
+        yield each if called else msgspec.structs.replace(each, behind=behind)
 
 
 def _export(pe: PeFile, name: str, ordinal: int, address: int, directory: range) -> PeExport | None:

@@ -90,6 +90,9 @@ _WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__r
 _REFERENCES: Final = {"R": "&", "O": "&&"}
 
 
+_SIZED: Final = pattern(r"@?([^@?]+)@\d+")
+
+
 def is_mangled(symbol: str) -> bool:
     """Whether ``symbol`` is a mangled C++ name, of the Itanium C++ ABI or of Visual C++."""
     return symbol.startswith(_ANY_MANGLED)
@@ -267,6 +270,15 @@ def made_for(symbol: str) -> str | None:
     encoded = symbol[found.end() :].removesuffix("_")
     plain = _UNMANGLED.fullmatch(encoded)
     return plain[2] if plain and int(plain[1]) == len(plain[2]) else f"{MANGLED}{encoded}"
+
+
+def without_stack(symbol: str) -> str:
+    """``open`` of ``open@8``, as 32-bit Windows calls a function by the size of its parameters; others as they are.
+
+    Definition files may leave it out.
+    """
+    sized = _SIZED.fullmatch(symbol)
+    return sized[1] if sized else symbol
 
 
 def primary(symbol: str) -> str:

@@ -13,13 +13,10 @@ from abistore.compare.side import SideFacts
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity
 from abistore.model.deltas import Changed, Delta, Subject
+from abistore.model.mangling.symbols import without_stack
 from abistore.model.names import EXPORTS, SELF, Name, is_number
 from abistore.model.shapes import Function, Variable
 from abistore.model.tables import Symbol
-from abistore.patterns import pattern
-
-STACK = pattern(r"@?(.+)@\d+")
-"""How 32-bit symbols end that tell the size of the parameters: ``open@8``. Definition files may leave it out."""
 
 
 class Behind(msgspec.Struct, frozen=True):
@@ -96,7 +93,7 @@ def behind(side: SideFacts, number: Name) -> Behind:
     described = side.variants("layout", number)
     names = frozenset(each.display for each in described if isinstance(each, Function | Variable))
     if side.snapshot.target.machine == "i386":
-        symbols = {STACK.sub(r"\1", each) for each in symbols}
+        symbols = set(map(without_stack, symbols))
     return Behind(symbols, names)
 
 
