@@ -165,6 +165,7 @@ VERBS = {
 SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "availability": ("what a declaration says of the systems that have it", ("",)),
     "base": ("a base class of a class", ("access", "empty")),
+    "bundle": ("a release of several libraries", ("library",)),
     "compat_version": ("the compatibility version of a dylib", ("",)),
     "constant": (
         "a constant or macro, whose value consumers have compiled in",

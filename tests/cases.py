@@ -144,13 +144,14 @@ def libraries_of(case: Case, side: str, read: Reading = kept_or_read) -> Sequenc
     found = [read(each, case.subject) for each in sides_of(case, side)]
     if not case.is_release:
         return found
-    packages = [fence.options.get("package", "") for fence in _members(case, side)]
-    return [_in_package(each, name) if name else each for each, name in zip(found, packages, strict=True)]
+    options = [fence.options for fence in _members(case, side)]
+    return [_in_package(each, said) if "package" in said else each for each, said in zip(found, options, strict=True)]
 
 
-def _in_package(snapshot: Snapshot, name: str) -> Snapshot:
-    """The snapshot as it is read from a package of Debian: ``package=NAME``."""
-    package = PackageRead(f"{name}.deb", name, member=f"usr/lib/{snapshot.provenance.file}")
+def _in_package(snapshot: Snapshot, said: Mapping[str, str]) -> Snapshot:
+    """The snapshot as it is read from a package of Debian: ``package=NAME depends=libfoo1,libbar2``."""
+    name, depends = said["package"], tuple(filter(None, said.get("depends", "").split(",")))
+    package = PackageRead(f"{name}.deb", name, member=f"usr/lib/{snapshot.provenance.file}", depends=depends)
     return msgspec.structs.replace(snapshot, provenance=msgspec.structs.replace(snapshot.provenance, package=package))
 
 

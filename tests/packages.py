@@ -16,6 +16,8 @@ from typing import TypeAlias
 
 from backports import zstd
 
+NOTHING: Mapping[str, str] = {}
+
 Files: TypeAlias = Mapping[str, Path | bytes | str]
 """What a package holds by path: a file to copy, bytes, or as text where a link leads."""
 
@@ -45,13 +47,20 @@ def deb(
     version: str = "1.0-1",
     compression: str = "xz",
     depends: str = "",
+    control: Mapping[str, str] = NOTHING,
+    symbols: str = "",
 ) -> Path:
-    """A Debian package, made by dpkg-deb."""
+    """A Debian package, made by dpkg-deb; ``control`` are further fields."""
     root = folder(place / f"{name}-{version}", files)
     (root / "DEBIAN").mkdir(parents=True)
-    control = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: Nobody <n@example.org>\n"
-    control += f"Depends: {depends}\n" if depends else ""
-    (root / "DEBIAN" / "control").write_text(f"{control}Description: a library for tests\n")
+    fields = {"Package": name, "Version": version, "Architecture": "amd64", "Maintainer": "Nobody <n@example.org>"}
+    text = "".join(
+        f"{field}: {value}\n"
+        for field, value in {**fields, **control, **({"Depends": depends} if depends else {})}.items()
+    )
+    (root / "DEBIAN" / "control").write_text(f"{text}Description: a library for tests\n")
+    if symbols:
+        (root / "DEBIAN" / "symbols").write_text(symbols)
     made = place / f"{name}_{version}_amd64.deb"
     command = ["dpkg-deb", "--build", "--root-owner-group", f"-Z{compression}", str(root), str(made)]
     subprocess.run(command, check=True, capture_output=True)

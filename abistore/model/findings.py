@@ -257,6 +257,9 @@ TYPE_NOT_DESCRIBED: Final = "type-not-described"
 NEEDED_NOT_GIVEN: Final = "needed-library-not-given"
 """The reason for removed exports that a library may have which the new release needs, and of which nothing is known."""
 
+LIBRARY_NOT_GIVEN: Final = "library-not-given"
+"""The reason for a library that moved to a package which was not given."""
+
 VERSION_NOT_RECORDED: Final = "version-not-recorded"
 """The reason for exports with several versions of which one side describes one, and does not tell which."""
 

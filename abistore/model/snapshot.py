@@ -181,9 +181,7 @@ def only_described(variants: Variants) -> AnyShape | None:
 def distributed(provenance: Provenance) -> str | None:
     """The name of the package of a distribution (.deb, .rpm) that a library was read from."""
     package = provenance.package
-    if not isinstance(package, PackageRead) or not package.file.endswith((".deb", ".rpm", ".udeb")):
-        return None
-    return package.name or None
+    return package.name or None if isinstance(package, PackageRead) and package.is_distributed else None
 
 
 def evidence_of(seen: Iterable[Evidence], facet: Facet) -> Evidence:
@@ -341,10 +339,14 @@ TWIN: Final = "another "
 class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     """The package or folder that a library was found in: ``file`` is its base name, ``member`` the path in it.
 
-    ``name`` and ``version`` are what it says of itself. ``left_out`` are binaries in it that are no libraries, each
-    with a word: ``usr/bin/foo (program)``. ``sha256`` is that of the file, or over those of a folder's libraries.
-    ``doubts`` say what may not belong together: headers of a development package of another version. ``loaded_as`` are
-    the names of links and copies in it by which programs load this library, beside its own file name.
+    ``name``, ``version``, ``source`` (the source package) and ``architecture`` are what it says of itself, ``suite`` is
+    the part of the distribution that it is from. ``depends`` are the packages that are installed with it in any case,
+    and ``breaks`` those that it does not work beside: ``foo (<< 2)``. ``optional`` are the exports that its maintainer
+    marks so in the symbols file. Snapshots of former versions know none of the last six.
+    ``left_out`` are binaries in it that are no libraries, each with a word: ``usr/bin/foo (program)``. ``sha256`` is
+    that of the file, or over those of a folder's libraries. ``doubts`` say what may not belong together: headers of a
+    development package of another version. ``loaded_as`` are the names of links and copies in it by which programs load
+    this library, beside its own file name.
     """
 
     file: str
@@ -357,6 +359,17 @@ class PackageRead(msgspec.Struct, frozen=True, omit_defaults=True):
     read: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     loaded_as: tuple[str, ...] = ()
+    source: str = ""
+    architecture: str = ""
+    suite: str = ""
+    depends: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether it is a package of a distribution, whose programs find it by what packages depend on."""
+        return self.file.endswith((".deb", ".rpm", ".udeb"))
 
     @property
     def twins(self) -> tuple[str, ...]:

@@ -173,12 +173,13 @@ class ReportedNotChecked(msgspec.Struct, frozen=True):
 class ReleaseLibrary(msgspec.Struct, frozen=True):
     """A library of a release of several: its sides, and what was concluded about it alone.
 
-    ``verdict`` and ``summary`` are ``None`` for one that only one side has.
+    ``verdict`` and ``summary`` are ``None`` for one that only one side has. One that ``moved`` is in another package,
+    on which the new side depends.
     """
 
     name: str
     target: str
-    state: Literal["compared", "added", "removed"]
+    state: Literal["compared", "added", "removed", "moved"]
     old_soname: str | None = None
     new_soname: str | None = None
     old_exports: int | None = None

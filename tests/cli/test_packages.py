@@ -246,6 +246,44 @@ def test_which_package_holds_a_library_is_not_known_of_files(abistore: Call) -> 
     assert done.code == 4 and "compare the packages" in " ".join(done.out.split())
 
 
+MAINTAINED = """libcase.so.1 libcase1 #MINVER#
+ case_add@Base 1.0
+ (optional)case_old@Base 1.0
+ (optional|regex)"^case_internal_.*@Base$" 1.0
+"""
+OPTIONAL = (
+    "int case_internal_one(void) { return 1; } int case_old(void) { return 2; } int case_kept(void) { return 3; }"
+)
+
+
+def test_what_maintainers_state_is_shown_and_softens_no_verdict(abistore: Call, tmp_path: Path) -> None:
+    held = {"usr/lib/libcase.so.1": case(f"{ADD} {OPTIONAL}")}
+    old = packages.deb(tmp_path, held, name="libcase1", version="1.0", symbols=MAINTAINED)
+    control = {"Breaks": "other (<< 2), tool (<< 3)", "Source": "case (2.0)"}
+    new = packages.deb(tmp_path, {"usr/lib/libcase.so.1": case()}, name="libcase1", version="2.0", control=control)
+    told = abistore("compare", old, new)
+    lines = " ".join(told.out.split())
+    assert told.code == 4
+    assert "the maintainer states that libcase1 2.0 breaks other (<< 2), tool (<< 3)" in lines
+    assert "the maintainer marks 2 removed exports optional in libcase1 1.0: case_internal_one, case_old" in lines
+    assert abistore("ingest", old).code == 0
+    assert abistore("ingest", new).code == 0
+    assert "marks 2 removed exports optional" in " ".join(abistore("verdict", "libcase@2.0").out.split())
+    assert "maintainer" not in abistore("compare", new, new).out
+
+
+def test_a_stored_release_knows_its_package(abistore: Call, tmp_path: Path) -> None:
+    first = release(tmp_path, "1.0", case())
+    moved = {"usr/lib/libcase.so.2": case(SUM, soname="libcase.so.2")}
+    for name, version in (("libcase1", "2.0"), ("libcase2", "3.0")):
+        assert abistore("ingest", packages.deb(tmp_path, moved, name=name, version=version)).code == 0
+    assert abistore("ingest", first).code == 0
+    for version, code in (("2.0", 4), ("3.0", 0)):
+        asked = abistore("verdict", f"libcase@{version}", "--against", "1.0", "--allow", "package")
+        assert asked.code == code, asked.out
+        assert abistore("compare", "libcase@1.0", f"libcase@{version}", "--allow", "package").code == code
+
+
 def devel(place: Path, library: str, header: bytes) -> Path:
     """A development package with one header, for one library."""
     return packages.tar(
@@ -292,3 +330,18 @@ def test_development_packages_of_a_stored_side_are_refused(abistore: Call, tmp_p
     assert abistore("dump", package, "-o", dump).code == 0
     assert abistore("compare", dump, package, "--old-devel-package", own).code == 64
     assert abistore("compare", dump, dump, "--devel-package", own).code == 64
+
+
+def test_a_library_that_moved_to_a_package_that_is_installed_too_breaks_nothing(abistore: Call, tmp_path: Path) -> None:
+    kept, moved = case(), build_library("int extra(void) { return 1; }", soname="libextra.so.2", name="libextra.so")
+    old = release(tmp_path, "1.0", kept, moved)
+    held = {"usr/lib/libcase.so.1": kept}
+
+    def without(version: str, depends: str) -> Path:
+        return packages.deb(tmp_path, held, name="libcase1", version=version, depends=depends)
+
+    told = abistore("compare", old, without("2.0", "libc6, libextra2 (= 2.0)"))
+    assert told.code == 0 and "bundle_library_moved" in told.out and "library-not-given" in told.out
+    assert abistore("compare", old, without("2.1", "libextra2"), "--require", "old").code == 72
+    for version, depends in (("3.0", "libc6"), ("3.1", "libextra2 | libother1"), ("3.2", "libextra2-data, libextra20")):
+        assert abistore("compare", old, without(version, depends)).code == 4

@@ -418,6 +418,12 @@ class ReleasedLibrary(msgspec.Struct, frozen=True):
     target: str = ""
 
 
+class PackagedLibrary(msgspec.Struct, frozen=True):
+    """The package of a distribution that has a library."""
+
+    package: str
+
+
 class PackagedSoname(msgspec.Struct, frozen=True):
     """The SONAME of a library in a package of a distribution, on whose name other packages depend."""
 

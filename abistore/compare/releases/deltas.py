@@ -7,6 +7,7 @@ from typing import Any
 
 from abistore.compare.diff.parts import (
     DoubleExports,
+    PackagedLibrary,
     PackagedSoname,
     ReleasedLibrary,
     SharedRecord,
@@ -14,6 +15,7 @@ from abistore.compare.diff.parts import (
     SiblingSymbol,
     SiblingVersion,
 )
+from abistore.compare.releases.moving import moved_to
 from abistore.compare.releases.release import MemberLibrary, ReleaseLibraries
 from abistore.model.deltas import Added, Changed, Delta, Removed, Subject
 from abistore.model.labels.sonames import library_name, unmarked
@@ -29,8 +31,7 @@ def release_deltas(
     Those that are ``elsewhere``, in both releases for whatever platform, are added or removed for this one alone.
     """
     for name in old.by_name.keys() - new.by_name.keys():
-        was = _released(old.by_name[name], elsewhere)
-        yield "symbol", Removed(_subject(name, was.target), was)
+        yield "symbol", _gone(old.by_name[name], new, elsewhere)
     for name in new.by_name.keys() - old.by_name.keys():
         now = _released(new.by_name[name], elsewhere)
         yield "symbol", Added(_subject(name, now.target), now)
@@ -43,6 +44,16 @@ def release_deltas(
             yield from (("symbol", delta) for delta in _symbols(before, library, old, new))
             yield from (("symbol", delta) for delta in _doubles(library, old, new))
             yield from (("layout", delta) for delta in _records(before, library, old, new))
+
+
+def _gone(library: MemberLibrary, new: ReleaseLibraries, elsewhere: Container[str]) -> Delta[Any]:
+    """The removal of a library, or that it moved to another package."""
+    was = _released(library, elsewhere)
+    subject, package = _subject(library.name, was.target), distributed(library.snapshot.provenance)
+    moved = moved_to(library.snapshot, [each.snapshot for each in new.by_name.values()])
+    if moved is None or package is None:
+        return Removed(subject, was)
+    return Changed(subject, PackagedLibrary(package), PackagedLibrary(moved))
 
 
 def _released(library: MemberLibrary, elsewhere: Container[str]) -> ReleasedLibrary:
@@ -76,7 +87,7 @@ def _needs(library: MemberLibrary, old: ReleaseLibraries, new: ReleaseLibraries)
         was_so = before is not None and soname in before.needed and soname not in old.by_soname
         if same is not None and same.soname and same is not library and not was_so:
             yield Changed(subject, SiblingNeed(same.name, soname), SiblingNeed(same.name, same.soname))
-        elif soname in old.by_soname:
+        elif soname in old.by_soname and not moved_to(old.by_soname[soname].snapshot, [library.snapshot]):
             yield Removed(subject, SiblingNeed(old.by_soname[soname].name, soname))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from abistore.compare.classify.export_batches import abridged
 from abistore.compare.diff.parts import (
     DoubleExports,
+    PackagedLibrary,
     PackagedSoname,
     ReleasedLibrary,
     SharedRecord,
@@ -30,6 +31,18 @@ def bundle_library_removed(library: Removed[ReleasedLibrary]) -> Iterator[Note]:
     """
     target = f" for {library.old.target}" if library.old.target else ""
     yield Note(f"the release no longer has the library{target}", library.old.soname or library.old.name)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def bundle_library_moved(library: Changed[PackagedLibrary]) -> Iterator[Note]:
+    """A library moved to another package, which is installed with the one that had it.
+
+    The package depends on the other one, so the loader finds the library as before. Its new release was not compared
+    here.
+
+    Fix: nothing in this package; compare the other package with the release that had the library.
+    """
+    yield Note("the library moved to a package that this one depends on", library.old.package, library.new.package)
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")

@@ -19,6 +19,7 @@ from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
 from abistore.extract.packages.header_readings import HeaderReadings
 from abistore.extract.packages.libraries import PACKAGE, FoundLibrary, PackagedLibraries, is_binary, libraries_in
+from abistore.extract.packages.optional import read_optional, with_optional
 from abistore.extract.packages.pkg_config import is_pkg_config, module_name
 from abistore.extract.packages.pool import others, with_needed
 from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
@@ -53,17 +54,15 @@ def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
             debug_files=tuple(_debug_files(found.libraries, options, stack)),
         )
         left_out = tuple(found.left_out[:MOST_LEFT_OUT])
-        told = (
-            None if _is_alone(file) else PackageRead(file.path.name, identity.name, identity.version, left_out=left_out)
-        )
-        if told is not None:
-            told = msgspec.structs.replace(told, sha256=digest_of(file), read=how_read(file, options))
+        told = None if _is_alone(file) else _told(file, identity, options)
         read_all = [(each.path, one) for each in found.libraries for one in _snapshots(each, options)]
         members, twins = _one_each(read_all, found)
         left_out = (*twins, *left_out)[:MOST_LEFT_OUT]
         beside = LibraryPackage(identity, frozenset(each.library for _, each in members))
         headers = HeaderReadings(_development(options, identity, stack), options, beside)
-        read = [headers.added(_from(snapshot, told, path, found.names(path))) for path, snapshot in members]
+        symbols = read_optional(identity.symbols)
+        from_package = [_from(snapshot, told, path, found.names(path)) for path, snapshot in members]
+        read = [headers.added(with_optional(each, symbols)) for each in from_package]
         together = digest_of_libraries(each.provenance.sha256 for each in read)
         doubts = headers.doubts(read)
         file.check_unchanged()
@@ -220,6 +219,21 @@ def _from(snapshot: Snapshot, told: PackageRead | None, member: str, names: tupl
     package = msgspec.structs.replace(told, member=member, loaded_as=names)
     provenance = msgspec.structs.replace(snapshot.provenance, package=package)
     return msgspec.structs.replace(snapshot, provenance=provenance)
+
+
+def _told(file: InputFile, identity: PackageIdentity, options: ExtractOptions) -> PackageRead:
+    return PackageRead(
+        file.path.name,
+        identity.name,
+        identity.version,
+        sha256=digest_of(file),
+        read=how_read(file, options),
+        source=identity.source,
+        architecture=identity.architecture,
+        suite=options.suite or identity.suite,
+        depends=identity.depends,
+        breaks=identity.breaks,
+    )
 
 
 def _counted(snapshot: Snapshot, whole: PackageRead) -> Snapshot:

@@ -12,7 +12,7 @@ from abistore.report.wording import numbers
 
 NAMES_SHOWN = 5
 
-_ONE_SIDED = {"added": Verdict.COMPATIBLE, "removed": Verdict.BREAKING}
+_ONE_SIDED = {"added": Verdict.COMPATIBLE, "removed": Verdict.BREAKING, "moved": Verdict.COMPATIBLE_WITH_RISK}
 
 
 class LibraryRow(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abistore.model.history import Release
-from abistore.model.judging.bump import AllowPlan, AllowRule
+from abistore.model.judging.bump import AllowPlan, AllowRule, OldAndNew
+from abistore.model.snapshot import Provenance, distributed, loaded_as
 from abistore.service.consumers.keeping import users_of
 
 if TYPE_CHECKING:
@@ -13,12 +14,18 @@ if TYPE_CHECKING:
 
 
 def allow_plan(
-    store: Store, old: Release, soname: str | None, rule: AllowRule = "scheme", names: tuple[str, ...] = ()
+    store: Store, old: Release, soname: str | None, new: Provenance, rule: AllowRule = "scheme"
 ) -> AllowPlan:
     """The plan for a build with ``soname`` beside a stored release. Consumers are read where the name is another.
 
-    ``names`` are others by which programs load the build.
+    ``new`` tells which package the build is from, and which names programs load it by.
     """
     library = old.line.library
     users = users_of(store, library) if soname and old.soname and soname != old.soname else ()
-    return AllowPlan(rule, store.scheme(library), tuple(sorted({each.details.name for each in users})), loaded_as=names)
+    return AllowPlan(
+        rule,
+        store.scheme(library),
+        tuple(sorted({each.details.name for each in users})),
+        loaded_as=loaded_as(new),
+        packages=OldAndNew(distributed(old.provenance), distributed(new)),
+    )

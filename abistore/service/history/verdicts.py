@@ -15,7 +15,6 @@ from abistore.model.findings import Churn, Comparison, FailOn, RulingKey
 from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.bump import AllowRule
 from abistore.model.judging.engine import ENGINE
-from abistore.model.snapshot import loaded_as
 from abistore.report.model import Report
 from abistore.service.approvals.gate import with_said
 from abistore.service.consumers.naming import with_consumers
@@ -25,6 +24,7 @@ from abistore.service.deprecations.deprecations import early_removals, moment
 from abistore.service.judging.counterparts import counterpart
 from abistore.service.judging.evidence import EvidenceRequirement, usual
 from abistore.service.judging.judging import concluded, gated, report
+from abistore.service.judging.maintainers import stated
 from abistore.service.judging.predecessors import beside_itself, passed_over
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def verdict(
         if consumers:
             sides = store.load(other), store.load(release)
             judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))
-        plan = allow_plan(store, other, release.soname, allow, loaded_as(release.provenance))
+        judgement = _noted(judgement, tuple(stated(judgement.report, other.provenance, release.provenance)))
+        plan = allow_plan(store, other, release.soname, release.provenance, allow)
         if deprecation is not None:
             early = early_removals(store, judgement.report, other, moment(release), deprecation)
             plan = msgspec.structs.replace(plan, early=early)
@@ -100,7 +101,7 @@ def remembered(
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
         other = counterpart(store, release, "prev" if against is None else against)
         found = _told(store, _recalled(store, other, release), against)
-        plan = allow_plan(store, other, release.soname, names=loaded_as(release.provenance))
+        plan = allow_plan(store, other, release.soname, release.provenance)
     return msgspec.structs.replace(found, report=gated(found.report, "api_break", allow=plan))
 
 

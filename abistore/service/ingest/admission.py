@@ -14,7 +14,7 @@ from abistore.model.judging.bump import AllowPlan
 from abistore.model.judging.engine import ENGINE
 from abistore.model.labels.steps import AUTO
 from abistore.model.labels.versions import check_version
-from abistore.model.snapshot import loaded_as
+from abistore.model.snapshot import Provenance, loaded_as
 from abistore.report.model import Report, verdict_of
 from abistore.service.approvals.gate import approved, channel_of, day, of_library
 from abistore.service.approvals.undone import seen_with, undone_before
@@ -26,6 +26,7 @@ from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, 
 from abistore.service.judging.counterparts import Counterpart, counterpart_of, namesake
 from abistore.service.judging.evidence import lacking_alone
 from abistore.service.judging.judging import concluded, gated, report
+from abistore.service.judging.maintainers import stated
 from abistore.service.judging.places import said_of
 from abistore.service.judging.predecessors import before_it_moves, beside_itself, leads_here, passed_over
 
@@ -125,7 +126,7 @@ class Admission:
     def allow(self, old: Release, report: Report | None = None) -> AllowPlan:
         """What decides whether the arrival may break an older release, as a report about the two tells."""
         arrival, window = self.arrival, self.gate.deprecation
-        plan = allow_plan(self.store, old, self._soname(), self.gate.allow, self.loaded_as)
+        plan = allow_plan(self.store, old, self._soname(), self._provenance, self.gate.allow)
         if window is None or report is None:
             return plan
         released = arrival.request.released.date() if arrival.request.released else day(self.gate.today)
@@ -135,8 +136,12 @@ class Admission:
     @property
     def loaded_as(self) -> tuple[str, ...]:
         """The names by which programs load the arrival, too."""
+        return loaded_as(self._provenance)
+
+    @property
+    def _provenance(self) -> Provenance:
         told = self.arrival.release or self.arrival.snapshot
-        return loaded_as(told.provenance) if told is not None else ()
+        return told.provenance if told is not None else Provenance()
 
     def standing(self) -> StoreState:
         """What the store holds now."""
@@ -264,7 +269,8 @@ class Admission:
         report, old = self.report(asked, standing), asked.old
         if (new := standing.release or self.arrival.snapshot) is not None:
             label = self.arrival.line.library, self.arrival.request.version
-            said = said_of(*label, old.provenance, new.provenance)
+            packages = old.provenance, new.provenance
+            said = (*said_of(*label, *packages), *stated(report, *packages))
             if self.gate.against == "prev" and old == standing.against.release:
                 said = (*said, *passed_over(self.store, old, self.arrival.request.version))
             if old == standing.release:

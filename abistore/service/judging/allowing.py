@@ -29,7 +29,9 @@ def _of_libraries(report: Report, plan: AllowPlan) -> Bump:
     """The answer for a release of several libraries: each that breaks must be allowed to."""
     labels = OldAndNew(report.old.version, report.new.version)
     checked = is_checked(report)
-    found = [_of_library(each, labels, plan, checked) for each in report.libraries if each.state != "added"]
+    found = [
+        _of_library(each, labels, plan, checked) for each in report.libraries if each.state not in {"added", "moved"}
+    ]
     between = [each for each in _worst(report.changes) if not each.libraries and each.kind != GONE]
     kept = all(each.kind == KEPT for each in between)
     if between:

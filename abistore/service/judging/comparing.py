@@ -63,8 +63,9 @@ def compare(
         if isinstance(found, OperandPair):
             first, second = found
             released = first.release or second.release
-            plan = AllowPlan(allow or "scheme", reader.store.scheme(released.line.library) if released else AUTO)
             sides = first.snapshot, second.snapshot
+            scheme = reader.store.scheme(released.line.library) if released else AUTO
+            plan = AllowPlan(allow or "scheme", scheme, packages=_packages(*sides))
             asked = _asked(built, reader.store if consumers else None)
             report = _named(_with_packages(_judged(sides, by, asked), sides), old, new)
             report = _for_programs(report, built, [first.snapshot])
@@ -75,8 +76,7 @@ def compare(
     if isinstance(found, ReleasePair):
         from abistore.service.judging.releases import judge_releases  # few comparisons are of packages
 
-        names = {name for each in found.new.libraries for name in loaded_as(each.provenance)}
-        plan = AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)), packages=_packages(*found))
+        plan = _plan_of_release(found, allow)
         given = plan if allow else None
         with using(database) if consumers else nullcontext() as store:
             known = _known_consumers(store, *found) if store else None
@@ -97,9 +97,10 @@ def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
     old, new = (each.provenance for each in sides)
     if not (old.package or new.package):
         return report
+    from abistore.service.judging.maintainers import stated
     from abistore.service.judging.places import said_of
 
-    said = said_of(sides[1].library, sides[1].version or "", old, new)
+    said = (*said_of(sides[1].library, sides[1].version or "", old, new), *stated(report, old, new))
     return msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
 
 
@@ -145,9 +146,15 @@ def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapsho
     return with_consumers(store, report, sides)
 
 
-def _packages(old: ReadRelease, new: ReadRelease) -> OldAndNew:
-    """The names of the packages of a distribution that two releases are."""
-    return OldAndNew(*(distributed(side.libraries[0].provenance) for side in (old, new)))
+def _plan_of_release(found: ReleasePair, allow: AllowRule | None) -> AllowPlan:
+    names = {name for each in found.new.libraries for name in loaded_as(each.provenance)}
+    packages = _packages(found.old.libraries[0], found.new.libraries[0])
+    return AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)), packages=packages)
+
+
+def _packages(old: Snapshot, new: Snapshot) -> OldAndNew:
+    """The names of the packages of a distribution that two libraries are in."""
+    return OldAndNew(distributed(old.provenance), distributed(new.provenance))
 
 
 def _known_consumers(store: Store, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:

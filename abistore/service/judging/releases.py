@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.digest import snapshot_digest
-from abistore.model.findings import NEEDED_NOT_GIVEN, Comparison, FailOn
+from abistore.model.findings import LIBRARY_NOT_GIVEN, NEEDED_NOT_GIVEN, Comparison, FailOn
 from abistore.model.judging.bump import AllowPlan
 from abistore.model.judging.identity import identity
 from abistore.model.labels.sonames import library_name
 from abistore.model.snapshot import Snapshot
-from abistore.report.model import ReleaseLibrary, Report
+from abistore.report.model import ReleaseLibrary, Report, ReportedNotChecked
 from abistore.report.outline import outline
 from abistore.report.releases.joining import joined
 from abistore.service.judging.allowing import assessed, passes
 from abistore.service.judging.evidence import EvidenceRequirement, lacking
 from abistore.service.judging.judging import accepted, judge
+from abistore.service.judging.maintainers import stated
 from abistore.service.judging.places import in_doubt, moved
 from abistore.service.kinds import kinds
 from abistore.service.snapshots import ReadRelease
@@ -62,16 +63,24 @@ def judge_releases(
         _refuse_strangers(old, new)
     reports = [_judged((before, after), old, new, judging) for before, after in pairs if before and after]
     by_name = {(each.new.library, each.new.target): each for each in reports}
-    members = [_member(before, after, by_name) for before, after in pairs]
+    members = [_member(before, after, new, by_name) for before, after in pairs]
     own = outline(_between(old, new, by), kinds=kinds().values())
     if said is not None:
         own, reports = said.between(own), list(map(said.member, reports))
     whole = joined(own, members, reports)
-    whole = msgspec.structs.replace(whole, notes=(*whole.notes, *_said(old, new, pairs)))
+    elsewhere = tuple(_elsewhere(before, new) for before, after in pairs if before and not after)
+    not_given = tuple(each for each in elsewhere if each is not None)
+    whole = msgspec.structs.replace(
+        whole,
+        not_checked=(*whole.not_checked, *not_given),
+        notes=(*whole.notes, *_said(old, new, pairs), *_stated(pairs, by_name)),
+    )
     report, code = accepted(assessed(whole, allow), fail_on)
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
-    lacks = () if code else [lack for each in reports if (lack := lacking(each, require))]
+    lacks = [] if code else [lack for each in reports if (lack := lacking(each, require))]
+    if not_given and not code and (require.no_less or require.facets):
+        lacks.append(EvidenceMissing(f"{report.new}: {not_given[0].detail}", not_given[0].hint))
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
@@ -102,6 +111,18 @@ def _judged(
     return report
 
 
+def _elsewhere(library: Snapshot, new: ReadRelease) -> ReportedNotChecked | None:
+    """That a library which moved to another package was not compared; ``None`` where it did not move."""
+    from abistore.compare.releases.moving import moved_to
+
+    package = moved_to(library, new.libraries)
+    if package is None:
+        return None
+    detail = f"{library.library} moved to {package}, which was not given: what it exports is not compared"
+    hint = f"compare {library.library} with that of {package}: pick it with --only {library.library}"
+    return ReportedNotChecked("symbol", "new", LIBRARY_NOT_GIVEN, detail, hint, ())
+
+
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
     """Remarks about the packages of both sides."""
     for release in (old, new):
@@ -110,6 +131,15 @@ def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterato
     for before, after in pairs:
         if before and after:
             yield from moved(after.library, before.provenance, after.provenance)
+
+
+def _stated(pairs: Iterable[_Pair], reports: Mapping[tuple[str, str], Report]) -> tuple[str, ...]:
+    """What the maintainers state about each library, once for all of them."""
+    both = [(before, after) for before, after in pairs if before and after]
+    told = (
+        stated(reports[after.library, str(after.target)], before.provenance, after.provenance) for before, after in both
+    )
+    return tuple(dict.fromkeys(note for each in told for note in each))
 
 
 def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
@@ -161,15 +191,22 @@ def _compared(release: ReadRelease) -> ComparedRelease:
     return ComparedRelease(release.name, release.version, release.libraries)
 
 
-def _member(old: Snapshot | None, new: Snapshot | None, reports: dict[tuple[str, str], Report]) -> ReleaseLibrary:
+def _member(
+    old: Snapshot | None, new: Snapshot | None, release: ReadRelease, reports: dict[tuple[str, str], Report]
+) -> ReleaseLibrary:
     """The row of a library."""
+    from abistore.compare.releases.moving import moved_to
+
     one = new or old
     assert one is not None
     report = reports.get((one.library, str(one.target)))
+    state: Literal["compared", "added", "removed", "moved"] = "compared" if old and new else "added"
+    if not new:
+        state = "moved" if moved_to(one, release.libraries) else "removed"
     return ReleaseLibrary(
         name=one.library,
         target=str(one.target),
-        state="compared" if old and new else "added" if new else "removed",
+        state=state,
         old_soname=old.facts.name if old and old.facts else None,
         new_soname=new.facts.name if new and new.facts else None,
         old_exports=old.exports if old else None,

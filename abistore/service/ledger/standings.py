@@ -15,7 +15,6 @@ from abistore.model.history import Release, StoredVerdict
 from abistore.model.judging.engine import ENGINE
 from abistore.model.judging.standing import BaselineRole, Ledger, Standing, channels_of_roles, worst_of
 from abistore.model.names import Name
-from abistore.model.snapshot import loaded_as
 from abistore.model.words.counting import counted
 from abistore.report.heading import evidence_gap
 from abistore.report.outline import outline
@@ -145,7 +144,7 @@ def _standing(
         count, said = max(
             (accepted_of(given, ledger, place) for place in places), key=lambda told: (told[1] > "", told)
         )
-    plan = allow_plan(store, old, release.soname, names=loaded_as(release.provenance))
+    plan = allow_plan(store, old, release.soname, release.provenance)
     if deprecation is not None:
         plan = replace(plan, early=early_removals(store, outline(given.comparison), old, moment(release), deprecation))
     return Standing(

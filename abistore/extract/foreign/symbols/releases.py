@@ -68,6 +68,11 @@ def release_at(symbols: Sequence[SymbolLine], label: str | None, target: Target 
     return PackageRelease(label or "", shapes, tuple(sorted(unknown)))
 
 
+def optional(symbols: Sequence[SymbolLine]) -> tuple[str, ...]:
+    """The patterns of the symbols that may be there or not: see :mod:`abistore.model.recorded.unrecorded`."""
+    return tuple(_pattern(line) or _exactly(line) for line in symbols if line.tag("optional") is not None)
+
+
 def _key(label: str) -> ReleasePosition:
     """The place of a release among others; labels that are no Debian versions come by themselves."""
     return position(label, 0, "debian")

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from abistore.errors import ExtractError
 from abistore.extract.input_file import InputFile
 from abistore.extract.packages.formats.bounds import UnpackBounds
-from abistore.extract.packages.formats.identity import PackageIdentity, from_fields
+from abistore.extract.packages.formats.identity import PackageIdentity, from_control
 from abistore.extract.packages.formats.members import PackageMember
 from abistore.extract.packages.formats.streams import part, unpacked
 from abistore.extract.packages.formats.tars import tar_members
 
 MAGIC = b"!<arch>\ndebian-binary"
 """An ar archive of which this is the first member; any other one is a static library."""
+
+_TOLD = {"control": 1 << 20, "symbols": 16 << 20}
+"""How much is read of each of the files that tell of the package."""
 
 _HEADER = 60
 _MOST_MEMBERS = 100
@@ -25,11 +28,15 @@ def accepts(head: bytes) -> bool:
 
 
 def identity(file: InputFile, bounds: UnpackBounds) -> PackageIdentity:
-    """The name and version of the control file."""
+    """What the control file says, and the symbols file beside it."""
+    told = dict[str, bytes]()
     for member in _members(file, bounds, "control.tar"):
-        if member.path == "control" and member.content is not None:
-            return from_fields(member.content.read(1 << 20), "Package")
-    raise ExtractError(f"{file.path.name}: has no control file")
+        if member.path in _TOLD and member.content is not None:
+            told[member.path] = member.content.read(_TOLD[member.path])
+    if "control" not in told:
+        raise ExtractError(f"{file.path.name}: has no control file")
+    symbols = told.get("symbols", b"").decode("utf-8", "replace")
+    return from_control(told["control"])._replace(symbols=symbols)
 
 
 def members(file: InputFile, bounds: UnpackBounds) -> Iterator[PackageMember]:

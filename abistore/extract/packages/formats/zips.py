@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from abistore.errors import ExtractError
 from abistore.extract.input_file import InputFile
 from abistore.extract.packages.formats.bounds import UnpackBounds
-from abistore.extract.packages.formats.identity import PackageIdentity, from_fields, from_file_name, from_index
+from abistore.extract.packages.formats.identity import PackageIdentity, from_file_name, from_index, from_metadata
 from abistore.extract.packages.formats.members import PackageMember, inner_path, link_target
 from abistore.extract.packages.formats.streams import Counted, part, unpacked
 from abistore.extract.packages.formats.tars import tar_members
@@ -34,7 +34,7 @@ def identity(file: InputFile, bounds: UnpackBounds) -> PackageIdentity:
         for entry in archive.infolist():
             if _METADATA.fullmatch(entry.filename):
                 with archive.open(entry) as stream:
-                    return from_fields(stream.read(1 << 20), "Name")
+                    return from_metadata(stream.read(1 << 20))
             if entry.filename.startswith("info-") and _CONDA.fullmatch(entry.filename):
                 return _conda_identity(archive, entry, bounds)
     return from_file_name(file.path.name)
