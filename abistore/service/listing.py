@@ -11,14 +11,28 @@ from abistore.errors import UsageError
 from abistore.model.history import LineKey, Release
 from abistore.model.labels.blanks import check_not_blank
 from abistore.model.labels.promises import is_unreleased
+from abistore.model.snapshot import PackageRead, Provenance
 from abistore.service.database import Database, line_target, using
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
+class ListedPackage(msgspec.Struct, frozen=True):
+    """A package; what it does not tell is empty, and so is what was not asked of it by former versions."""
+
+    name: str
+    version: str
+    source: str
+    architecture: str
+    suite: str
+
+
 class ListedLine(msgspec.Struct, frozen=True):
-    """A line in the overview. ``baselines`` maps channels to versions, ``candidates`` counts the candidates."""
+    """A line in the overview. ``baselines`` maps channels to versions, ``candidates`` counts the candidates.
+
+    ``package`` is that of the latest release, as far as it was read from one.
+    """
 
     line: LineKey
     releases: int
@@ -26,6 +40,7 @@ class ListedLine(msgspec.Struct, frozen=True):
     latest: str
     baselines: Mapping[str, str]
     candidates: int = 0
+    package: ListedPackage | None = None
 
 
 def lines(*, database: Database = None, library: str | None = None) -> tuple[ListedLine, ...]:
@@ -36,9 +51,19 @@ def lines(*, database: Database = None, library: str | None = None) -> tuple[Lis
         for move in store.baselines(library):
             channels.setdefault(move.line, {})[move.channel] = str(move.version)
         return tuple(
-            ListedLine(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates)
+            ListedLine(
+                *(span.key, span.releases, span.first, span.latest, channels.get(span.key, {}), span.candidates),
+                _listed(span.provenance),
+            )
             for span in store.overview(library)
         )
+
+
+def _listed(provenance: Provenance) -> ListedPackage | None:
+    package = provenance.package
+    if not isinstance(package, PackageRead) or not package.name:
+        return None
+    return ListedPackage(package.name, package.version, package.source, package.architecture, package.suite)
 
 
 def releases(

@@ -284,6 +284,29 @@ def test_a_stored_release_knows_its_package(abistore: Call, tmp_path: Path) -> N
         assert abistore("compare", "libcase@1.0", f"libcase@{version}", "--allow", "package").code == code
 
 
+def test_the_package_source_and_suite_of_releases_are_shown(abistore: Call, tmp_path: Path) -> None:
+    held = {"usr/lib/libcase.so.1": case()}
+    control = {"Source": "case (9)", "Breaks": "tool (<< 3)"}
+    package = packages.deb(tmp_path, held, name="libcase1", depends="libc6 (>= 2), a | b", control=control)
+    assert abistore("ingest", package, "--suite", "bookworm").code == 0
+    assert abistore("ingest", case(SUM), "--version", "2.0").code == 0
+    shown = abistore("show", "libcase@1.0-1").out
+    for line in (
+        "libcase1 1.0-1 amd64, source case, of bookworm",
+        "depends       libc6\n",
+        "breaks        tool (<< 3)",
+    ):
+        assert line in shown
+    assert "package" not in abistore("show", "libcase@2.0").out
+    assert "case/libcase1 bookworm" in abistore("list", "libcase").out
+    assert "package case/libcase1 bookworm: 1.0-1" in abistore("history", "libcase").out
+    (line,) = json.loads(abistore("list", "--json").out)["lines"]
+    assert line["package"] is None, "the latest release was read from a file"
+    told = json.loads(abistore("show", "libcase@1.0-1", "--json").out)["snapshot"]["provenance"]["package"]
+    assert (told["source"], told["suite"], told["architecture"]) == ("case", "bookworm", "amd64")
+    assert abistore("ingest", package, "--suite", "trixie").code == 0, "stored already: the first word counts"
+
+
 def devel(place: Path, library: str, header: bytes) -> Path:
     """A development package with one header, for one library."""
     return packages.tar(

@@ -25,6 +25,7 @@ from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling
 from abistore.report.history.document import history_document
+from abistore.report.packages import package_of, short_package
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
@@ -184,7 +185,15 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
-    told = (*history.said, *_legend(history), *_tagged(history), *_accepted(history), *_unjudged(history), *kept)
+    told = (
+        *history.said,
+        *_legend(history),
+        *_packages(history),
+        *_tagged(history),
+        *_accepted(history),
+        *_unjudged(history),
+        *kept,
+    )
     return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
 
 
@@ -204,6 +213,15 @@ def _tagged(history: History) -> Iterator[str]:
         told = [f"{each.version} ({', '.join(tag.name for tag in each.tags)})" for each in tagged[-LISTED:]]
         more = f" and {len(tagged) - LISTED} more" if len(tagged) > LISTED else ""
         yield f"tagged: {', '.join(told)}{more}"
+
+
+def _packages(history: History) -> Iterator[str]:
+    """The packages that the releases were read from, each with the releases from it."""
+    found: dict[str, list[Release]] = {}
+    for row in history.rows:
+        if package := package_of(row.release.provenance):
+            found.setdefault(short_package(package), []).append(row.release)
+    yield from (f"package {name}: {_some(releases)}" for name, releases in found.items())
 
 
 def _some(releases: list[Release]) -> str:

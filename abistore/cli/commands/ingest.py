@@ -83,6 +83,7 @@ def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
 @replace_options
 @said_options
+@click.option("--suite", default="", help="The part of the distribution that packages are from, e.g. bookworm.")
 @click.option("--tag", "tags", multiple=True, help="Put this word on the release, such as lts. May be repeated.")
 @click.option("--expected-digest", help="Refuse a file whose digest does not begin with these digits.")
 @click.option("--dry-run", is_flag=True, help="Say what would become of each file, and write nothing.")

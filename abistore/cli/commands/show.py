@@ -17,6 +17,7 @@ from abistore.cli.words import library_words, operand_words
 from abistore.model.words.characters import bounded
 from abistore.model.words.counting import counted
 from abistore.report.formats.text import listed
+from abistore.report.packages import package_of, package_words, short_package
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
         ("names", ", ".join(f"{count} {kind}" for kind, count in card.counts.items() if kind != "library")),
         *((f"{evidence.facet} facet", _evidence(evidence)) for evidence in card.evidence),
         *_headers(settings, card.headers),
+        ("package", package_words(package) if (package := package_of(card.provenance)) else ""),
+        ("depends", ", ".join(package.depends) if package else ""),
+        ("breaks", ", ".join(package.breaks) if package else ""),
         ("file", card.provenance.file),
         ("SHA-256", card.provenance.sha256),
         ("build-id", card.provenance.build_id or "none"),
@@ -173,6 +177,8 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
 
     found = releases(library, database=settings.database, target=target, profile=profile)
     tagged = any(release.tags for release in found)
+    packages = [package_of(release.provenance) for release in found]
+    packaged = any(packages)
     rows = [
         (
             f"{release.version} (candidate)" if release.candidate else release.version,
@@ -182,11 +188,13 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
             release.soname or "",
             str(release.exports),
             release.digest[:12],
+            *([short_package(package) if package else ""] if packaged else []),
             *([", ".join(tag.name for tag in release.tags)] if tagged else []),
         )
-        for release in found
+        for release, package in zip(found, packages, strict=True)
     ]
-    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest", *(["tags"] if tagged else []))
+    further = (*(["package"] if packaged else []), *(["tags"] if tagged else []))
+    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest", *further)
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 
@@ -194,6 +202,7 @@ def _list_lines(settings: SharedSettings) -> None:
     from abistore.service.listing import lines
 
     found = lines(database=settings.database)
+    packaged = any(one.package for one in found)
     rows = [
         (
             one.line.library,
@@ -202,11 +211,13 @@ def _list_lines(settings: SharedSettings) -> None:
             f"{one.releases} and {counted(one.candidates, 'candidate')}" if one.candidates else str(one.releases),
             one.first,
             one.latest,
+            *([short_package(one.package) if one.package else ""] if packaged else []),
             ", ".join(f"{channel} {version}" for channel, version in sorted(one.baselines.items())),
         )
         for one in found
     ]
-    heads = ("library", "target", "profile", "releases", "first", "latest", "baselines")
+    further = (*(["package"] if packaged else []), "baselines")
+    heads = ("library", "target", "profile", "releases", "first", "latest", *further)
     answer(
         settings,
         {"lines": found},

@@ -27,6 +27,7 @@ class PackageOptions(msgspec.Struct, frozen=True):
     devel_packages: tuple[Path, ...] = ()
     old_devel_packages: tuple[Path, ...] = ()
     new_devel_packages: tuple[Path, ...] = ()
+    suite: str = ""
 
     @classmethod
     def taken(cls, named: dict[str, Any]) -> PackageOptions:
@@ -37,6 +38,7 @@ class PackageOptions(msgspec.Struct, frozen=True):
             devel_packages=named.pop("devel_package"),
             old_devel_packages=named.pop("old_devel_package", ()),
             new_devel_packages=named.pop("new_devel_package", ()),
+            suite=named.pop("suite", ""),
         )
 
 
@@ -85,6 +87,7 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
             only=self.packages.only,
             debug_packages=self.packages.debug_packages,
             devel_packages=self.packages.devel_packages,
+            suite=self.packages.suite,
             progress=progress,
         )
 

@@ -7,18 +7,23 @@ from typing import NamedTuple
 
 from abistore.model.history import LineKey, Release
 from abistore.model.labels.versions import position
+from abistore.model.snapshot import Provenance
 from abistore.store.database.database import Database
 from abistore.store.releases import cards, lines, releases
 
 
 class LineSpan(NamedTuple):
-    """A line in short. ``latest`` is what ``libfoo@latest`` means; both are empty where a line has candidates only."""
+    """A line in short. ``latest`` is what ``libfoo@latest`` means; both are empty where a line has candidates only.
+
+    ``provenance`` is that of the latest release, or of the latest candidate.
+    """
 
     key: LineKey
     releases: int
     first: str
     latest: str
     candidates: int
+    provenance: Provenance
 
 
 def overview(database: Database, library: str | None) -> tuple[LineSpan, ...]:
@@ -46,7 +51,9 @@ def _spans(
     schemes: Mapping[LineKey, str],
 ) -> Iterator[LineSpan]:
     for key in sorted(stored.keys() | kept.keys()):
-        placed = sorted((position(one.version, one.sequence, schemes[key]), one.version) for one in stored.get(key, ()))
-        best = [version for place, version in placed if place.standing == placed[0][0].standing]
-        first, latest = (placed[0][1], best[-1]) if placed else ("", "")
-        yield LineSpan(key, len(placed), first, latest, len(kept.get(key, ())))
+        ranked = ((position(one.version, one.sequence, schemes[key]), one) for one in stored.get(key, ()))
+        placed = sorted(ranked, key=lambda each: each[0])
+        best = [one for place, one in placed if place.standing == placed[0][0].standing]
+        first, latest = (placed[0][1].version, best[-1].version) if placed else ("", "")
+        newest = (best or kept[key])[-1]
+        yield LineSpan(key, len(placed), first, latest, len(kept.get(key, ())), newest.provenance)
