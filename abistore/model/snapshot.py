@@ -281,6 +281,17 @@ class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
     linked: int = 0
 
 
+class HeaderText(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """The bytes of a header, by a ``digest``.
+
+    ``behind`` are the headers beside the public ones that it includes by way of none of them; these have texts, too.
+    """
+
+    file: str
+    digest: str
+    behind: tuple[str, ...] = ()
+
+
 class HeaderFolder(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A folder in which headers were ``given`` one by one; those ``beside`` lie there, too, and were not given."""
 
@@ -302,6 +313,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     these may use what is called so.
     ``unmade`` are instances of templates that have no layout, with the reason: what C++ says where they are used whole.
     ``outlines`` are of the headers that include public ones or declare functions or variables, sorted.
+    ``texts`` are of public headers and of those beside them, sorted; snapshots of former versions do not tell.
     ``folders`` are those of headers that were given one by one, as far as they were listed, sorted.
     ``modes`` are those in which programs see something else, as far as conditions ask for them, sorted by their names.
     ``serves`` are the languages of programs that headers of C are for; snapshots of former versions do not tell.
@@ -323,6 +335,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unread: tuple[str, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
     outlines: tuple[HeaderOutline, ...] = ()
+    texts: tuple[HeaderText, ...] = ()
     folders: tuple[HeaderFolder, ...] = ()
     untaken: tuple[UntakenBranch, ...] = ()
     modes: tuple[HeadersMode, ...] = ()

@@ -12,6 +12,7 @@ from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import is_chosen_otherwise
 from abistore.compare.diff.headers.given import not_given
+from abistore.compare.diff.headers.same_text import is_of_same_text
 from abistore.compare.diff.parts import (
     Agreement,
     DefinitionKind,
@@ -64,6 +65,8 @@ class FacetDeclarations:
                 return
         old, new = self._shapes(name)
         if self._facet == "source":
+            if old != new and is_of_same_text(self._context, name):
+                return
             yield from _disagreements(self._context, name)
         if old is not None and new is not None:
             if old != new:

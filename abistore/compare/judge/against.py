@@ -26,7 +26,7 @@ from abistore.compare.side import Places, SideFacts
 from abistore.model.findings import Comparison, Side
 from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import Function
-from abistore.model.snapshot import Entries, Evidence, Provenance, Snapshot
+from abistore.model.snapshot import Entries, Evidence, HeadersRead, Provenance, Snapshot
 
 if TYPE_CHECKING:
     from abistore.compare.policies.ruling import Ruling
@@ -109,7 +109,10 @@ class JudgedAgainst:
     def _frame(self, snapshot: Snapshot) -> Snapshot:
         """All of a snapshot that rules may look at without a note of it."""
         provenance = snapshot.provenance
-        told = Provenance(compilers=provenance.compilers, languages=provenance.languages, headers=provenance.headers)
+        headers = provenance.headers
+        if isinstance(headers, HeadersRead) and self._declares_all(snapshot):
+            headers = msgspec.structs.replace(headers, texts=())
+        told = Provenance(compilers=provenance.compilers, languages=provenance.languages, headers=headers)
         if self._by:
             told = msgspec.structs.replace(told, file=provenance.file)
         evidence = tuple(
@@ -117,6 +120,10 @@ class JudgedAgainst:
         )
         entries: Entries = {facet: {} for facet in FACETS if facet in snapshot.entries}
         return Snapshot(snapshot.library, None, snapshot.target, entries, evidence, told)
+
+    def _declares_all(self, snapshot: Snapshot) -> bool:
+        """Whether no side's headers have errors, so that nobody asks for their texts."""
+        return all(each.evidence_of("source").declares_all for each in (self._old.snapshot, snapshot))
 
     def _keys(self, new: SideFacts, changed: Collection[Name], renames: Renames) -> set[Key]:
         """What differs from the last release for rules that looked at it."""

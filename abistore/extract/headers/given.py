@@ -95,6 +95,11 @@ class GivenHeaders(msgspec.Struct, frozen=True):
                 return None if hidden else folder.prefix + inside
         return None
 
+    def inside(self, path: str) -> str | None:
+        """What a file is called that lies in or below a folder of given headers, public or not."""
+        folder = next((each for each in self.folders if path.startswith(f"{each.path}/")), None)
+        return None if folder is None else folder.prefix + path.removeprefix(f"{folder.path}/")
+
     def surrounds(self, path: str, but: Collection[Path]) -> bool:
         """Whether a file lies in or below a folder of given headers, public or not; not so in those ``but``."""
         return any(path.startswith(f"{folder.path}/") for folder in self.folders if folder.path not in but)

@@ -1,4 +1,4 @@
-"""What each given header is to the others: which it includes, and how much it declares."""
+"""What each given header is to the others: which it includes, how much it declares, and a digest of its text."""
 
 from __future__ import annotations
 
@@ -6,19 +6,45 @@ from collections import Counter
 from pathlib import Path
 
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
-from abistore.extract.headers.walk.clang.inclusions import inclusions
+from abistore.extract.headers.texts.unchanged import MOST_TEXT
+from abistore.extract.headers.walk.clang.inclusions import Includes, behind, include_graph, inclusions
 from abistore.extract.headers.walk.declared import Walked
+from abistore.model.blake2 import blake2b
 from abistore.model.declared import Declared
-from abistore.model.snapshot import HeaderOutline, Variants
+from abistore.model.snapshot import HeaderOutline, HeaderText, Variants
 
 
-def outlines(parser: HeaderParser, parsed: ParsedHeaders, walked: Walked) -> tuple[HeaderOutline, ...]:
-    """The outlines of the given headers, but of those without any fact."""
+def outlines(
+    parser: HeaderParser, parsed: ParsedHeaders, walked: Walked
+) -> tuple[tuple[HeaderOutline, ...], tuple[HeaderText, ...]]:
+    """The outlines of the given headers, but of those without any fact, and the texts of all own headers."""
     texts = {each.name: _text(parser, each.path) for each in parser.given.headers}
-    includes = inclusions([each.unit for each in parsed.units], parser.canonical, parser.given.name, texts)
+    graph = include_graph([each.unit for each in parsed.units], parser.canonical)
+    includes = inclusions(graph, parser.given.name, texts)
     linked = _linked(walked)
     names = sorted(name for name in texts if name in includes or linked[name])
-    return tuple(HeaderOutline(name, includes.get(name, ()), linked[name]) for name in names)
+    found = tuple(HeaderOutline(name, includes.get(name, ()), linked[name]) for name in names)
+    return found, _texts(parser, graph, texts)
+
+
+def _texts(parser: HeaderParser, graph: Includes, texts: dict[str, str]) -> tuple[HeaderText, ...]:
+    """The texts that are known whole."""
+    given = {str(each.path): each.name for each in parser.given.headers}
+    private = {path: behind(path, graph, given, parser.surrounds) for path in given}
+    named = {path: name for path in frozenset[str]().union(*private.values()) if (name := parser.given.inside(path))}
+    known = {**texts, **{name: _text(parser, Path(path)) for path, name in named.items()}}
+    reached = {
+        given[path]: tuple(sorted(named[each] for each in own if each in named)) for path, own in private.items()
+    }
+    return tuple(
+        HeaderText(name, _digest(text), reached.get(name, ()))
+        for name, text in sorted(known.items())
+        if 0 < len(text) < MOST_TEXT
+    )
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _text(parser: HeaderParser, path: Path) -> str:

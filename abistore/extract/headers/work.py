@@ -285,6 +285,7 @@ def _read(
     macros = [*(macro[2:] for macro in invocation.flags.macros if macro.startswith("-D")), *options.defines]
     own, readable = _own_files(parser, parsed), parser.texts.beginning_if_readable
     behind = (names_in(readable(path)) for path in _files_behind(parser, parsed, own))
+    outlined, texts = outlines(parser, parsed, walked)
     return HeadersRead(
         files=tuple(header.name for header in given.headers),
         given=given.arguments,
@@ -303,7 +304,8 @@ def _read(
         conditions=asks.conditions,
         unread=tuple(sorted(unread)),
         unmade=tuple(sorted((name.spelling, why) for name, why in walked.unmade.items())),
-        outlines=outlines(parser, parsed, walked),
+        outlines=outlined,
+        texts=texts,
         folders=listed_folders(given),
         untaken=asks.untaken,
         compilers=asks.compilers,

@@ -98,11 +98,13 @@ class Faults:
                 yield from self._bodies(each)
 
     def _range(self, cursor: Cursor) -> tuple[str, int, int]:
+        """The file of a declaration, where it begins, and where it ends: with the file if another one goes on."""
         lib = self._lib
         extent = lib.getCursorExtent(cursor)
         file, _, begin = lib.place(lib.getRangeStart(extent))
         last, _, end = lib.place(lib.getRangeEnd(extent))
-        return self._name(file), begin, end if last == file else begin
+        name = self._name(file)
+        return name, begin, end if last == file else len(self._texts.get(name, b""))
 
     def _name(self, file: int | None) -> str:
         if file not in self._names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
 from abistore.extract.headers.walk.clang import kinds
@@ -23,15 +23,21 @@ _ONCE: Final = re.compile(
 """An include that is left out where the file was read before: ``#ifndef FOO_H`` before ``#include "foo.h"``."""
 
 
-def inclusions(units: Iterable[Any], real: Path, named: Named, texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The given headers that each of these includes; ``texts`` are those of all given headers by their names.
+Includes = Mapping[str, Set[str]]
+"""The files that each file includes, as paths without links."""
 
-    Every directive that the preprocessor followed counts, also one to a file that it had read before.
-    """
+
+def include_graph(units: Iterable[Any], real: Path) -> Includes:
+    """Every directive that the preprocessor followed counts, also one to a file that it had read before."""
     includes = dict[str, set[str]]()
     for unit in units:
         for by, file in _directives(unit, real):
             includes.setdefault(by, set()).add(file)
+    return includes
+
+
+def inclusions(includes: Includes, named: Named, texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The given headers that each of these includes; ``texts`` are those of all given headers by their names."""
     names = {
         file: name for file in {*includes, *_values(includes)} if (name := named(file)) is not None and name in texts
     }
@@ -40,6 +46,16 @@ def inclusions(units: Iterable[Any], real: Path, named: Named, texts: Mapping[st
     for name, text in texts.items():
         found.setdefault(name, set()).update(_once(name, text, texts))
     return {name: tuple(sorted(each - {name})) for name, each in sorted(found.items()) if each - {name}}
+
+
+def behind(start: str, includes: Includes, given: Container[str], own: Callable[[str], bool]) -> frozenset[str]:
+    """The ``own`` files that a header includes by way of none that was ``given``."""
+    found, pending = set[str](), [start]
+    while pending:
+        more = {file for file in includes.get(pending.pop(), ()) if file not in given and own(file)} - found
+        found |= more
+        pending += more
+    return frozenset(found)
 
 
 def _directives(unit: Any, real: Path) -> Iterator[tuple[str, str]]:
