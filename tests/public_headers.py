@@ -9,12 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from abistore.compare.rules.headers_declarations import NOT_EXPORTED
 from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.options import HeaderOptions, Language
 from abistore.extract.headers.work import work
-from abistore.model.declared import Declared
+from abistore.model.declared import NOT_EXPORTED, Declared
 from abistore.model.names import SELF, Name
 from abistore.model.shapes import Function
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
@@ -78,4 +77,4 @@ def needs_export(name: Name, shapes: Variants) -> bool:
     if name.kind not in ("function", "variable") or any(each.deleted or each.virtual == "pure" for each in methods):
         return False
     traits = {trait for shape in shapes if isinstance(shape, Declared) for trait in shape.traits}
-    return any(isinstance(shape, Declared) for shape in shapes) and traits.isdisjoint({*NOT_EXPORTED} - {"friend"})
+    return any(isinstance(shape, Declared) for shape in shapes) and traits.isdisjoint(NOT_EXPORTED - {"friend"})

@@ -42,6 +42,11 @@ says. ``undefined``: a function template, or a function of a class template, of 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})
 """What is said of functions that every program compiles for itself."""
 
+NOT_EXPORTED: Final[frozenset[Trait]] = frozenset(
+    {"concept", "constant", "constexpr", "defined", "friend", "inline", "macro", "template", "using"}
+)
+"""Traits of declarations that consumers use without an export of the library."""
+
 
 class Argument(Encoded, frozen=True):
     """One parameter as a header writes it: its name, empty without one, and its default argument.

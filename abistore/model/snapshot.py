@@ -111,6 +111,9 @@ NOT_FOUND_BY_LINKER: Final = "not-found-by-linker"
 NO_EXPORT_DECLARED: Final = "no-export-declared"
 """The reason why headers are partial evidence that parse, and declare nothing of what the library exports."""
 
+HEADERS_OF_OTHERS: Final = "headers-of-others"
+"""Why headers that were read tell less of a library: some of its package belong to other libraries in it."""
+
 NOT_FOR_THIS_LIBRARY: Final = "devel-package-not-for-this-library"
 """The reason why no headers were read: no development package that was given belongs to the library."""
 
@@ -321,6 +324,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     ``untaken`` are branches of public headers that were not read, sorted; ``behind`` the names of exports and types in
     headers that these include and that were not given, as far as public ones do not declare them. ``aside`` are those
     in the headers that did not parse; ``None`` where these may declare what they do not spell, and in former versions.
+    ``others`` are the ``files`` that belong to other libraries of the package, sorted: nothing of them is told here.
     """
 
     files: tuple[str, ...] = ()
@@ -343,6 +347,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     compilers: tuple[AskedCompiler, ...] = ()
     behind: tuple[str, ...] = ()
     aside: tuple[str, ...] | None = None
+    others: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

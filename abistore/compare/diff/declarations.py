@@ -11,7 +11,7 @@ from abistore.compare.consumers.consumers import is_accessible
 from abistore.compare.consumers.runtime_symbols import is_runtime_symbol
 from abistore.compare.context import Context
 from abistore.compare.diff.headers.asked_otherwise import is_chosen_otherwise
-from abistore.compare.diff.headers.given import not_given
+from abistore.compare.diff.headers.given import is_left_to_others, not_given
 from abistore.compare.diff.headers.same_text import is_of_same_text
 from abistore.compare.diff.parts import (
     Agreement,
@@ -65,7 +65,7 @@ class FacetDeclarations:
                 return
         old, new = self._shapes(name)
         if self._facet == "source":
-            if old != new and is_of_same_text(self._context, name):
+            if old != new and self._is_unknown(name):
                 return
             yield from _disagreements(self._context, name)
         if old is not None and new is not None:
@@ -77,6 +77,11 @@ class FacetDeclarations:
             yield from self._removed(name, old)
         elif new is not None and not self._came_from(name) and self._comes(name, new):
             yield Added(Subject(name), _main(new))
+
+    def _is_unknown(self, name: Name) -> bool:
+        """Whether headers differ in ``name`` and tell nothing by that."""
+        context = self._context
+        return is_of_same_text(context, name) or is_left_to_others(name, context.old, context.new)
 
     def _of_versions(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of what programs get of an export with several versions; each is told once, by what it was."""

@@ -14,7 +14,7 @@ from abistore.compare.side import SideFacts
 from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.spelling import declaration
-from abistore.model.declared import Declared, Trait
+from abistore.model.declared import NOT_EXPORTED, Declared, Trait
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.mangling.symbols import is_const_member, without_const
@@ -354,20 +354,6 @@ def header_added(header: Added[PublicHeader]) -> Iterator[Note]:
     yield Note("sources can include the header", None, header.new.file)
 
 
-NOT_EXPORTED: tuple[Trait, ...] = (
-    "concept",
-    "constant",
-    "constexpr",
-    "defined",
-    "friend",
-    "inline",
-    "macro",
-    "template",
-    "using",
-)
-"""Traits of declarations that consumers use without an export of the library."""
-
-
 @rule(
     Impact.RISK,
     evidence="source",
@@ -393,7 +379,7 @@ def lacks_export(declared: Added[Declared], context: Context) -> bool:
 
 def is_unexported(side: SideFacts, name: Name, declared: Declared) -> bool:
     """Whether a public header of a side declares what consumers can only use by an export, which is not there."""
-    own = name.kind in ("function", "variable") and set(NOT_EXPORTED).isdisjoint(declared.traits)
+    own = name.kind in ("function", "variable") and NOT_EXPORTED.isdisjoint(declared.traits)
     known = "symbol" in side.snapshot.entries
     return own and known and not _exports(side, name) and _is_defined_somewhere(side, name)
 

@@ -39,6 +39,7 @@ _PREFIX = "abistore-headers-"
 class DevelopmentFiles(msgspec.Struct, frozen=True):
     """The headers of one development package; ``libraries`` are those that programs link to with it.
 
+    ``held`` are the names of each file to link to: a library may have several.
     ``configs`` are its ``.pc`` files, of which the folders are those of ``include_dirs``. ``identity`` is what the
     package says of itself.
     """
@@ -46,6 +47,7 @@ class DevelopmentFiles(msgspec.Struct, frozen=True):
     roots: tuple[Path, ...]
     include_dirs: tuple[Path, ...]
     libraries: frozenset[str]
+    held: tuple[frozenset[str], ...] = ()
     projects: tuple[HeaderProjects, ...] = ()
     configs: tuple[PkgConfig, ...] = ()
     identity: PackageIdentity = PackageIdentity()
@@ -90,9 +92,9 @@ def header_folder() -> Iterator[Path]:
 
 def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> DevelopmentFiles:
     """Copy the headers of ``entries`` into ``folder``; a package may have none. Raises :class:`LimitExceeded`."""
-    roots, libraries, configs, size, count = set[str](), set[str](), list[PkgConfig](), 0, 0
+    roots, held, configs, size, count = set[str](), list[frozenset[str]](), list[PkgConfig](), 0, 0
     for entry in entries:
-        libraries.update(libraries_to_link(entry))
+        held.append(frozenset(libraries_to_link(entry)))
         root = _root(entry.path)
         if entry.keep is not None and is_pkg_config(entry.path):
             with entry.keep() as file:
@@ -108,9 +110,10 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
             _write(folder / entry.path, file.read_at(0, file.size))
         roots.add(root)
     found = tuple(folder / root for root in sorted(roots))
-    linked = libraries.union(*(each.libraries for each in configs))
+    linked = frozenset[str]().union(*held, *(each.libraries for each in configs))
     include_dirs = _include_dirs(folder, found, configs)
-    return DevelopmentFiles(found, include_dirs, frozenset(linked), tuple(map(HeaderProjects, found)), tuple(configs))
+    projects = tuple(map(HeaderProjects, found))
+    return DevelopmentFiles(found, include_dirs, linked, tuple(filter(None, held)), projects, tuple(configs))
 
 
 def _include_dirs(folder: Path, roots: Sequence[Path], configs: Iterable[PkgConfig]) -> tuple[Path, ...]:
@@ -193,6 +196,16 @@ def _own(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPack
         needed = frozenset[str]().union(*(each.identity.built_with for each in own))
         loose = [each for each in loose if each.identity.name in needed]
     return [each for each in packages if each in own or each in loose]
+
+
+def is_for_several(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPackage) -> bool:
+    """Whether the packages of a library's headers are those of other libraries, too."""
+    held = [each for package in _own(library, packages, beside) for each in package.held]
+    same, rest = frozenset({_unprefixed(library)}), [frozenset(map(_unprefixed, each)) for each in held]
+    while joined := [each for each in rest if not same.isdisjoint(each)]:
+        same = same.union(*joined)
+        rest = [each for each in rest if same.isdisjoint(each)]
+    return bool(rest)
 
 
 def _needs(package: DevelopmentFiles, beside: LibraryPackage) -> bool:

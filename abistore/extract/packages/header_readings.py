@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from abistore.errors import HeaderError, LimitExceeded
 from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, headers_for
+from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, headers_for, is_for_several
+from abistore.extract.packages.others_headers import without_others
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.names import EXPORTS, Name
 from abistore.model.snapshot import HEADERS_FAILED, NO_EXPORT_DECLARED, Evidence, Snapshot, Target
 from abistore.model.words.counting import counted
 
@@ -33,7 +34,10 @@ class HeaderReadings:
         headers = headers_for(snapshot, self._packages, self._beside)
         if isinstance(headers, Evidence):
             return with_headers(snapshot, FacetReading(headers))
-        return with_headers(snapshot, _only_own(self._reading(snapshot, headers), snapshot))
+        reading = _only_own(self._reading(snapshot, headers), snapshot)
+        if is_for_several(snapshot.library, self._packages, self._beside):
+            reading = without_others(reading, _exports(snapshot))
+        return with_headers(snapshot, reading)
 
     def doubts(self, snapshots: Sequence[Snapshot]) -> tuple[str, ...]:
         """What is to be said of headers that are not of the same version as the libraries' package."""
@@ -64,7 +68,7 @@ def _only_own(reading: FacetReading, snapshot: Snapshot) -> FacetReading:
 
     What it could not read may have declared them, and is reported.
     """
-    exports = [name for name in snapshot.entries.get("symbol", {}) if _is_export(name)]
+    exports = _exports(snapshot)
     if reading.evidence.state == "missing" or any(name in reading.entries for name in exports):
         return reading
     unread = f", and {reading.evidence.detail}" if reading.evidence.detail else ""
@@ -73,5 +77,5 @@ def _only_own(reading: FacetReading, snapshot: Snapshot) -> FacetReading:
     return FacetReading(Evidence("source", "missing", NO_EXPORT_DECLARED, detail, hint))
 
 
-def _is_export(name: Name) -> bool:
-    return name.kind in ("function", "variable")
+def _exports(snapshot: Snapshot) -> frozenset[Name]:
+    return frozenset(name for name in snapshot.entries.get("symbol", {}) if name.kind in EXPORTS)

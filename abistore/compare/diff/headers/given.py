@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from abistore.compare.side import SideFacts
+from abistore.model.names import Name
 from abistore.model.snapshot import HeadersRead
 
 
@@ -23,6 +24,15 @@ def not_given(side: SideFacts, other: SideFacts) -> tuple[str, ...]:
         return ()
     lacking = (file for file in _lacking(own, given_files(others)) if not is_absent(file, own, others))
     return (*lacking, *_folders_beyond(own, others))
+
+
+def is_left_to_others(name: Name, old: SideFacts, new: SideFacts) -> bool:
+    """Whether one side's headers have a declaration in a file that the other's leave to another library."""
+    for side, other in ((old, new), (new, old)):
+        read = other.snapshot.provenance.headers
+        if isinstance(read, HeadersRead) and read.others and side.files.get(name) in read.others:
+            return True
+    return False
 
 
 def lying_there(side: SideFacts, files: Iterable[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def include_names_lost(side: SideFacts, other: SideFacts) -> list[str]:
     there = frozenset(name for file in own.files for name in _names(file, own, whole=are_alike))
     return sorted(
         file
-        for file in frozenset(others.files).difference(own.files, unknown)
+        for file in frozenset(others.files).difference(own.files, others.others, unknown)
         if there.isdisjoint(_names(file, others, whole=are_alike))
         and (file not in by_themselves or not known_as_given or is_absent(file, own, others))
     )

@@ -15,7 +15,8 @@ def fewer_includes(old: HeadersRead, new: HeadersRead) -> Iterator[Removed[Heade
     if not all(INCLUDES in read.facts for read in (old, new)):
         return
     after = {each.file: each.includes for each in new.outlines}
-    shared = set(old.files).intersection(new.files).difference(old.set_aside, new.set_aside)
+    left = (*old.set_aside, *new.set_aside, *old.others, *new.others)
+    shared = set(old.files).intersection(new.files).difference(left)
     for each in old.outlines:
         gone = tuple(file for file in each.includes if file not in after.get(each.file, ()))
         if gone and each.file in shared:
