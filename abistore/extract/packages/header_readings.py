@@ -9,6 +9,7 @@ from abistore.extract.facets import FacetReading, with_headers
 from abistore.extract.headers.options import HeaderOptions
 from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, headers_for, is_for_several
 from abistore.extract.packages.others_headers import without_others
+from abistore.extract.packages.own_headers import words_of
 from abistore.extract.reader import ExtractOptions
 from abistore.model.names import EXPORTS, Name
 from abistore.model.snapshot import HEADERS_FAILED, NO_EXPORT_DECLARED, Evidence, Snapshot, Target
@@ -36,7 +37,7 @@ class HeaderReadings:
             return with_headers(snapshot, FacetReading(headers))
         reading = _only_own(self._reading(snapshot, headers), snapshot)
         if is_for_several(snapshot.library, self._packages, self._beside):
-            reading = without_others(reading, _exports(snapshot))
+            reading = without_others(reading, _exports(snapshot), words_of(snapshot))
         return with_headers(snapshot, reading)
 
     def doubts(self, snapshots: Sequence[Snapshot]) -> tuple[str, ...]:

@@ -20,13 +20,14 @@ MOST_NAMED: Final = 3
 """How many headers the evidence names."""
 
 
-def without_others(reading: FacetReading, exports: Collection[Name]) -> FacetReading:
+def without_others(reading: FacetReading, exports: Collection[Name], words: Set[str]) -> FacetReading:
     """The reading of a package for several libraries without what belongs to others than the one with ``exports``.
 
-    What is declared stays with a library where its own headers include it, or its declarations use it.
+    ``words`` has one of each header that declares an export. What is declared stays with a library where its own
+    headers include it, or its declarations use it.
     """
     read = reading.headers
-    if read is None or not reading.evidence.declares_all:
+    if read is None or not (reading.evidence.declares_all or _parsed_own(reading, read, exports, words)):
         return reading
     others = headers_of_others(reading, exports, {each.file: each.includes for each in read.outlines})
     if not others:
@@ -45,6 +46,13 @@ def without_others(reading: FacetReading, exports: Collection[Name]) -> FacetRea
         locations={name: place for name, place in reading.locations.items() if name not in left},
         headers=_without(read, left, tuple(names)),
     )
+
+
+def _parsed_own(reading: FacetReading, read: HeadersRead, exports: Collection[Name], words: Set[str]) -> bool:
+    """Whether no header that did not parse declares an export."""
+    if all(name in reading.entries for name in exports):
+        return True
+    return bool(read.set_aside) and read.aside is not None and words.isdisjoint(read.aside)
 
 
 def headers_of_others(

@@ -16,7 +16,9 @@ OWN = b'#pragma once\n#include "shared.h"\nint case_add(int a, int b);\nstruct o
 SHARED = b"#pragma once\ntypedef int shared_int;\n"
 OTHER = b'#pragma once\n#include "shared.h"\n#include "other_types.h"\nint other(struct other *);\n'
 OTHER_TYPES = b"#pragma once\nstruct other { int a; };\n"
-HELPERS = b'#pragma once\n#include "case.h"\nstruct helper { struct own a; };\nstatic inline int twice(int a) { return 2 * a; }\n'
+HELPERS = (
+    b'#pragma once\n#include "case.h"\nstruct helper { struct own a; };\nstatic inline int twice(int a) { return a; }\n'
+)
 CONSTANTS = b"#pragma once\nenum constants { ONE, TWO };\n"
 HEADERS = {
     "case.h": OWN,
@@ -95,3 +97,17 @@ def test_headers_that_one_side_leaves_to_another_library_are_no_change(tmp_path:
 def test_a_change_of_the_library_s_own_types_is_one(tmp_path: Path) -> None:
     new = library(tmp_path / "new", shared=b"#pragma once\ntypedef long shared_int;\n")
     assert compare(library(tmp_path / "old"), new).findings != ()
+
+
+BROKEN = b"#pragma once\nunknown_type broken(int);\n#define PASTED(a) int case_##a(int)\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "left"), [(OWN, True), (b"int unlike(int);\n" + OWN.replace(b"case_add", b"x"), False)]
+)
+def test_headers_that_do_not_parse_matter_where_they_may_declare_an_export(
+    tmp_path: Path, own: bytes, *, left: bool
+) -> None:
+    case = library(tmp_path, case=own + b"extern int case_count;\n", broken=BROKEN)
+    assert case.evidence_of("source").state in ("partial", "missing")
+    assert ("source" in case.entries and "other" not in declared(case)) == left
