@@ -170,7 +170,19 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "constant": (
         "a constant or macro, whose value consumers have compiled in",
         (
-            *("build", "default", "enum", "handed", "initializer", "macro", "number", "sentinel", "type", "use"),
+            *(
+                "build",
+                "default",
+                "enum",
+                "handed",
+                "initializer",
+                "limit",
+                "macro",
+                "number",
+                "sentinel",
+                "type",
+                "use",
+            ),
             *("version", "version_handed"),
         ),
     ),

@@ -32,7 +32,8 @@ TRIVIALITY = "type_triviality_removed"
 
 CONSTANTS = frozenset(
     {
-        *("constant_changed", "constant_handed_changed", "constant_number_changed", "constant_sentinel_changed"),
+        *("constant_changed", "constant_handed_changed", "constant_limit_widened", "constant_number_changed"),
+        "constant_sentinel_changed",
         *("constant_build_changed", "constant_version_changed", "constant_version_handed_changed"),
     }
 )

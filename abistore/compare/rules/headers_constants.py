@@ -79,7 +79,24 @@ def _changes_sort(declared: Changed[Declared]) -> bool:
 
 
 def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    return isinstance(declared, Changed) and is_end(declared.subject.name, declared.old, declared.new, context)
+    if not isinstance(declared, Changed):
+        return False
+    if number(declared.old) is not None:
+        return is_end(declared.subject.name, declared.old, declared.new, context)
+    from abistore.compare.classify.constants.bounds import bounds_family  # headers alone have macros
+
+    return bounds_family(declared.subject.name, declared.old, declared.new, context)
+
+
+def _is_bound(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
+    """Whether a constant says how far others go, and still does."""
+    return _ends(declared, context) or _is_raised(declared)
+
+
+def _is_raised(declared: Changed[Declared] | Removed[Declared]) -> bool:
+    from abistore.compare.classify.constants.bounds import is_raised_limit  # few constants change
+
+    return isinstance(declared, Changed) and is_raised_limit(declared.subject.name, declared.old, declared.new)
 
 
 @rule(
@@ -168,7 +185,7 @@ def constant_build_changed(declared: Changed[Declared] | Removed[Declared], cont
 def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
     """The two values of a constant that sources compute with, and that no code of the headers passes on."""
     values = _changed(declared, context)
-    if values is None or _is_handed(declared) or _initializes(declared):
+    if values is None or _is_handed(declared) or _initializes(declared) or _is_bound(declared, context):
         return None
     return values if _is_other(declared, context) else None
 
@@ -289,7 +306,7 @@ def constant_number_changed(declared: Changed[Declared] | Removed[Declared], con
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
-    known = number(declared.old) is not None and not _ends(declared, context) and not _keeps_bits(declared, context)
+    known = number(declared.old) is not None and not _is_bound(declared, context) and not _keeps_bits(declared, context)
     if values is not None and (known or (number(declared.old) is None and _is_moved(declared, context))):
         yield Note("the constant's number differs", *values)
 
@@ -319,14 +336,30 @@ def _keeps_bits(declared: Changed[Declared] | Removed[Declared], context: Contex
 def constant_sentinel_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The value of a constant that marks an end, a count, the first or all bits changed.
 
-    It moves with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
-    library must not write more elements into them.
+    It moves with what is added to an enumeration without a name, or to macros that enumerate. Programs that size arrays
+    by it have the old size; the library must not write more elements into them.
 
     Fix: nothing, where no function fills or reads an array of that length.
     """
     values = _changed(declared, context)
-    if values is not None and number(declared.old) is not None and _ends(declared, context):
+    handed = number(declared.old) is None and _is_handed(declared)
+    if values is not None and _ends(declared, context) and not handed:
         yield Note("the sentinel moved", *values)
+
+
+@rule(Impact.RISK, evidence="source", element="variables", action="changed")
+def constant_limit_widened(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+    """A macro that is called the most of something is larger.
+
+    Built programs check against the old limit, and allow less than the library does: ``#define GEO_RATE_MAX 192000``.
+    They meet more than they know where the library returns it, and must have no array of that length which it fills.
+    A limit that is called a length or a size is an ordinary constant, and so are one that fell and one with a type.
+
+    Fix: nothing, where no function fills or reads an array of that length.
+    """
+    values = _changed(declared, context)
+    if values is not None and _is_raised(declared) and not _ends(declared, context) and not _is_handed(declared):
+        yield Note("the limit is larger", *values)
 
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
