@@ -31,8 +31,8 @@ def is_same_constant(old: Declared, new: Declared) -> bool:
         return True
     if old.value == new.value:
         return True
-    before, after = known_value(old), known_value(new)
-    return (before is not None and before == after) or is_same_value(old.value, new.value)
+    before, after = known_value(old) or old.value, known_value(new) or new.value
+    return before == after or is_same_value(old.value, new.value)
 
 
 def known_value(declared: Declared) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Final
@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, LibClang
 from abistore.extract.headers.walk.collected import Collected
-from abistore.extract.headers.walk.written.expansion import Expansions, meaning
+from abistore.extract.headers.walk.written.expansion import Expansion, Expansions, meaning
 from abistore.extract.headers.walk.written.numbers.casts import numbers, plainly_cast
 from abistore.extract.headers.walk.written.tokens import SourceText, spelled, tokens
-from abistore.model.declared import Declared
+from abistore.model.declared import Declared, Meaning
 from abistore.model.names import Name
-from abistore.model.shapes import Enum
+from abistore.model.shapes import Enum, Function
 from abistore.model.snapshot import Location
 from abistore.model.values.texts import words
 
@@ -96,9 +96,10 @@ def is_initializer(words: Sequence[str]) -> bool:
 def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> None:
     """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way.
 
+    A macro that becomes the name of a function in the end stands for that: ``NAME(saxpy)`` for ``saxpy_``.
     ``pointer`` is the size of a pointer in bytes.
     """
-    constants, types = dict(_constants(found)), numbers(found)
+    constants, types, functions = dict(_constants(found)), numbers(found), frozenset(_functions(found))
     for name, declared in list(found.declared.items()):
         if "macro" not in declared.traits or declared.value is None or not words(declared.value):
             continue
@@ -109,7 +110,19 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
             found.forget(name)
         else:
             plain = expansion._replace(tokens=tuple(plainly_cast(expansion.tokens, types)))
-            found.declared[name] = replace(declared, meaning=meaning(plain, constants, pointer))
+            known = meaning(plain, constants, pointer) or _function_named(expansion, declared.value, functions)
+            found.declared[name] = replace(declared, meaning=known)
+
+
+def _functions(found: Collected) -> Iterator[str]:
+    """The names by which programs call what is declared."""
+    return (shape.display for shapes in found.shapes.values() for shape in shapes if isinstance(shape, Function))
+
+
+def _function_named(expansion: Expansion, text: str, functions: Container[str]) -> Meaning | None:
+    """That a macro becomes the name of a function which its own text does not show."""
+    word = expansion.tokens[0] if len(expansion.tokens) == 1 else text
+    return Meaning(word, expansion.borrowed) if word != text and word in functions else None
 
 
 def _constants(found: Collected) -> Iterator[tuple[str, str]]:
