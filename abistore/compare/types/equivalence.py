@@ -172,12 +172,25 @@ class Equivalence:
         return max(found, self.stored(old.target, new.target))
 
     def _procedures(self, old: Procedure, new: Procedure) -> Sameness:
+        if _lists_nothing(old) != _lists_nothing(new):
+            return self._listed(old, new)
         if len(old.parameters) != len(new.parameters) or old.variadic != new.variadic:
             return Sameness.DIFFERENT
         parts = [self.passed(*pair) for pair in zip(old.parameters, new.parameters, strict=True)]
         if old.result != new.result:
             parts += [self.passed(old.result, new.result), Sameness.SPELLING]
         return max(parts, default=Sameness.IDENTICAL)
+
+    def _listed(self, old: Procedure, new: Procedure) -> Sameness:
+        """How far ``int (*)()`` of C, which may be called with anything, is one with parameters.
+
+        Calls without a list pass what one with a list takes, but for a ``float``, and for further arguments.
+        """
+        side, listed = (self.new_side, new) if _lists_nothing(old) else (self.old_side, old)
+        bare = [side.bare(each)[0] for each in listed.parameters]
+        if listed.variadic or any(isinstance(each, Primitive) and each.spelling == "float" for each in bare):
+            return Sameness.DIFFERENT
+        return max(Sameness.REINTERPRETED, self.passed(old.result, new.result))
 
     def _definitions(self, old: TypeRef, new: TypeRef) -> Sameness:
         if isinstance(old, Named) and isinstance(new, Named) and self.renames.get(old.name) == new.name:
@@ -314,3 +327,8 @@ def _is_aggregate(type: TypeRef) -> bool:
             return True
         case _:
             return False
+
+
+def _lists_nothing(procedure: Procedure) -> bool:
+    """Whether a function type of C has no list of parameters: in a list something stands before ``...``."""
+    return procedure.variadic and not procedure.parameters
