@@ -64,9 +64,9 @@ def field_trailing_added(field: Added[Field | InnerField], context: Context) -> 
 
     Programs that hold pointers from the library, or fill in a field with its size, do not notice. Nor do those that set
     bits of a mask for the fields that they know (``field_mask``), where each new field has a new bit that is called
-    after it; that pass the size beside the struct, or the version in a table of function pointers; and that read a
-    table which the library hands out. Programs that declare, copy or derive from the struct all the same have no room
-    for the field.
+    after it; that pass the size beside the struct, or the version in a table of function pointers; that read a table
+    which the library hands out; and that have the struct in unions alone which are as large as before. Programs that
+    declare, copy or derive from the struct all the same have no room for the field.
 
     Fix: hide the definition from consumers, or say in its documentation that it will grow.
     """

@@ -57,7 +57,7 @@ def successor(name: Name, context: Context) -> Successor | None:
     others = (_declared(context.new, each.name) for each in seen.overloads)
     found = [each for each in others if each is not None and _takes_calls(old, each, context)]
     exact = [each for each in found if _takes_as_they_are(old, each, context)]
-    best = exact or found
+    best = [*{each.overload.function: each for each in exact or found}.values()]  # constructors have several symbols
     if len(best) != 1:
         return _specialized(old, seen.overloads, context)
     return Successor(best[0].overload.name, _is_only_elsewhere(old, best[0], context))
@@ -90,8 +90,8 @@ def shorter(name: Name, count: int, context: Context) -> Name | None:
     others = find(function.display, None if function.method is None else function.method.owner, context.new).overloads
     known = (_declared(context.new, each.name) for each in others if each.name != name)
     fit = (each for each in known if each is not None and _takes_calls(given, each, context))
-    exact = [each for each in fit if _takes_as_they_are(given, each, context)]
-    return exact[0].overload.name if len(exact) == 1 else None
+    exact = {each.overload.function: each for each in fit if _takes_as_they_are(given, each, context)}
+    return next(iter(exact.values())).overload.name if len(exact) == 1 else None
 
 
 def _is_only_elsewhere(old: Callee, new: Callee, context: Context) -> bool:
