@@ -11,7 +11,7 @@ from abistore.model.cpp_names.qualified import last_component, scope
 from abistore.model.declared import Declared
 from abistore.model.names import Name
 from abistore.model.references import references
-from abistore.model.shapes import AnyShape, Function, Pointer, Qualified, Record, TypeRef, Variable
+from abistore.model.shapes import AnyShape, Enum, Function, Pointer, Qualified, Record, TypeRef, Variable
 from abistore.model.snapshot import Variants
 from abistore.patterns import pattern
 
@@ -25,8 +25,8 @@ OPENING = frozenset({"befriends", "template"})
 
 def outermost(type: Name, source: Mapping[Name, Variants]) -> Name | None:
     """The class around a private nested ``type`` that is in none itself; ``None`` for any other type."""
-    record = _record(source.get(type, ()))
-    if record is None or record.access != "private" or "<" in type.spelling:
+    defined = next((each for each in source.get(type, ()) if isinstance(each, Record | Enum)), None)
+    if defined is None or defined.access != "private" or "<" in type.spelling:
         return None
     found, around = None, Name("record", scope(type.spelling))
     while _record(source.get(around, ())) is not None:

@@ -11,12 +11,13 @@ from abistore.compare.consumers.export_table import is_weak
 from abistore.compare.consumers.headers.texts import needs_no_body
 from abistore.compare.consumers.headers.types import BODY, PublicTypes
 from abistore.compare.types.closed_classes import ClosedClasses, outermost, owner_of
+from abistore.compare.types.closed_enums import ClosedEnum
 from abistore.model.cpp_names.qualified import last_component, plain_template, scope
 from abistore.model.declared import COPIED, Declared
 from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 from abistore.model.shapes import Function
-from abistore.model.snapshot import FRIENDS, TYPES_IN_BODIES, Variants
+from abistore.model.snapshot import FRIENDS, LAYOUTS_IN_CODE, TYPES_IN_BODIES, Variants
 
 COMPARISON: Final = re.compile(r"\boperator(?:<=>|==|!=|<|>|<=|>=)$")
 """Operators that compilers write where they are declared ``= default``."""
@@ -45,8 +46,10 @@ class PublicClasses(PublicTypes):
     def is_closed(self, type: Name) -> bool:
         """Whether no program was compiled with what a private nested class is made of, see :class:`ClosedClasses`.
 
-        Code that is not known may be.
+        Code that is not known may be. So it is with private enumerations, see :class:`ClosedEnum`.
         """
+        if type.kind == "enum":
+            return self._is_closed_enum(type)
         if type.kind != "record" or not self._tells(FRIENDS, TYPES_IN_BODIES) or self.definition(type) != "public":
             return False
         around = outermost(type, self._source)
@@ -60,6 +63,23 @@ class PublicClasses(PublicTypes):
             self._closed_classes[around] = found
         classes = self._closed_classes[around]
         return classes is not None and classes.has(type)
+
+    def _is_closed_enum(self, type: Name) -> bool:
+        around = outermost(type, self._source)
+        if around is None or not self._tells(FRIENDS, TYPES_IN_BODIES, LAYOUTS_IN_CODE):
+            return False
+        members = self._within(around)
+        if self.definition(around) != "public" or not all(map(self._is_known, members)):
+            return False
+        inside = f"{around.spelling}::"
+        nested = (name for name in self._source if name.spelling.startswith(inside))
+        within = {name: self._source[name] for name in (around, *nested, *members)}
+        hidden = {each for each in members if not self.texts[each].accessible}
+        closed = ClosedEnum(type, within, hidden)
+        texts = self.texts.values()
+        objects = (each.spelling for text in texts for each in text.objects)
+        used = {each for text in texts for each in (*text.members, *text.types, *text.fields)}.union(objects)
+        return not closed.is_shown() and not closed.is_used(used)
 
     @cached_property
     def _closed_classes(self) -> dict[Name, ClosedClasses | None]:
