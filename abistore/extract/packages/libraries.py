@@ -31,6 +31,9 @@ _TO_LINK = re.compile(r"(lib[^/]+?)\.(?:so|a|dll\.a|la)(?:\.\d[^/]*)?|([^/]+)\.l
 _BY_OPTION, _BY_FILE = re.compile(r"(?<!\S)-l([\w.+-]+)"), re.compile(r"lib[\w.+-]+?\.so[.\d]*")
 """What linker scripts name: ``INPUT(libncurses.so.6 -ltinfo)``."""
 
+_VERSIONED = re.compile(r"\.so\.\d")
+"""In a SONAME that does not begin with ``lib``: of a library. Plugins may have one, too: ``enchant_aspell.so``."""
+
 _MOST_SCRIPT = 1 << 12
 _ITSELF = re.compile(r"[^/]+\.(?:dylib|tbd|dll)", re.IGNORECASE)
 
@@ -220,7 +223,8 @@ def _other_than_library(path: str, file: InputFile) -> str:
     try:
         elf = ElfFile(file)
         dynamic = DynamicSection.of(elf)
-        if dynamic is not None and dynamic.text(DT_SONAME):
+        soname = dynamic.text(DT_SONAME) if dynamic is not None else None
+        if soname and (is_named_like_one(soname) or _VERSIONED.search(soname)):
             return ""
     except LimitExceeded:
         raise

@@ -123,6 +123,26 @@ def test_a_package_without_libraries_says_what_was_left_out(tmp_path: Path) -> N
         snapshots(packages.tar(tmp_path, held))
 
 
+@pytest.mark.parametrize(
+    ("file", "soname", "is_library"),
+    [
+        ("extra.so", "extra.so", False),
+        ("extra-1.2.so", "extra-1.2.so", False),
+        ("extra.so", "libextra.so", True),
+        ("extra.so", "extra.so.2", True),
+        ("ld-extra.so.2", "ld-extra.so.2", True),
+        ("libextra.so", "extra.so", True),
+    ],
+)
+def test_a_soname_that_programs_do_not_link_to_makes_no_library(
+    tmp_path: Path, file: str, soname: str, *, is_library: bool
+) -> None:
+    held = {f"plugins/{file}": build_library(OTHER, soname=soname), "usr/lib/libcase.so": build_library(CASE)}
+    found = snapshots(packages.tar(tmp_path, held))
+    assert (len(found) == 2) == is_library
+    assert any("(plugin)" in each for each in told(found[0]).left_out) == (not is_library)
+
+
 def test_several_libraries_have_no_one_name(files: packages.Files, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds 2 libraries, and --library gives them one name"):
         snapshots(packages.tar(tmp_path, files), library="libfoo")
