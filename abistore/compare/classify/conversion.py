@@ -9,7 +9,7 @@ from typing import Final
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.side import SideFacts
-from abistore.compare.types.equivalence import outline
+from abistore.compare.types.equivalence import lists_nothing, outline, owned_by
 from abistore.compare.types.sameness import FLOATS, Sameness, is_void
 from abistore.compare.types.type_side import TypeSide
 from abistore.model.mangling.symbols import is_mangled
@@ -115,6 +115,8 @@ class _Conversion:
         if only_named_otherwise(*pair, self.context) or (_is_nameless(source) and _is_nameless(target)):
             return True
         before, after = self._source.bare(source)[0], self._target.bare(target)[0]
+        if owned_by(before) and owned_by(before) == owned_by(after) and before != after:
+            return isinstance(before, Named) and before.name.spelling.startswith("std::auto_ptr<")  # not the other way
         if self._is_same(before, after) or (not self.certain and self._is_untold(before, after)):
             return True
         if isinstance(before, Pointer) and isinstance(after, Pointer):
@@ -147,9 +149,14 @@ class _Conversion:
         return self.context.stored(*pair) <= Sameness.SPELLING or self._is_compatible(source, target)
 
     def _is_compatible(self, source: TypeRef, target: TypeRef) -> bool:
-        """Whether one is an enumeration and the other the integer that represents it: in C, compatible types."""
+        """Whether one is an enumeration and the other the integer that represents it: in C, compatible types.
+
+        So is a function type without a list of parameters for functions that are called as if there was none.
+        """
         if self.language != "c":
             return False
+        if isinstance(source, Procedure) and isinstance(target, Procedure) and lists_nothing(target):
+            return self.context.stored(*((target, source) if self.backwards else (source, target))) < Sameness.DIFFERENT
         one, other = _enum(source, self._source), _enum(target, self._target)
         if one is not None and other is None:
             return self._source.bare(one.underlying)[0] == target if one.underlying is not None else False

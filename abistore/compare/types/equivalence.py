@@ -11,6 +11,7 @@ from abistore.compare.types.reserved_fields import is_reserved
 from abistore.compare.types.sameness import Sameness, enum_and_integer, enums, is_void, primitives
 from abistore.compare.types.scalars import scalars
 from abistore.compare.types.type_side import TypeSide
+from abistore.model.cpp_names.qualified import plain_template
 from abistore.model.names import Name
 from abistore.model.shapes import (
     Array,
@@ -172,7 +173,7 @@ class Equivalence:
         return max(found, self.stored(old.target, new.target))
 
     def _procedures(self, old: Procedure, new: Procedure) -> Sameness:
-        if _lists_nothing(old) != _lists_nothing(new):
+        if lists_nothing(old) != lists_nothing(new):
             return self._listed(old, new)
         if len(old.parameters) != len(new.parameters) or old.variadic != new.variadic:
             return Sameness.DIFFERENT
@@ -186,7 +187,7 @@ class Equivalence:
 
         Calls without a list pass what one with a list takes, but for a ``float``, and for further arguments.
         """
-        side, listed = (self.new_side, new) if _lists_nothing(old) else (self.old_side, old)
+        side, listed = (self.new_side, new) if lists_nothing(old) else (self.old_side, old)
         bare = [side.bare(each)[0] for each in listed.parameters]
         if listed.variadic or any(isinstance(each, Primitive) and each.spelling == "float" for each in bare):
             return Sameness.DIFFERENT
@@ -257,6 +258,9 @@ class Equivalence:
     def _foreign(self, old: TypeRef, new: TypeRef, old_shape: Foreign, new_shape: Foreign) -> Sameness:
         """One template of the standard library with the same arguments, which compilers spell in different ways."""
         same_size = (old_shape.size, old_shape.alignment) == (new_shape.size, new_shape.alignment)
+        owned = owned_by(old)
+        if same_size and owned and owned == owned_by(new) and _template(old) != _template(new):
+            return Sameness.REPRESENTATION
         arguments = old_shape.arguments, new_shape.arguments
         if (
             not same_size
@@ -329,6 +333,16 @@ def _is_aggregate(type: TypeRef) -> bool:
             return False
 
 
-def _lists_nothing(procedure: Procedure) -> bool:
+def owned_by(type: TypeRef) -> str:
+    """What a standard class is nothing but a pointer to, with a destructor that deletes that; else empty."""
+    match plain_template(type.name.spelling) if isinstance(type, Named) else None:
+        case "std::auto_ptr", [target]:
+            return target
+        case "std::unique_ptr", [target, deleter] if deleter == f"std::default_delete<{target}>":
+            return target
+    return ""
+
+
+def lists_nothing(procedure: Procedure) -> bool:
     """Whether a function type of C has no list of parameters: in a list something stands before ``...``."""
     return procedure.variadic and not procedure.parameters
