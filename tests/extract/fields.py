@@ -85,6 +85,21 @@ def instead_of(tag: int) -> Field:
     return find
 
 
+def word(section: str, offset: int = 0) -> Field:
+    """Eight bytes of a section."""
+    return lambda tables: (tables.at(section) + offset, "Q")
+
+
+def segment_of_type(kind: int, offset: int) -> Field:
+    """A field of the only segment of a type."""
+
+    def find(tables: Tables) -> tuple[int, str]:
+        (table,) = struct.unpack("<Q", tables.elf.read_at(0x20, 8))
+        return table + 56 * next(at for at, each in enumerate(tables.elf.segments) if each.type == kind) + offset, "Q"
+
+    return find
+
+
 def segment(number: int, offset: int, layout: str = "Q") -> Field:
     """A field of one of the loaded segments."""
 

@@ -9,7 +9,9 @@ import pytest
 
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
-from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_STRSZ, DT_VERSYM
+from abistore.extract.elf.container import PT_TLS
+from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_STRSZ, DT_VERSYM, PT_DYNAMIC
+from abistore.extract.elf.mapped import PT_GNU_RELRO
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from tests.extract.fields import (
@@ -22,13 +24,17 @@ from tests.extract.fields import (
     of_symbol,
     record,
     segment,
+    segment_of_type,
     thread_segment,
     version_of,
     with_field,
+    word,
 )
 from tests.running import linked, run
 
 NO_PIE = ("-fno-pie", "-no-pie")
+DT_PLTRELSZ, DT_PLTGOT, DT_RELA, DT_RELASZ, DT_INIT, DT_JMPREL = 2, 3, 7, 8, 12, 23
+DT_INIT_ARRAY, DT_FINI_ARRAY, DT_INIT_ARRAYSZ = 25, 26, 27
 DT_RELAENT, DT_SYMENT, DT_PLTREL, DT_DEBUG, DT_FLAGS_1 = 9, 11, 20, 21, 0x6FFFFFFB
 DF_1_NODELETE, DF_1_PIE = 0x8, 0x08000000
 
@@ -47,6 +53,29 @@ REFUSED: dict[str, tuple[Field, int]] = {
     "vd_version of the second record": (record(".gnu.version_d", 28), 2),
 }
 """The file is not loaded at all."""
+
+AWAY = 0x900000
+DAMAGED: dict[str, tuple[Field, int]] = {
+    "DT_RELA away": (dynamic(DT_RELA), AWAY),
+    "DT_RELASZ too large": (dynamic(DT_RELASZ), AWAY),
+    "DT_JMPREL away": (dynamic(DT_JMPREL), AWAY),
+    "DT_PLTRELSZ of half an entry": (dynamic(DT_PLTRELSZ), 12),
+    "DT_PLTGOT away": (dynamic(DT_PLTGOT), AWAY),
+    "DT_INIT away": (dynamic(DT_INIT), AWAY),
+    "DT_INIT_ARRAY away": (dynamic(DT_INIT_ARRAY), AWAY),
+    "DT_INIT_ARRAYSZ too large": (dynamic(DT_INIT_ARRAYSZ), AWAY),
+    "DT_FINI_ARRAY away": (dynamic(DT_FINI_ARRAY), AWAY),
+    "relocation away": (word(".rela.dyn"), AWAY),
+    "relocation of a header": (word(".rela.dyn"), 0x10),
+    "relocation of a call away": (word(".rela.plt"), AWAY),
+    "PT_DYNAMIC away": (segment_of_type(PT_DYNAMIC, 16), AWAY),
+    "PT_GNU_RELRO away": (segment_of_type(PT_GNU_RELRO, 16), AWAY + 0xF00),
+    "PT_TLS away": (segment_of_type(PT_TLS, 16), AWAY),
+    "code cut": (segment(1, 32), 0x10),
+    "data cut": (segment(3, 32), 0x10),
+    "data that cannot be written": (segment(3, 4, "I"), 4),
+}
+"""The dynamic linker goes through what is not in memory, or the program does."""
 
 BROKEN: dict[str, tuple[Field, int]] = {
     "hidden base version": (version_of("norm"), 0x8001),
@@ -88,7 +117,7 @@ HARMLESS: dict[str, tuple[Field, int]] = {
 }
 """The program runs as before."""
 
-ALL = {**REFUSED, **BROKEN, **HARMLESS}
+ALL = {**REFUSED, **DAMAGED, **BROKEN, **HARMLESS}
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the library is for x86-64")
@@ -100,7 +129,7 @@ def test_a_program_does_what_the_table_says(name: str, tmp_path: Path) -> None:
     assert (run(program, with_field(*ALL[name], tmp_path)) == (0, "3 4 5 7")) is (name in HARMLESS)
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [*REFUSED, *DAMAGED])
 def test_what_the_dynamic_linker_refuses_breaks(name: str, tmp_path: Path) -> None:
     assert "file_refusal_added" in found(name, tmp_path)
 

@@ -85,7 +85,7 @@ def file_refusal_added(library: Changed[Library]) -> Iterator[Note]:
 
     A field that it checks first is out of bounds: a version of the ELF format or of its ABI that it does not know, the
     mark of a program, a table whose entries have another size. Programs do not start: "error while loading shared
-    libraries".
+    libraries". Or what it goes through next is not in memory, as of a file that was damaged: programs crash.
 
     Fix: link the library anew, as a shared library, with the tools of the system that it is for.
     """

@@ -23,6 +23,7 @@ from abistore.extract.elf.dynamic import (
     DynamicSection,
 )
 from abistore.extract.elf.machines import EM_ARM, EM_MIPS
+from abistore.extract.elf.mapped import unmapped
 
 CURRENT: Final = 1
 """EV_CURRENT, and the only version of the records of symbol versions."""
@@ -48,6 +49,7 @@ def refusals(dynamic: DynamicSection) -> Iterator[str]:
         yield "DF_1_PIE: it is a position-independent executable"
     yield from _relocations(dynamic)
     yield from _versions(dynamic)
+    yield from unmapped(dynamic)
 
 
 def _versions(dynamic: DynamicSection) -> Iterator[str]:
