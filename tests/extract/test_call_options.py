@@ -42,6 +42,19 @@ def test_each_export_has_the_options_of_its_unit(tmp_path: Path) -> None:
     assert (convention(snapshot, "one"), convention(snapshot, "two")) == ("-mabi=ms", None)
 
 
+APART = "-frecord-gcc-switches -gno-record-gcc-switches"
+"""The options stand in a section of the file, which does not tell units apart."""
+
+
+def test_options_that_the_file_keeps_apart_from_units_are_those_of_all(tmp_path: Path) -> None:
+    alike = built(tmp_path / "alike", one=f"{APART} -mabi=ms", two=f"{APART} -mabi=ms -O1")
+    assert (convention(alike, "one"), convention(alike, "two")) == ("-mabi=ms", "-mabi=ms")
+    mixed = built(tmp_path / "mixed", one=f"{APART} -mabi=ms", two=APART)
+    assert (convention(mixed, "one"), convention(mixed, "two")) == (None, None)
+    told = built(tmp_path / "told", one=f"{APART} -mabi=ms", two="-mabi=sysv")
+    assert (convention(told, "one"), convention(told, "two")) == ("-mabi=ms", None)
+
+
 def test_an_export_in_a_unit_of_other_options_breaks(tmp_path: Path) -> None:
     old = built(tmp_path / "old", one="-mabi=ms", two="")
     new = built(tmp_path / "new", one="-mabi=ms", two="-mabi=ms")

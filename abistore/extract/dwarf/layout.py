@@ -79,7 +79,8 @@ def read_layout(
         info.locate(*expected_places(exports, declared))
         types = TypeReferences(info, _instances, runtime=is_runtime(soname))
         built: dict[Name, tuple[tuple[Concern, str], ...]] = {}
-        described = _read_exports(types, exports, declared, partial(_note_options, target, built))
+        note = partial(_note_options, target, built, _shared_command(debug, target))
+        described = _read_exports(types, exports, declared, note)
         if options.programs:
             _mention_every_type(types)
         _read_reached(types, target)
@@ -141,13 +142,32 @@ def _settle_calls(types: TypeReferences, built: Mapping[Name, tuple[tuple[Concer
 
 
 def _note_options(
-    target: Target, built: dict[Name, tuple[tuple[Concern, str], ...]], name: Name, found: DeclaringEntries
+    target: Target,
+    built: dict[Name, tuple[tuple[Concern, str], ...]],
+    commands: str,
+    name: Name,
+    found: DeclaringEntries,
 ) -> None:
-    """Notes what the options of the unit that defines an export decide about its calls, where that is not usual."""
+    """Notes what the options of the unit that defines an export decide about its calls, where that is not usual.
+
+    A unit that tells no options has those of the ``commands`` that the file keeps apart from units.
+    """
     producers = dict.fromkeys(die[0].producer for die in found.dies)
-    chosen = tuple(dict.fromkeys(each for text in producers if text for each in in_force(text, target)))
+    told = (text if " -" in text else commands for text in producers if text)
+    chosen = tuple(dict.fromkeys(each for text in told for each in in_force(text, target)))
     if chosen:
         built[name] = chosen
+
+
+def _shared_command(debug: DebugFile, target: Target) -> str:
+    """A command of the compiler with the options for calls that all have which ``-frecord-gcc-switches`` wrote.
+
+    Empty where they differ: no unit is told there. Compilers before GCC 11 wrote every option apart.
+    """
+    commands = [text.decode("utf-8", "replace") for text in debug.section(".GCC.command.line").split(b"\0") if text]
+    if len({in_force(each, target) for each in commands}) != 1 or any(each.startswith("-") for each in commands):
+        return ""
+    return commands[0]
 
 
 def _read_exports(
