@@ -116,10 +116,14 @@ class ExtractError(InputError):
 
 
 class HeaderError(ExtractError):
-    """Public headers cannot be found or parsed, or they declare nothing."""
+    """Public headers cannot be found or parsed, or they declare nothing. ``lacks`` are the files that they miss."""
 
     code = "headers"
     usual_hint = "name the installed headers with --header, and what they include with --include-dir"
+
+    def __init__(self, message: str, hint: str = "", lacks: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.lacks = lacks
 
 
 class LimitExceeded(ExtractError):

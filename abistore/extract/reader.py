@@ -26,7 +26,8 @@ class ExtractOptions(Given, frozen=True):
     ``None`` where none are given.
     Of packages and folders, ``only`` are patterns of the libraries to read. ``debug_packages`` have their debug
     information, which is in ``debug_files`` once it is unpacked, and ``devel_packages`` their headers.
-    ``suite`` is the part of a distribution that they are from.
+    ``package_indexes`` tell which packages have headers that are missing. ``suite`` is the part of a distribution that
+    packages are from.
     ``platform`` is that of an input that does not tell its own, and with ``every_release`` an input that tells of
     several releases gives a snapshot of each. ``programs`` takes executables without exports, for what they import.
     Without ``identify`` the digest of the file is left out, by which a store knows it again: to work it out every byte
@@ -45,6 +46,7 @@ class ExtractOptions(Given, frozen=True):
     debug_packages: tuple[Path, ...] = ()
     debug_files: tuple[InputFile, ...] = ()
     devel_packages: tuple[Path, ...] = ()
+    package_indexes: tuple[Path, ...] = ()
     suite: str = ""
     platform: str | None = None
     every_release: bool = False

@@ -140,7 +140,7 @@ class Evidence(msgspec.Struct, frozen=True):
     ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
     ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.recorded.unrecorded`.
     ``inline_namespaces`` are the library's own, qualified, sorted, :data:`MOST_INLINE` at most; unset where there are
-    none.
+    none. ``lacks`` are the files that headers include and that are not found, first those that the most headers miss.
     """
 
     facet: Facet
@@ -153,6 +153,7 @@ class Evidence(msgspec.Struct, frozen=True):
     expected: int = 0
     unrecorded: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     inline_namespaces: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    lacks: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         """Hide the passwords of URLs, as in what older versions stored."""

@@ -33,12 +33,16 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
-    """Why there is no answer: ``kind`` is the name of an error's class, or another word that both sides know."""
+    """Why there is no answer: ``kind`` is the name of an error's class, or another word that both sides know.
+
+    ``names`` are what the error is about, where that is more than its message tells.
+    """
 
     kind: str
     message: str
     hint: str
     resident: int = 0
+    names: tuple[str, ...] = ()
 
 
 Reply: TypeAlias = Progress | Answered | Failed

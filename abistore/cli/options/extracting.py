@@ -27,6 +27,7 @@ class PackageOptions(msgspec.Struct, frozen=True):
     devel_packages: tuple[Path, ...] = ()
     old_devel_packages: tuple[Path, ...] = ()
     new_devel_packages: tuple[Path, ...] = ()
+    package_indexes: tuple[Path, ...] = ()
     suite: str = ""
 
     @classmethod
@@ -38,6 +39,7 @@ class PackageOptions(msgspec.Struct, frozen=True):
             devel_packages=named.pop("devel_package"),
             old_devel_packages=named.pop("old_devel_package", ()),
             new_devel_packages=named.pop("new_devel_package", ()),
+            package_indexes=named.pop("package_index"),
             suite=named.pop("suite", ""),
         )
 
@@ -87,6 +89,7 @@ class ExtractingOptions(msgspec.Struct, frozen=True):
             only=self.packages.only,
             debug_packages=self.packages.debug_packages,
             devel_packages=self.packages.devel_packages,
+            package_indexes=self.packages.package_indexes,
             suite=self.packages.suite,
             progress=progress,
         )
@@ -106,6 +109,38 @@ def side_package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+PACKAGE_OPTIONS = (
+    click.option(
+        "--devel-package",
+        multiple=True,
+        type=FILE,
+        metavar="PACKAGE",
+        help="Read the headers of this package, or of those in a folder that the library needs. May be repeated.",
+    ),
+    click.option(
+        "--package-index",
+        multiple=True,
+        type=FILE,
+        metavar="FILE",
+        help="Name the packages that have missing headers, by this index: Contents-amd64.gz. May be repeated.",
+    ),
+    click.option(
+        "--debug-package",
+        multiple=True,
+        type=FILE,
+        metavar="PACKAGE",
+        help="Search this package or folder for the debug files of the libraries in a package. May be repeated.",
+    ),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="PATTERN",
+        help="Of a package or folder, read the libraries that this fits: a name, file name or path, such as "
+        "libfoo or 'libfoo*'. May be repeated.",
+    ),
+)
+
+
 def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options, and pass their values as ``extracting``."""
 
@@ -121,27 +156,7 @@ def extract_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*positional, **named, extracting=extracting)
 
     for option in (
-        click.option(
-            "--devel-package",
-            multiple=True,
-            type=FILE,
-            metavar="PACKAGE",
-            help="Read the headers of this package, or of those in a folder that the library needs. May be repeated.",
-        ),
-        click.option(
-            "--debug-package",
-            multiple=True,
-            type=FILE,
-            metavar="PACKAGE",
-            help="Search this package or folder for the debug files of the libraries in a package. May be repeated.",
-        ),
-        click.option(
-            "--only",
-            multiple=True,
-            metavar="PATTERN",
-            help="Of a package or folder, read the libraries that this fits: a name, file name or path, such as "
-            "libfoo or 'libfoo*'. May be repeated.",
-        ),
+        *PACKAGE_OPTIONS,
         click.option("--symbols-only", is_flag=True, help="Read the symbol tables only, no debug information."),
         click.option("--debuginfod", is_flag=True, help="Ask the servers of DEBUGINFOD_URLS for debug information."),
         click.option(

@@ -56,6 +56,8 @@ def read_apart(
     )
     answer = _asked(request)
     if isinstance(answer, Failed):
+        if answer.names:
+            raise HeaderError(answer.message, answer.hint, answer.names)
         raise named_error(answer.kind, answer.message, answer.hint, HeaderError)
     try:
         return decode_answer(answer.data)
@@ -126,7 +128,8 @@ def _answer(request: HeaderRequest) -> Answered | Failed:
         with confined(request.roots):
             return Answered(encode(work(request)))
     except AbistoreError as error:
-        return Failed(type(error).__name__, error.message, error.hint)
+        lacks = error.lacks if isinstance(error, HeaderError) else ()
+        return Failed(type(error).__name__, error.message, error.hint, names=lacks)
     except RecursionError:
         return Failed("LimitExceeded", "the headers nest types too deeply", "")
     except MemoryError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -10,6 +12,12 @@ from abistore.errors import HeaderError
 
 MISSING = "file not found"
 """In what clang says of an include that it does not find; it may go on with what finds it."""
+
+
+_OF_CPP = re.compile(r"[a-z][a-z_0-9]*")
+
+MOST_LACKING = 20
+"""How many missing files the evidence names."""
 
 
 class HeaderFault(msgspec.Struct, frozen=True):
@@ -31,20 +39,41 @@ class HeaderFault(msgspec.Struct, frozen=True):
         """Whether a file is not found, which no other language or standard mends."""
         return MISSING in self.said
 
+    @property
+    def missing(self) -> str:
+        """The name of a file that is not found, as it is included; empty for other errors."""
+        return self.said.split("'")[1] if self.is_missing_file and "'" in self.said else ""
+
 
 def is_of_cpp(fault: HeaderFault) -> bool:
-    """Whether the missing file is a header of C++ itself, which has no suffix."""
-    return not {"/", "."} & set(fault.said.partition("'")[2].partition("'")[0])
+    """Whether the missing file may be a header of C++ itself: lower case, and without a suffix ([headers])."""
+    return _OF_CPP.fullmatch(fault.missing) is not None
 
 
 def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
     """The error where no header parses: the first three causes, and how to mend them."""
-    first = [faults[0] for faults in aside.values()][:3]
+    first = once_each(faults[0] for faults in aside.values())[:3]
     said = "; ".join(fault.said for fault in first)
     return HeaderError(
         f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
         hint_of([*first, *with_missing_macros(aside)]),
+        lacking(fault for faults in aside.values() for fault in faults),
     )
+
+
+def once_each(faults: Iterable[HeaderFault]) -> list[HeaderFault]:
+    """The errors, each file that is missing once."""
+    found = dict[str, HeaderFault]()
+    for fault in faults:
+        found.setdefault(fault.missing or fault.said, fault)
+    return list(found.values())
+
+
+def lacking(faults: Iterable[HeaderFault]) -> tuple[str, ...]:
+    """The files that are not found, first those that the most headers miss; :data:`MOST_LACKING` at most."""
+    told = {(fault.missing, fault.header) for fault in faults if fault.missing}
+    count = Counter(name for name, _ in told)
+    return tuple(sorted(count, key=lambda name: (-count[name], name))[:MOST_LACKING])
 
 
 def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
@@ -62,9 +91,8 @@ def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
 
 
 def _cure(faults: Sequence[HeaderFault]) -> str:
-    lacking = [fault for fault in faults if fault.is_missing_file and "'" in fault.said]
-    names = sorted({fault.said.split("'")[1] for fault in lacking})
-    if standard := sorted({fault.said.split("'")[1] for fault in lacking if is_of_cpp(fault)}):
+    names = sorted({fault.missing for fault in faults} - {""})
+    if standard := sorted({fault.missing for fault in faults if fault.missing and is_of_cpp(fault)}):
         return (
             f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
             "--sysroot, or install a C++ compiler for it"

@@ -22,17 +22,19 @@ class HeaderOptions(Given, frozen=True):
     ``headers`` are files, and folders of which all headers are public but those that match a pattern of ``private``
     (relative to the folder: ``detail/*``, ``*_p.h``). What a header declares only where an undefined macro is defined
     is not public unless ``defines`` has the macro (``NAME`` or ``NAME=VALUE``). ``include_dirs`` are searched for what
-    headers include; ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from
-    which include folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for;
-    ``clang_args`` are passed on last. With ``projects``, only what these name in the folders is public: a header, or a
-    folder with all in it. With ``library``, they are the headers of that library only, and ``others`` are those of
-    other libraries that are read with it. ``configured`` headers are those of a project, and not of one file: a JSON
-    snapshot is read without them.
+    headers include, and ``named_dirs`` behind them: one that would hide a header of the system, behind its folders.
+    ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from which include
+    folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for; ``clang_args`` are
+    passed on last. With ``projects``, only what these name in the folders is public: a header, or a folder with all in
+    it. With ``library``, they are the headers of that library only, and ``others`` are those of other libraries that
+    are read with it. ``configured`` headers are those of a project, and not of one file: a JSON snapshot is read
+    without them.
     """
 
     headers: tuple[Path, ...]
     private: tuple[str, ...] = ()
     include_dirs: tuple[Path, ...] = ()
+    named_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     standard: str | None = None
     language: Language | None = None

@@ -427,7 +427,8 @@ class HeaderParser:
             return name, self._is_quotable(path)
         options = self.invocation.options
         own = [folder.path for folder in self.given.folders]
-        for folder in (*own, *(each.resolve() for each in options.include_dirs), *self.system_folders):
+        given = (each.resolve() for each in (*options.include_dirs, *options.named_dirs))
+        for folder in (*own, *given, *self.system_folders):
             if path.is_relative_to(folder):
                 return path.relative_to(folder).as_posix(), self._is_quotable(path)
         return path.name, False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -94,6 +95,7 @@ class Invocation(msgspec.Struct, frozen=True):
             *self.own_arguments(reading),
             *(f"-I{folder}" for folder in self.folders.first),
             *(f"-I{folder.absolute()}" for folder in self.options.include_dirs),
+            *self._named,
             *self.flags.folders,
             *(f"-idirafter{folder}" for folder in self.folders.last),
             *self.options.clang_args,
@@ -114,11 +116,25 @@ class Invocation(msgspec.Struct, frozen=True):
         ]
 
     @property
+    def _named(self) -> Iterator[str]:
+        """The folders by which headers name others: behind the system's where one has a ``features.h`` as these do."""
+        for folder in self.options.named_dirs:
+            hides = _hides(folder, tuple(self.toolchain.folders))
+            yield f"{'-idirafter' if hides else '-I'}{folder.absolute()}"
+
+    @property
     def searched(self) -> Iterator[Path]:
         """The folders that are searched before those of the system, or may be."""
         yield from self.folders.first
-        yield from (folder.absolute() for folder in self.options.include_dirs)
+        yield from (folder.absolute() for folder in (*self.options.include_dirs, *self.options.named_dirs))
         yield from (Path(_FOLDER.sub("", each)) for each in self.flags.folders)
+
+
+@cache
+def _hides(folder: Path, system: tuple[Path, ...]) -> bool:
+    """Whether a folder has a file that is called like a header of the system."""
+    names = [each.name for each in folder.iterdir() if each.is_file()]
+    return any(is_file(each / name) for each in system for name in names)
 
 
 def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolders:

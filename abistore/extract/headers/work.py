@@ -14,7 +14,7 @@ from abistore.errors import HeaderError
 from abistore.extract.headers import clang
 from abistore.extract.headers.compile_commands import CommonFlags, read_compile_commands
 from abistore.extract.headers.edits.editing import edited_headers, memory, with_declarations
-from abistore.extract.headers.faults import hint_of, with_missing_macros
+from abistore.extract.headers.faults import hint_of, lacking, once_each, with_missing_macros
 from abistore.extract.headers.foreign_system import StandardHeadersMissing
 from abistore.extract.headers.given import GivenHeaders, find_headers
 from abistore.extract.headers.language import Reading, readings
@@ -66,7 +66,7 @@ MOST_TOLD = 3
 def work(request: HeaderRequest) -> HeaderReading:
     """What the headers declare, all at one moment. Raises :class:`HeaderError`, for what is changed meanwhile too."""
     options, texts = request.options, ReadTexts()
-    for folder in (*options.include_dirs, *filter(None, [options.sysroot])):
+    for folder in (*options.include_dirs, *options.named_dirs, *filter(None, [options.sysroot])):
         _check_folder(folder)
     given = find_headers(options)
     try:
@@ -74,7 +74,7 @@ def work(request: HeaderRequest) -> HeaderReading:
     except StandardHeadersMissing as error:
         return _unread_for_want_of(error, given)
     finally:
-        texts.check([*(folder.path for folder in given.folders), *options.include_dirs])
+        texts.check([*(folder.path for folder in given.folders), *options.include_dirs, *options.named_dirs])
         check_listed(given, find_headers(options))
 
 
@@ -225,10 +225,12 @@ def _is_declared(shapes: Variants) -> bool:
 
 def _nothing_declared(given: GivenHeaders, parsed: ParsedHeaders) -> HeaderError:
     every = dict.fromkeys([*parsed.faults, *(fault for faults in parsed.set_aside.values() for fault in faults)])
-    first = list(every)[:MOST_TOLD]
+    first = once_each(every)[:MOST_TOLD]
     said = "".join(f"; {fault.said}" for fault in first)
     hint = hint_of(first) if first else "name the headers that programs include, or what they need with --define"
-    return HeaderError(f"{_counted(given)} declare{'s' * (len(given.headers) == 1)} nothing{said}", hint)
+    return HeaderError(
+        f"{_counted(given)} declare{'s' * (len(given.headers) == 1)} nothing{said}", hint, lacking(every)
+    )
 
 
 def _counted(given: GivenHeaders) -> str:
@@ -260,15 +262,19 @@ def _evidence(parser: HeaderParser, parsed: ParsedHeaders, *, bodies_only: bool)
         return Evidence("source", "full", source="headers", described=described, expected=expected)
     if aside:
         reason = "headers-set-aside"
-        told = [faults[0] for faults in aside.values()]
-        first = f"{counted(len(aside), 'header does not parse and is', 'headers do not parse and are')} left out: "
+        count = len(aside)
+        told = once_each(faults[0] for faults in aside.values())
+        first = f"{counted(count, 'header does not parse and is', 'headers do not parse and are')} left out: "
     else:
-        reason, told = BODIES_UNREAD if bodies_only else "header-errors", list(dict.fromkeys(parsed.faults))
-        first = f"{counted(len(told), 'error')} in {'bodies of functions' if bodies_only else 'what was parsed'}: "
+        reason, count = BODIES_UNREAD if bodies_only else "header-errors", len(dict.fromkeys(parsed.faults))
+        told = once_each(parsed.faults)
+        first = f"{counted(count, 'error')} in {'bodies of functions' if bodies_only else 'what was parsed'}: "
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     detail = first + "; ".join(fault.said for fault in told[:MOST_TOLD]) + more
     hint = parser.hint_of([*told[:MOST_TOLD], *with_missing_macros(aside)], hide=sorted(aside)[:MOST_TOLD])
-    return Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
+    evidence = Evidence("source", "partial", reason, detail, hint, "headers", described, expected)
+    names = lacking([*parsed.faults, *(fault for faults in aside.values() for fault in faults)])
+    return replace(evidence, lacks=names) if names else evidence
 
 
 def _read(

@@ -39,13 +39,15 @@ _PREFIX = "abistore-headers-"
 class DevelopmentFiles(msgspec.Struct, frozen=True):
     """The headers of one development package; ``libraries`` are those that programs link to with it.
 
+    ``include_dirs`` are searched as programs search them, ``named_dirs`` are folders by which its headers name others.
     ``held`` are the names of each file to link to: a library may have several.
-    ``configs`` are its ``.pc`` files, of which the folders are those of ``include_dirs``. ``identity`` is what the
+    ``configs`` are its ``.pc`` files. ``identity`` is what the
     package says of itself.
     """
 
     roots: tuple[Path, ...]
     include_dirs: tuple[Path, ...]
+    named_dirs: tuple[Path, ...]
     libraries: frozenset[str]
     held: tuple[frozenset[str], ...] = ()
     projects: tuple[HeaderProjects, ...] = ()
@@ -112,8 +114,9 @@ def lay_out(entries: Iterable[Entry], folder: Path, package: str) -> Development
     found = tuple(folder / root for root in sorted(roots))
     linked = frozenset[str]().union(*held, *(each.libraries for each in configs))
     include_dirs = _include_dirs(folder, found, configs)
-    projects = tuple(map(HeaderProjects, found))
-    return DevelopmentFiles(found, include_dirs, linked, tuple(filter(None, held)), projects, tuple(configs))
+    projects, named = tuple(map(HeaderProjects, found)), folders_named(found, include_dirs)
+    each_held = tuple(filter(None, held))
+    return DevelopmentFiles(found, include_dirs, named, linked, each_held, projects, tuple(configs))
 
 
 def _include_dirs(folder: Path, roots: Sequence[Path], configs: Iterable[PkgConfig]) -> tuple[Path, ...]:
@@ -123,8 +126,7 @@ def _include_dirs(folder: Path, roots: Sequence[Path], configs: Iterable[PkgConf
     """
     told = [place for config in configs for each in config.folders for place in _placed(each, folder, roots)]
     below = [each for root in roots for each in sorted(root.iterdir()) if MULTIARCH.fullmatch(each.name)]
-    known = tuple(dict.fromkeys((*told, *roots, *(each for each in below if each.is_dir()))))
-    return (*known, *folders_named(roots, known))
+    return tuple(dict.fromkeys((*told, *roots, *(each for each in below if each.is_dir()))))
 
 
 def _placed(name: str, folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
@@ -178,6 +180,7 @@ def headers_for(
     return HeaderOptions(
         headers=tuple(root for each in with_headers for root in each.roots),
         include_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.include_dirs)),
+        named_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.named_dirs)),
         defines=tuple(dict.fromkeys(define for each in with_headers for define in each.defines(library))),
         projects=projects or (),
     )

@@ -10,6 +10,7 @@ from abistore.extract.input_file import InputFile, InputFolder, open_input
 from abistore.extract.packages.development import INCLUDE
 from abistore.extract.packages.entries import format_of
 from abistore.extract.packages.formats.identity import PackageIdentity
+from abistore.extract.packages.package_index import is_index
 
 MOST_PACKAGES = 200
 """How many packages are unpacked for their headers."""
@@ -54,10 +55,12 @@ def _held(path: Path) -> list[Path]:
             return []
     if any((path / prefix / INCLUDE).is_dir() for prefix in ("", "usr")):
         return []
-    return [each for each in sorted(path.iterdir()) if each.is_file() and each.stat().st_size and _is_package(each)]
+    return [each for each in sorted(path.iterdir()) if not is_index(each) and each.is_file() and _is_package(each)]
 
 
 def _is_package(path: Path) -> bool:
+    if not path.stat().st_size:
+        return False
     with open_input(path) as file:
         return format_of(file.head) is not None
 

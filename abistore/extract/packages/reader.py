@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import msgspec
 
 from abistore.errors import InputError, NoLibrary, UnknownFormat, UsageError
 from abistore.extract.input_file import InputFile, InputFolder, open_input
 from abistore.extract.packages.debug import debug_files
-from abistore.extract.packages.development import DevelopmentFiles, LibraryPackage, header_folder, lay_out
+from abistore.extract.packages.development import LibraryPackage, header_folder
 from abistore.extract.packages.entries import Entry, entries, format_of
 from abistore.extract.packages.formats.bounds import UnpackBounds
 from abistore.extract.packages.formats.identity import PackageIdentity
 from abistore.extract.packages.formats.streams import damage_told
+from abistore.extract.packages.given import GivenPackages, PackageAccess
 from abistore.extract.packages.header_readings import HeaderReadings
 from abistore.extract.packages.libraries import PACKAGE, FoundLibrary, PackagedLibraries, is_binary, libraries_in
 from abistore.extract.packages.optional import read_optional, with_optional
-from abistore.extract.packages.pkg_config import is_pkg_config, module_name
-from abistore.extract.packages.pool import others, with_needed
 from abistore.extract.packages.remembered import digest_of, digest_of_libraries, how_read
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.limits import allow_more
@@ -167,40 +165,11 @@ def _debug_files(libraries: Sequence[FoundLibrary], options: ExtractOptions, sta
             package.check_unchanged()
 
 
-def _development(options: ExtractOptions, beside: PackageIdentity, stack: ExitStack) -> list[DevelopmentFiles]:
+def _development(options: ExtractOptions, beside: PackageIdentity, stack: ExitStack) -> GivenPackages | None:
     if not options.devel_packages:
-        return []
-    folder = stack.enter_context(header_folder())
-    paths = with_needed(options.devel_packages, beside, lambda file: _identity(file, options))
-    found = [_laid_out(path, folder / str(number), options) for number, path in enumerate(paths)]
-    rest = {path: _modules(path, options) for path in others(options.devel_packages, paths)}
-    while wanted := [path for path, modules in rest.items() if modules & _lacking(found)]:
-        found.append(_laid_out(wanted[0], folder / str(len(found)), options))
-        del rest[wanted[0]]
-    return found
-
-
-def _modules(path: Path, options: ExtractOptions) -> frozenset[str]:
-    """What ``.pc`` files a package has."""
-    with open_input(path) as package, damage_told(str(path)):
-        held = entries(package, _bounds(package, options))
-        return frozenset(module_name(each.path) for each in held if is_pkg_config(each.path))
-
-
-def _lacking(packages: Sequence[DevelopmentFiles]) -> frozenset[str]:
-    """The ``.pc`` files that those of packages require and none has: Debian's dependencies may leave them out."""
-    configs = [config for each in packages for config in each.configs]
-    required = frozenset[str]().union(*(each.requires for each in configs))
-    return required - {each.name for each in configs}
-
-
-def _laid_out(path: Path, folder: Path, options: ExtractOptions) -> DevelopmentFiles:
-    with open_input(path) as package, damage_told(str(path)):
-        allow_more(package.size)
-        found = lay_out(entries(package, _bounds(package, options)), folder, str(path))
-        identity = _identity(package, options)
-        package.check_unchanged()
-        return msgspec.structs.replace(found, identity=identity, file=path.name)
+        return None
+    access = PackageAccess(lambda file: entries(file, _bounds(file, options)), lambda file: _identity(file, options))
+    return GivenPackages(options.devel_packages, stack.enter_context(header_folder()), beside, access)
 
 
 def _snapshots(library: FoundLibrary, options: ExtractOptions) -> Iterator[Snapshot]:
