@@ -96,3 +96,4 @@ def test_words_about_a_dll_are_those_of_its_platform(abistore: Call, tmp_path: P
     assert "give the DLL a new name" in told and "SONAME" not in told
     assert "/Zi" in told and "PDB" in told
     assert "| DLL name |" in abistore("compare", old, new, "--format", "markdown").out
+    assert "<th>DLL name</th>" in abistore("compare", old, new, "--format", "html").out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.labels.sonames import family, library_name
+from abistore.model.labels.sonames import family, library_name, word_on
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,16 @@ def test_a_library_is_called_by_its_stem(soname: str, name: str) -> None:
 )
 def test_all_major_releases_of_a_library_are_one_family(soname: str, name: str) -> None:
     assert family(soname) == name
+
+
+@pytest.mark.parametrize(
+    ("target", "word"),
+    [
+        ("pe-x86_64-64-little", "DLL name"),
+        ("macho-aarch64-64-little", "install name"),
+        ("elf-x86_64-64-little", "SONAME"),
+        ("elf-any-64-little", "SONAME"),
+    ],
+)
+def test_a_history_calls_the_name_as_its_platform_does(target: str, word: str) -> None:
+    assert word_on(target) == word

@@ -21,6 +21,7 @@ from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
 from abistore.model.judging.standing import is_withdrawn
+from abistore.model.labels.sonames import word_on
 from abistore.model.words.characters import json_text
 from abistore.model.words.counting import counted
 from abistore.report.heading import CHECKED, ruling
@@ -45,10 +46,9 @@ APPROVED = ", approved"
 REFUSED = "!"
 """Marks a release that its line does not allow: it breaks, and neither SONAME nor label say so."""
 
-HEADS = (
-    *("version", "date", "SONAME", "exports", "+", "-", "~"),
-    *("against previous", "bump", "against baseline", "evidence"),
-)
+HEADS = ("exports", "+", "-", "~", "against previous", "bump", "against baseline", "evidence")
+"""Behind the version, the date, and what programs load the library by."""
+
 LISTED = 8
 NUMBERS = frozenset({3, 4, 5, 6})
 SUFFIXES = {".html": "html", ".md": "markdown", ".json": "json"}
@@ -185,6 +185,7 @@ def _timeline(history: History) -> str:
     ]
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
+    heads = ("version", "date", word_on(history.line.target), *HEADS)
     told = (
         *history.said,
         *_legend(history),
@@ -194,7 +195,7 @@ def _timeline(history: History) -> str:
         *_unjudged(history),
         *kept,
     )
-    return "\n".join((head, table(HEADS, rows, right=NUMBERS), *told))
+    return "\n".join((head, table(heads, rows, right=NUMBERS), *told))
 
 
 def _legend(history: History) -> Iterator[str]:

@@ -14,6 +14,7 @@ from abistore.cli.output import answer, width
 from abistore.cli.rendering import style_of
 from abistore.cli.tables import table
 from abistore.cli.words import library_words, operand_words
+from abistore.model.labels.sonames import word_on
 from abistore.model.words.characters import bounded
 from abistore.model.words.counting import counted
 from abistore.report.formats.text import listed
@@ -69,7 +70,7 @@ def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
     rows = [
         ("digest", card.digest),
         ("target", card.target),
-        ("SONAME", (facts and facts.soname) or "none"),
+        (word_on(card.target), (facts and facts.soname) or "none"),
         ("needs", ", ".join(facts.needed) if facts else ""),
         ("protection", ", ".join(_protection(facts.hardening)) if facts and facts.hardening else ""),
         ("exports", f"{card.exports}"),
@@ -194,7 +195,9 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
         for release, package in zip(found, packages, strict=True)
     ]
     further = (*(["package"] if packaged else []), *(["tags"] if tagged else []))
-    heads = ("version", "target", "profile", "date", "SONAME", "exports", "digest", *further)
+    words = {word_on(release.line.target) for release in found}
+    word = words.pop() if len(words) == 1 else "SONAME"
+    heads = ("version", "target", "profile", "date", word, "exports", "digest", *further)
     answer(settings, {"releases": found}, lambda: table(heads, rows, right=frozenset({5})))
 
 

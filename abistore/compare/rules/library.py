@@ -106,7 +106,7 @@ RUNTIME = pattern(rf"(lib({_PARTS})|ld-linux[-\w]*|ld64)\.so\.\d+|({_DLLS})\.dll
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
 def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
-    """A part of the C or C++ runtime was added to the dependencies (DT_NEEDED).
+    """A part of the C or C++ runtime was added to the dependencies (DT_NEEDED, a DLL's imports, load commands).
 
     Every program has loaded it already, or gets it with what it has loaded.
 
@@ -118,7 +118,7 @@ def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="added")
 def needed_library_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
-    """A library was added to the dependencies (DT_NEEDED).
+    """A library was added to the dependencies (DT_NEEDED, a DLL's imports, load commands).
 
     Where it is not installed, no program starts. Packages bring it along; copied files and containers do not.
 
@@ -180,7 +180,7 @@ def _renamed(soname: str, context: Context) -> str | None:
 
 @rule(Impact.NOTICE, evidence="symbol", element="library", action="removed")
 def needed_removed(dependency: Removed[Dependency], context: Context) -> Iterator[Note]:
-    """A dependency was removed (DT_NEEDED).
+    """A dependency was removed (DT_NEEDED, a DLL's imports, load commands).
 
     Programs that used its symbols without linking to it themselves no longer find them, if nobody else loads it.
 

@@ -64,6 +64,11 @@ def to_bump(name: str) -> str:
     return "give the DLL a new name" if word == "DLL name" else f"bump the {word}"
 
 
+def word_on(target: str) -> str:
+    """The same as a target shows, such as ``pe-x86_64-64-little``."""
+    return {"pe": "DLL name", "macho": "install name"}.get(target.partition("-")[0], "SONAME")
+
+
 def name_word(name: str) -> str:
     """``SONAME``, ``DLL name`` or ``install name``, as the library's ``name`` shows."""
     if name.lower().endswith(_OF_WINDOWS):

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from abistore.model.labels.sonames import name_word, word_on
 from abistore.model.words.counting import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.drawing import drawing
-from abistore.report.heading import REQUIRED, advice, allowance, extent, passing, ruled_by, tone
+from abistore.report.heading import REQUIRED, advice, allowance, extent, name_like, passing, ruled_by, tone
 from abistore.report.model import Report
 from abistore.report.releases.table import library_table
 from abistore.report.style import Style
@@ -73,12 +74,15 @@ def environment(*folders: str) -> Environment:
         drawing,
         extent,
         name_items,
+        name_like,
+        name_word,
         passing,
         prose,
         ruled_by,
         tone,
         unchecked,
         value_lines,
+        word_on,
     )
     made.filters |= {function.__name__: function for function in told}
     made.globals |= {"asset": asset, "named": named}

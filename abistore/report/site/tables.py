@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from abistore.model.labels.sonames import word_on
 from abistore.model.words.characters import visible
 from abistore.report.formats.markdown import code, plain
 from abistore.report.heading import ruling
 from abistore.report.site.marks import mark, mark_of
 from abistore.report.site.timeline import History, HistoryRow
 
-HEADS = ("release", "date", "SONAME", "exports", "+", "-", "~", "against previous", "against baseline")
+HEADS = ("exports", "+", "-", "~", "against previous", "against baseline")
 RIGHT = frozenset({3, 4, 5, 6})
 BAR = "&#124;"
 
@@ -26,8 +27,9 @@ def _timeline(history: History) -> Iterator[str]:
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     yield plain(f"{f'baseline {history.channel}: {history.baseline}' if history.baseline else 'no baseline'}; {by}")
     yield ""
-    yield _line(HEADS)
-    yield _line(tuple("--:" if column in RIGHT else "---" for column in range(len(HEADS))))
+    heads = ("release", "date", word_on(history.line.target), *HEADS)
+    yield _line(heads)
+    yield _line(tuple("--:" if column in RIGHT else "---" for column in range(len(heads))))
     yield from (_line(_row(history, row)) for row in reversed(history.rows))
     if history.said:
         yield ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from abistore.model.labels.sonames import word_on
 from abistore.model.words.characters import in_line
 from abistore.report.site.marks import mark_of
 from abistore.report.site.timeline import History, HistoryRow
@@ -50,7 +51,7 @@ def _lines(rows: Sequence[HistoryRow], style: Style) -> Iterator[str]:
     for number, (row, version) in enumerate(zip(rows, shown, strict=True)):
         soname = row.release.soname
         if soname != before or not number:
-            yield style.paint(f"  {in_line(soname or 'no SONAME', 80)}", "dim")
+            yield style.paint(f"  {in_line(soname or f'no {word_on(row.release.line.target)}', 80)}", "dim")
         before = soname
         mark = mark_of(row)
         letter = style.paint(mark.letter, TONES.get(mark.tone, mark.tone))
