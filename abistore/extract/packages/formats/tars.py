@@ -129,4 +129,5 @@ def _sums(header: bytes) -> tuple[int, int]:
     """The sums that the checksum may be, of unsigned and of signed bytes; its own field counts as blanks."""
     counted = header[:148] + b" " * 8 + header[156:BLOCK]
     total = sum(counted)
-    return total, total - 256 * sum(byte > 127 for byte in counted)
+    high = 0 if counted.isascii() else sum(byte > 127 for byte in counted)
+    return total, total - 256 * high
