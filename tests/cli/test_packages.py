@@ -365,6 +365,10 @@ def test_a_library_that_moved_to_a_package_that_is_installed_too_breaks_nothing(
 
     told = abistore("compare", old, without("2.0", "libc6, libextra2 (= 2.0)"))
     assert told.code == 0 and "bundle_library_moved" in told.out and "library-not-given" in told.out
-    assert abistore("compare", old, without("2.1", "libextra2"), "--require", "old").code == 72
+    less = without("2.1", "libextra2")
+    assert abistore("compare", old, less, "--require", "old").code == 72
+    assert abistore("ingest", old).code == 0
+    assert abistore("ingest", less, "--against", "prev").code == 72, "what moved was not compared"
+    assert abistore("ingest", less, "--against", "prev", "--require", "none").code == 0
     for version, depends in (("3.0", "libc6"), ("3.1", "libextra2 | libother1"), ("3.2", "libextra2-data, libextra20")):
         assert abistore("compare", old, without(version, depends)).code == 4

@@ -28,19 +28,16 @@ def moved_to(library: Snapshot, release: Iterable[Snapshot]) -> str | None:
 def _has(depended: str, soname: str, before: str) -> bool:
     if depended.partition("(")[0] == soname:
         return True
-    called = package_called(soname)
-    return (
-        called is not None
-        and depended != before
-        and re.fullmatch(rf"{re.escape(called)}([a-z]\w*)?", depended) is not None
-    )
+    return depended != before and is_called_by(depended, soname)
 
 
-def package_called(soname: str) -> str | None:
-    """The name of a Debian package with a library: ``libfoo1`` of ``libfoo.so.1``, ``libv4-1`` of ``libv4.so.1``."""
+def is_called_by(package: str, soname: str) -> bool:
+    """Whether a Debian package is called by a SONAME: ``libfoo1`` by ``libfoo.so.1``, ``libv4-1`` by ``libv4.so.1``."""
     match = _VERSIONED.fullmatch(soname)
     if match is None:
-        return None
+        return False
     name, version = (match["whole"], "") if match["whole"] else (match["name"], match["version"])
     between = "-" if version and name[-1:].isdigit() else ""
-    return f"{name}{between}{version}".lower().replace("_", "-")
+    called = re.escape(f"{name}{between}{version}".lower().replace("_", "-"))
+    called = re.sub(r"(?<=[a-z])\\-(?=\d)", "-?", called)  # libglib2.0-0 has libglib-2.0.so.0
+    return re.fullmatch(rf"{called}([a-z]\w*)?", package) is not None

@@ -19,7 +19,7 @@ from abistore.service.ingest.gates import Admitted, Arrival, Gate, GateOutcome, 
 from abistore.service.ingest.siblings import siblings, undone_between
 from abistore.service.judging.evidence import NOTHING, lacked
 from abistore.service.judging.places import unjudged_twins
-from abistore.service.judging.releases import SaidOfRelease, judge_releases
+from abistore.service.judging.releases import SaidOfRelease, judge_releases, library_not_given
 from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
@@ -122,15 +122,18 @@ class _ReleaseAdmission:
         report = max(reports, key=severity) if reports else None
         code = max([report.exit_code if report else 0, *(each.exit_code for each in outcomes if each.lack is None)])
         lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
-        if not code and lack is None and (lack := self._unjudged()) is not None and report is not None:
+        if not code and lack is None and (lack := self._unjudged(reports)) is not None and report is not None:
             report = lacked(report, lack)
         return _Judged(outcomes, report, lack.exit_code if lack else code, lack)
 
-    def _unjudged(self) -> EvidenceMissing | None:
-        """The error that says which other builds of its libraries the package holds, which nobody looked at."""
-        if not self.gate.required.no_less:
-            return None
-        return unjudged_twins(str(self.package), self._packages())
+    def _unjudged(self, reports: Sequence[Report]) -> EvidenceMissing | None:
+        """The error that says which other builds of its libraries the package holds, which nobody looked at, or which
+        library moved to a package that was not given."""
+        required = self.gate.required
+        told = (library_not_given(each, required) for each in reports)
+        if (elsewhere := next((each for each in told if each is not None), None)) is not None:
+            return elsewhere
+        return unjudged_twins(str(self.package), self._packages()) if required.no_less else None
 
     def _packages(self) -> Iterator[Provenance]:
         for each in (member.arrival for member in self.members):

@@ -79,8 +79,8 @@ def judge_releases(
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
     lacks = [] if code else [lack for each in reports if (lack := lacking(each, require))]
-    if not_given and not code and (require.no_less or require.facets):
-        lacks.append(EvidenceMissing(f"{report.new}: {not_given[0].detail}", not_given[0].hint))
+    if not code and (elsewhere_lack := library_not_given(report, require)) is not None:
+        lacks.append(elsewhere_lack)
     return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
@@ -109,6 +109,15 @@ def _judged(
         known = tuple(each for each in report.not_checked if each.reason != NEEDED_NOT_GIVEN)
         report = msgspec.structs.replace(report, not_checked=known)
     return report
+
+
+def library_not_given(report: Report, require: EvidenceRequirement) -> EvidenceMissing | None:
+    """The error that a library moved to a package which was not given, where evidence is required."""
+    told = [each for each in report.not_checked if each.reason == LIBRARY_NOT_GIVEN]
+    if not told or not (require.no_less or require.facets):
+        return None
+    hint = f"{told[0].hint}; or judge without it: --require none"
+    return EvidenceMissing(f"{report.new}: {told[0].detail}", hint)
 
 
 def _elsewhere(library: Snapshot, new: ReadRelease) -> ReportedNotChecked | None:
