@@ -285,7 +285,7 @@ class HeaderOutline(msgspec.Struct, frozen=True, array_like=True, order=True):
     linked: int = 0
 
 
-class HeaderText(msgspec.Struct, frozen=True, array_like=True, order=True):
+class HeaderDigest(msgspec.Struct, frozen=True, array_like=True, order=True):
     """The bytes of a header, by a ``digest``.
 
     ``behind`` are the headers beside the public ones that it includes by way of none of them; these have texts, too.
@@ -340,7 +340,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     unread: tuple[str, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
     outlines: tuple[HeaderOutline, ...] = ()
-    texts: tuple[HeaderText, ...] = ()
+    texts: tuple[HeaderDigest, ...] = ()
     folders: tuple[HeaderFolder, ...] = ()
     untaken: tuple[UntakenBranch, ...] = ()
     modes: tuple[HeadersMode, ...] = ()

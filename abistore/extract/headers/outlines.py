@@ -11,12 +11,12 @@ from abistore.extract.headers.walk.clang.inclusions import Includes, behind, inc
 from abistore.extract.headers.walk.declared import Walked
 from abistore.model.blake2 import blake2b
 from abistore.model.declared import Declared
-from abistore.model.snapshot import HeaderOutline, HeaderText, Variants
+from abistore.model.snapshot import HeaderOutline, HeaderDigest, Variants
 
 
 def outlines(
     parser: HeaderParser, parsed: ParsedHeaders, walked: Walked
-) -> tuple[tuple[HeaderOutline, ...], tuple[HeaderText, ...]]:
+) -> tuple[tuple[HeaderOutline, ...], tuple[HeaderDigest, ...]]:
     """The outlines of the given headers, but of those without any fact, and the texts of all own headers."""
     texts = {each.name: _text(parser, each.path) for each in parser.given.headers}
     graph = include_graph([each.unit for each in parsed.units], parser.canonical)
@@ -27,7 +27,7 @@ def outlines(
     return found, _texts(parser, graph, texts)
 
 
-def _texts(parser: HeaderParser, graph: Includes, texts: dict[str, str]) -> tuple[HeaderText, ...]:
+def _texts(parser: HeaderParser, graph: Includes, texts: dict[str, str]) -> tuple[HeaderDigest, ...]:
     """The texts that are known whole."""
     given = {str(each.path): each.name for each in parser.given.headers}
     private = {path: behind(path, graph, given, parser.surrounds) for path in given}
@@ -37,7 +37,7 @@ def _texts(parser: HeaderParser, graph: Includes, texts: dict[str, str]) -> tupl
         given[path]: tuple(sorted(named[each] for each in own if each in named)) for path, own in private.items()
     }
     return tuple(
-        HeaderText(name, _digest(text), reached.get(name, ()))
+        HeaderDigest(name, _digest(text), reached.get(name, ()))
         for name, text in sorted(known.items())
         if 0 < len(text) < MOST_TEXT
     )

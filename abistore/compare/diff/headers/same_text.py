@@ -12,7 +12,7 @@ from abistore.model.declared import Declared
 from abistore.model.names import EXPORTS, Name
 from abistore.model.references import references
 from abistore.model.shapes import Opaque
-from abistore.model.snapshot import HeadersRead, HeaderText, Variants
+from abistore.model.snapshot import HeadersRead, HeaderDigest, Variants
 
 
 class SameTexts(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class _Closures:
 
     def __init__(self, read: HeadersRead) -> None:
         self.files = frozenset(read.files)
-        self.texts: Mapping[str, HeaderText] = {each.file: each for each in read.texts}
+        self.texts: Mapping[str, HeaderDigest] = {each.file: each for each in read.texts}
         self._includes = {each.file: each.includes for each in read.outlines}
 
     def of(self, file: str) -> frozenset[str]:
