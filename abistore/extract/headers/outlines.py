@@ -11,7 +11,7 @@ from abistore.extract.headers.walk.clang.inclusions import Includes, behind, inc
 from abistore.extract.headers.walk.declared import Walked
 from abistore.model.blake2 import blake2b
 from abistore.model.declared import Declared
-from abistore.model.snapshot import HeaderOutline, HeaderDigest, Variants
+from abistore.model.snapshot import HeaderDigest, HeaderOutline, Variants
 
 
 def outlines(

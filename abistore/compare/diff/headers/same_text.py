@@ -12,7 +12,7 @@ from abistore.model.declared import Declared
 from abistore.model.names import EXPORTS, Name
 from abistore.model.references import references
 from abistore.model.shapes import Opaque
-from abistore.model.snapshot import HeadersRead, HeaderDigest, Variants
+from abistore.model.snapshot import HeaderDigest, HeadersRead, Variants
 
 
 class SameTexts(msgspec.Struct, frozen=True):
