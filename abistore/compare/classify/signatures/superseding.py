@@ -17,6 +17,7 @@ from abistore.compare.types.sameness import NUMBERS, Sameness
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.cpp_names.qualified import entity, template_of
 from abistore.model.declared import Argument, Declared, Trait
+from abistore.model.mangling.symbols import primary
 from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.shapes import Function, Pointer, Primitive, Qualified, Special, TypeRef
@@ -57,7 +58,7 @@ def successor(name: Name, context: Context) -> Successor | None:
     others = (_declared(context.new, each.name) for each in seen.overloads)
     found = [each for each in others if each is not None and _takes_calls(old, each, context)]
     exact = [each for each in found if _takes_as_they_are(old, each, context)]
-    best = [*{each.overload.function: each for each in exact or found}.values()]  # constructors have several symbols
+    best = _once(exact or found)
     if len(best) != 1:
         return _specialized(old, seen.overloads, context)
     return Successor(best[0].overload.name, _is_only_elsewhere(old, best[0], context))
@@ -90,8 +91,16 @@ def shorter(name: Name, count: int, context: Context) -> Name | None:
     others = find(function.display, None if function.method is None else function.method.owner, context.new).overloads
     known = (_declared(context.new, each.name) for each in others if each.name != name)
     fit = (each for each in known if each is not None and _takes_calls(given, each, context))
-    exact = {each.overload.function: each for each in fit if _takes_as_they_are(given, each, context)}
-    return next(iter(exact.values())).overload.name if len(exact) == 1 else None
+    exact = _once(each for each in fit if _takes_as_they_are(given, each, context))
+    return exact[0].overload.name if len(exact) == 1 else None
+
+
+def _once(callees: Iterable[Callee]) -> list[Callee]:
+    """Each function once: a constructor has several symbols."""
+    found: dict[str, Callee] = {}
+    for each in callees:
+        found.setdefault(primary(each.overload.name.spelling), each)
+    return [*found.values()]
 
 
 def _is_only_elsewhere(old: Callee, new: Callee, context: Context) -> bool:
