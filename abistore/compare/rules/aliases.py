@@ -17,7 +17,7 @@ from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Added, Changed, Removed
 from abistore.model.findings import Impact
 from abistore.model.names import Name
-from abistore.model.shapes import Alias, Pointer, TypeRef
+from abistore.model.shapes import Alias, Named, Opaque, Pointer, Record, TypeRef
 from abistore.patterns import pattern
 
 VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
@@ -25,8 +25,26 @@ VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", r
 
 
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
-    """How the targets compare: as values, or as pointers where programs meet them behind pointers only."""
-    return context.stored(*_met(alias, context))
+    """How the targets compare: as values, or as pointers where programs meet them behind pointers only.
+
+    A pointer to a class that is hidden under a new name leads to the same object, as far as anybody knows.
+    """
+    found = context.stored(*_met(alias, context))
+    return Sameness.REINTERPRETED if found is Sameness.DIFFERENT and _hides_object(alias, context) else found
+
+
+def _hides_object(alias: Changed[Alias], context: Context) -> bool:
+    """Whether a typedef was a pointer to a class that is gone, and is one to a new class without a definition."""
+    old, new = context.old.types.bare(alias.old.target)[0], context.new.types.bare(alias.new.target)[0]
+    match old, new:
+        case Pointer(Named(before), "*"), Pointer(Named(after), "*"):
+            pass
+        case _:
+            return False
+    target = context.old.types.bare(Named(before))[0]
+    if not isinstance(target, Named) or context.new.types.has(target.name) or context.old.types.has(after):
+        return False
+    return isinstance(context.old.shape(target.name), Record) and isinstance(context.new.shape(after), Opaque)
 
 
 def _met(alias: Changed[Alias], context: Context) -> tuple[TypeRef, TypeRef]:
