@@ -48,3 +48,13 @@ def test_what_changed_in_an_own_header_is_a_change() -> None:
 def test_identical_headers_beside_changed_ones_are_no_change() -> None:
     new = side({}, more="struct more { int a; };")
     assert [each for each in found(WHOLE, new) if "added" not in each] == []
+
+
+def test_a_mode_in_which_headers_with_errors_do_not_parse_is_unknown() -> None:
+    own = "#pragma once\n#include <others.h>\n#ifdef _FILE_OFFSET_BITS\nint wide(first);\n#endif\nint plain(int);\n"
+    assert found(side({"others.h": "typedef int first;"}, own), side({}, own)) == []
+
+
+def test_what_a_condition_or_a_namespace_of_others_hides_is_unknown() -> None:
+    own = '#pragma once\n#include <others.h>\n#ifdef FIRST\n#include "lone.h"\n#endif\nvoid take(struct S *);\n'
+    assert found(side({"others.h": "#define FIRST 1"}, own), side({}, own)) == []

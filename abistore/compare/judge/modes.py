@@ -42,11 +42,14 @@ def judge_modes(context: Context) -> Judged:
 
 
 def _deltas(context: Context, old: HeadersMode, new: HeadersMode) -> Iterator[Changed[InMode]]:
-    """What differs in one mode; nothing where programs could not be built in it before."""
+    """What differs in one mode; nothing where programs could not be built in it before.
+
+    Headers that do not parse in any mode, for want of a file, tell nothing by not parsing in this one.
+    """
     if old.failure:
         return
     if new.failure:
-        if _was_read(context, old):
+        if context.new.snapshot.evidence_of("source").declares_all and _was_read(context, old):
             was = InMode(new.name, Impact.API_BREAK, "the headers do not parse", None)
             yield Changed(Subject(SELF, new.name), was, replace(was, value=new.failure))
         return
