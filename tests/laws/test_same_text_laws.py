@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.compare.comparison import compare
+from abistore.model.findings import Impact
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, Case, cases, sides_of
 from tests.public_headers import beside, implementing
@@ -19,7 +20,7 @@ SAMPLE = 40
 """Of so many cases one is read."""
 
 OWN, OTHERS = "case.h", "others.h"
-HERE = "int found_without_others(int);\n"
+HERE, MORE = "int found_without_others(int);\n", "int come_since(int);\n"
 
 _BRACE = re.compile(r"[{}]")
 
@@ -66,3 +67,14 @@ def test_identical_headers_tell_no_change_where_others_were_not_found(case: Case
             for old, new in ((whole, part), (part, whole)):
                 kinds = [each.kind for each in compare(old, new).findings]
                 assert [each for each in kinds if each != "evidence_narrowed"] == []
+
+
+@pytest.mark.parametrize("case", with_headers(), ids=lambda case: case.label)
+def test_what_errors_touch_is_unknown_in_headers_that_changed(case: Case) -> None:
+    for side in sides_of(case, "old"):
+        for others, own in list(splits(side))[:2]:
+            whole, part = (read(side, others, own, found=each) for each in (True, False))
+            later = {each: read(side, others, f"{own}\n{MORE}", found=each) for each in (True, False)}
+            for old, new in ((whole, later[False]), (part, later[True])):
+                weighing = [each for each in compare(old, new).findings if each.impact > Impact.COMPATIBLE]
+                assert [each.kind for each in weighing if "come_since" not in each.name.spelling] == []

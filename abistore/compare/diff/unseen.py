@@ -15,6 +15,7 @@ from abistore.compare.diff.headers.asked_otherwise import chosen_otherwise, is_c
 from abistore.compare.diff.headers.given import lying_there, not_given, read_otherwise, selects
 from abistore.compare.side import SideFacts
 from abistore.compare.version_pairs import exported, has_versions, is_of_unknown_version, version_pairs
+from abistore.model.declared import Declared
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
     EXPORT_NOT_DESCRIBED,
@@ -479,12 +480,24 @@ def declared_only_by(context: Context, facet: Facet, name: Name) -> Place | None
     old, new = context.old.variants(facet, name), context.new.variants(facet, name)
     if name.kind not in TYPES or not old or not new:
         return None
+    if facet == "source" and (place := _undefined_by(context, old, new)):
+        return place
     if _is_only_declared(old) and _is_defined(new) and name not in context.old.undescribed:
         used = _leaves_out(context.old) or context.old.reach.reaches(name, by_value=True)
         return "old" if used else None
     if _is_only_declared(new) and _is_defined(old) and name not in context.new.undescribed:
         left_out = _leaves_out(context.new) and not context.same_toolchain
         return "new" if left_out or context.new.reach.reaches(name, by_value=True) else None
+    return None
+
+
+def _undefined_by(context: Context, old: Variants, new: Variants) -> Place | None:
+    """The side whose headers have errors, and do not define a type that the other's define: a file may be missing."""
+    for place, own, other in zip(PLACES, (old, new), (new, old), strict=True):
+        side = context.old if place == "old" else context.new
+        unread = not side.snapshot.evidence_of("source").declares_all
+        if unread and _is_defined(other) and all(isinstance(each, Opaque | Declared) for each in own):
+            return place
     return None
 
 

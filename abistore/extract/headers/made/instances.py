@@ -11,8 +11,9 @@ from abistore.extract.headers import clang
 from abistore.extract.headers.made.behind import FILE, BehindUnit
 from abistore.extract.headers.parsing import HeaderParser
 from abistore.extract.headers.umbrella import UMBRELLA
-from abistore.extract.headers.walk.clang.cursors import PLACED
+from abistore.extract.headers.walk.clang.cursors import PLACED, libclang
 from abistore.extract.headers.walk.declared import Instantiations, Walked, made_instances
+from abistore.extract.headers.walk.faulty import Faults
 from abistore.model.declared import Declared
 from abistore.model.digest import sort_variants
 from abistore.model.names import Name
@@ -62,7 +63,8 @@ def _made(
     errors = text.lines_with_errors()
     why = {name: _said(parser, errors[line]) for line, name in enumerate(asked, 2) if line in errors}
     left_out = {line + text.before for line in errors}
-    return made_instances(text.unit, parser, MARKER, Instantiations(left_out, known.entries), runtime=runtime), why
+    instantiations = Instantiations(left_out, known.entries, Faults(libclang(), behind.unit.unit))
+    return made_instances(text.unit, parser, MARKER, instantiations, runtime=runtime), why
 
 
 def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:

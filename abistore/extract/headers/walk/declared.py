@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from abistore.extract.headers.walk.clang import kinds
 from abistore.extract.headers.walk.clang.cursors import Cursor, libclang
 from abistore.extract.headers.walk.clang.files import HeaderNames, PublicFiles
-from abistore.extract.headers.walk.faulty import Faults, spread
+from abistore.extract.headers.walk.faulty import Faults, declares_types, spread
 from abistore.extract.headers.walk.public import PublicWalk, alias_shape
 from abistore.extract.headers.walk.shapes.classes import Classes
 from abistore.extract.headers.walk.shapes.records import RecordShapes
@@ -64,10 +64,14 @@ class Walked(msgspec.Struct, frozen=True):
 
 
 class Instantiations(NamedTuple):
-    """Which instantiations are ``left_out``, by line, and what is ``known`` already and need not be read again."""
+    """Which instantiations are ``left_out``, by line, and what is ``known`` already and need not be read again.
+
+    ``faults`` are those of the headers behind which they stand.
+    """
 
     left_out: Container[int]
     known: Mapping[Name, Variants]
+    faults: Faults | None = None
 
     def shapes(self, name: Name) -> list[AnyShape]:
         """The shapes of a name that is known whole."""
@@ -96,7 +100,7 @@ def made_instances(unit: Any, names: HeaderNames, marker: str, made: Instantiati
     These are instantiated in the text of the unit itself.
     """
     with without_cycle_collection():
-        walk = UnitWalk(unit, names, cpp=True, runtime=runtime)
+        walk = UnitWalk(unit, names, cpp=True, runtime=runtime, faults=made.faults)
         return _settled(walk, walk.made(marker, made), cpp=True)
 
 
@@ -169,7 +173,14 @@ class UnitWalk:
         for name, location, declared in replacements(definitions, found.declared, expansions, uses):
             found.declare(name, location, declared)
         self._collect_code_of_macros(found, expansions)
-        for name in spread(self._public.spoilt, found.shapes) if self._public.spoilt else ():
+        return self._without_spoilt(found)
+
+    def _without_spoilt(self, found: Collected) -> Collected:
+        """What was found without what errors lie in, what is made of that, and what files that are missing declare."""
+        spoilt = self._public.spoilt
+        if self._faults is not None and self._faults.lacks_files:
+            spoilt |= {name for name, shapes in found.shapes.items() if declares_types(name, shapes)}
+        for name in spread(spoilt, found.shapes) if spoilt else ():
             found.leave_out(name)
         return found
 
@@ -190,7 +201,7 @@ class UnitWalk:
                 if line not in made.left_out:
                     self.types.of(lib.getCanonicalType(lib.Type_getTemplateArgumentAsType(lib.getCursorType(each), 0)))
         self._collect_mentioned(self._public.collected, made)
-        return self._public.collected
+        return self._without_spoilt(self._public.collected)
 
     def _collect_mentioned(self, found: Collected, made: Instantiations = NOTHING) -> None:
         self._files.take_those_beside()

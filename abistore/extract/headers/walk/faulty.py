@@ -17,7 +17,7 @@ from abistore.model.names import Name
 from abistore.model.references import references
 from abistore.model.shapes import Alias, AnyShape, Function, Record
 
-TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
+TYPED: Final = frozenset({*kinds.FUNCTIONS, kinds.FUNCTION_TEMPLATE, kinds.VARIABLE, kinds.TYPEDEF, kinds.ALIAS})
 """What libclang gives the type ``int`` where its own has an error."""
 
 _TEMPLATES: Final = frozenset({kinds.CLASS_TEMPLATE, kinds.PARTIAL_SPECIALIZATION, kinds.ALIAS_TEMPLATE})
@@ -128,6 +128,17 @@ def spread(spoilt: set[Name], shapes: Mapping[Name, Iterable[AnyShape]]) -> set[
     while more := {name for name, each in shapes.items() if name not in found and _is_made_of(found, name, each)}:
         found |= more
     return found
+
+
+def declares_types(function: Name, shapes: Iterable[AnyShape]) -> bool:
+    """Whether a function of C declares a type within its parameters, of which no file before had a declaration.
+
+    No program has such a type: ``int norm(const struct point *p)`` lacks the header of ``struct point``.
+    """
+    if function.kind != "function":
+        return False
+    inside = f"{function.spelling}()::"
+    return any(each.spelling.startswith(inside) for shape in shapes for each, _ in references(shape, function))
 
 
 def _is_made_of(spoilt: set[Name], name: Name, shapes: Iterable[AnyShape]) -> bool:
