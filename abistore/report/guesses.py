@@ -61,7 +61,7 @@ def _private(findings: Iterable[Finding]) -> Iterator[str]:
     others = {each.name.spelling for each in types} - from_sources
     by_value = "no function that programs can call takes or returns {} by value"
     yield from _guess(from_sources, "opaque", f"only a source file defines {{}}, and {by_value}")
-    yield from _guess(others, "opaque", f"no public header is known to define {{}}, and {by_value}")
+    yield from _guess(others, "opaque", f"nothing shows that programs look into {{}}, and {by_value}")
     private = (each for each in findings if each.kind in PRIVATE_EXPORTS)
     exports = {name.spelling for each in private for name in (each.affected or (each.name,))}
     yield from _guess(exports, "private", "no public header is known to declare {}")

@@ -36,7 +36,7 @@ def test_what_is_guessed_to_be_private_is_named_with_the_reason() -> None:
     shown = replace(OPAQUE, name=Name("record", "state"), location=Location("src/state.h", 2))
     assert guessed(compared(OPAQUE, shown, GONE)) == (
         f"link is guessed to be opaque: only a source file defines it, and {BY_VALUE}; "
-        f"state is guessed to be opaque: no public header is known to define it, and {BY_VALUE}; "
+        f"state is guessed to be opaque: nothing shows that programs look into it, and {BY_VALUE}; "
         "_lib_swap is guessed to be private: no public header is known to declare it; give --header to know"
     )
 
