@@ -31,7 +31,7 @@ from abistore.model.findings import (
     NotChecked,
     evidence_rank,
 )
-from abistore.model.labels.sonames import library_name
+from abistore.model.labels.sonames import family, library_name
 from abistore.model.layout.agreement import STRANGERS_HINT
 from abistore.model.layout.undescribed import UNDESCRIBED_HINT, told_undescribed
 from abistore.model.mangling.symbols import is_declared
@@ -371,8 +371,8 @@ def _moved_perhaps(context: Context) -> Iterator[NotChecked]:
     before, after = context.old.library, context.new.library
     if before is None or after is None or context.new.snapshot.target.format == "pe":
         return
-    known = {library_name(each) for each in before.needed} | OWNERS
-    needed = [each for each in after.needed if library_name(each) not in known]
+    known = set(map(family, before.needed))
+    needed = [each for each in after.needed if family(each) not in known and library_name(each) not in OWNERS]
     come = list(dict.fromkeys([*needed, *unread_reexports(context)]))
     removed = tuple(sorted(name for name in context.differing["symbol"] if _is_removed(context, name))) if come else ()
     if removed:
