@@ -81,7 +81,12 @@ class FacetDeclarations:
     def _is_unknown(self, name: Name) -> bool:
         """Whether headers differ in ``name`` and tell nothing by that."""
         context = self._context
-        return is_of_same_text(context, name) or is_left_to_others(name, context.old, context.new)
+        return (
+            is_of_same_text(context, name)
+            or is_left_to_others(name, context.old, context.new)
+            or _is_declared_elsewhere(context, name)
+            or _is_body_unread(context, name)
+        )
 
     def _of_versions(self, name: Name) -> Iterator[Delta[Any]]:
         """The deltas of what programs get of an export with several versions; each is told once, by what it was."""
@@ -241,8 +246,33 @@ class FacetDeclarations:
 def _disagreements(context: Context, name: Name) -> Iterator[Delta[Any]]:
     """The delta of a type of which only the new side's headers say something else than its debug information."""
     after = disagreement(context.new.snapshot, name)
-    if after is not None and disagreement(context.old.snapshot, name) is None:
+    shown = context.old.variants("source", name)
+    known = context.old.snapshot.evidence_of("source").declares_all or any(isinstance(each, Record) for each in shown)
+    if after is not None and known and disagreement(context.old.snapshot, name) is None:
         yield Changed(Subject(name), Agreement(), Agreement(*after))
+
+
+def _is_declared_elsewhere(context: Context, name: Name) -> bool:
+    """Whether headers with errors declare a type and no more, which may first be declared in a file that is missing."""
+    sides = (context.old, context.new)
+    shapes = [side.variants("source", name) for side in sides]
+    if name.kind not in TYPES or not all(shapes) or {_main(each) for each in shapes} != {_main(shapes[0])}:
+        return False
+    told = [_text(each) is not None for each in shapes]
+    unread = [not side.snapshot.evidence_of("source").declares_all for side in sides]
+    return told[0] != told[1] and unread[told.index(True)] and isinstance(_main(shapes[0]), Opaque)
+
+
+def _is_body_unread(context: Context, name: Name) -> bool:
+    """Whether one body uses something else where a side has errors, in which what it names was not found."""
+    texts = [_text(side.variants("source", name)) for side in (context.old, context.new)]
+    bodies = [each.body for each in texts if each is not None and each.body is not None]
+    if len(bodies) < 2 or bodies[0].digest != bodies[1].digest:
+        return False
+    mains = [_main(side.variants("source", name)) for side in (context.old, context.new)]
+    same = [msgspec.structs.replace(each, body=bodies[0], uses=None) for each in texts if each is not None]
+    sides = (side.snapshot.evidence_of("source") for side in (context.old, context.new))
+    return mains[0] == mains[1] and same[0] == same[1] and any(each.state != "full" for each in sides)
 
 
 def _as_another(context: Context, name: Name, other: Name, old: Variants, new: Variants) -> Iterator[Delta[Any]]:

@@ -195,7 +195,7 @@ class PublicWalk:
     def _friend(self, cursor: Cursor, location: Location) -> None:
         """A function that a class declares as its friend; others are found by their own declarations."""
         for each in self._lib.children(cursor):
-            if each.kind == kinds.FUNCTION:
+            if each.kind == kinds.FUNCTION and not (self._faults and self._faults.spoil(each)):
                 self._enter_function(each, location, self._descriptions.function(each, "friend"))
 
     def _directive(self, cursor: Cursor, location: Location) -> None:
