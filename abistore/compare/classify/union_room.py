@@ -14,12 +14,14 @@ from abistore.model.shapes import Alias, AnyShape, Field, Inline, Named, Record
 
 
 def has_room_in_unions(record: Changed[Record], context: Context) -> bool:
-    """Whether all that mentions a record are unions that hold it by value, and whose size stays.
+    """Whether a record only grew, and all that mentions it are unions that hold it by value, and whose size stays.
 
     Who has one has the union, so that the library finds the room; what programs left there was padding to them. What
     is small and goes by value may go in other registers with another member.
     """
     name = record.subject.name
+    if not all(each in record.new.fields for each in record.old.fields):
+        return False
     largest, size = LARGEST.get(context.old.snapshot.target.machine, 0), context.old.types.layouts.size
     if any((size(Named(each)) or 0) <= largest for each in context.passed_with(name)):
         return False
