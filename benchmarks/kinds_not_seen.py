@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from abistore.compare.rule import load
+from abistore.model.judging.kinds import former_names
 
 SEEN: Final = "seen"
 UNKNOWN: Final = "unknown"
@@ -20,8 +21,9 @@ REASONS: Final[dict[str, str]] = {row["key"]: row["says"] for row in _ROWS}
 
 def why(kind: str, evidence: str, failed: Sequence[str]) -> str:
     """The key of the reason why no case of ``kind`` is seen. ``failed`` tells what kept each from being compared."""
+    names = (kind, *former_names(kind))
     for row in _ROWS:
-        if evidence in row.get("evidence", ()) and kind.startswith(tuple(row["kinds"])):
+        if evidence in row.get("evidence", ()) and any(name.startswith(tuple(row["kinds"])) for name in names):
             return str(row["key"])
     if evidence != "headers" and load()[kind].evidence == "source":
         return "source"

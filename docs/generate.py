@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from abistore.compare.policies.formats.suppression_file import SuppressionDocume
 from abistore.compare.rule import FILE as SUBSCRIPTIONS
 from abistore.compare.rule import load, subscriptions
 from abistore.model.canonical.encoded import SHORT
-from abistore.model.judging.kinds import FORMER_NAMES
+from abistore.model.judging.kinds import FORMER_NAMES, name_now, variant_of
 from abistore.model.judging.statement import ReleaseStatement
 from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.report.documentation import labelled
@@ -33,7 +33,7 @@ from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
 from abistore.report.plain import plain_schema
 from abistore.service.approvals.file import ApprovalDocument
-from abistore.service.catalogue import changes, explain
+from abistore.service.catalogue import ExplainedKind, by_kind, changes, explain
 from abistore.service.kinds import FILE as KINDS
 from abistore.service.project.configuration import ConfigurationFile
 from docs.manual import manual
@@ -129,24 +129,48 @@ IMPACTS = {
 
 
 def kinds_page() -> str:
-    """The list of all kinds of change, worst first, and how they are called."""
-    kinds = changes()
+    """The list of all kinds of change, worst first, their variants, and how they are called."""
+    kinds = by_kind(changes())
+    variants = sum(map(len, kinds.values()))
     lines = [
         "# Kinds of change",
         "",
-        f"{len(kinds)} kinds, generated from the rules by `python docs/generate.py`. `abistore changes` lists them.",
-        "`abistore explain KIND` tells what one does to a built consumer and how to avoid it, and shows a case.",
-        "The impact is the default one, of the profile `strict_abi`; a policy may give another.",
-        "[Which of them each evidence shows](lab/kinds-by-evidence.md): debug information and headers.",
+        f"{len(kinds)} kinds with {variants} variants, generated from the rules by `python docs/generate.py`.",
+        "`abistore changes` lists them. `abistore explain KIND` tells what one does to a built consumer and how to",
+        "avoid it, and shows a case. The impact is the default one, of the profile `strict_abi`; a policy may give",
+        "another.",
+        "",
+        "The same change has another impact under other circumstances: these are [variants](#variants) of its kind. In",
+        "policies and suppressions `KIND` is the plain variant alone, `KIND.VARIANT` that variant, and `KIND.*` all.",
+        "[Which kinds each evidence shows](lab/kinds-by-evidence.md): debug information and headers.",
     ]
     for impact, heading in IMPACTS.items():
-        chosen = [kind for kind in kinds if kind.impact == impact]
+        chosen = [kind for kind, cards in kinds.items() if cards[0].impact == impact]
         lines += ["", f"## {heading}", "", "| kind | subject | evidence | what happened |", "|---|---|---|---|"]
-        lines += [
-            f'| <a id="{kind.kind}"></a>`{kind.kind}` | {kind.element} | {kind.evidence} | {kind.title} |'
-            for kind in chosen
-        ]
-    return "\n".join((*lines, *_names())) + "\n"
+        lines += [f'| <a id="{kind}"></a>`{kind}` | {_facts(kinds[kind])} |' for kind in sorted(chosen)]
+    varied = {kind: cards for kind, cards in sorted(kinds.items()) if any(card.variant for card in cards)}
+    return "\n".join((*lines, *_variants(varied), *_names())) + "\n"
+
+
+def _facts(cards: Sequence[ChangeKind]) -> str:
+    """The facts of a kind: those of its plain variant; of one that has none, what its variants are."""
+    first = cards[0]
+    title = (
+        first.title
+        if not first.variant
+        else f"One of the [variants](#variants): {', '.join(c.variant for c in cards)}."
+    )
+    return f"{first.element} | {first.evidence} | {title}"
+
+
+def _variants(kinds: Mapping[str, Sequence[ChangeKind]]) -> Iterator[str]:
+    yield from ("", "## Variants", "")
+    yield "What happens to consumers and how to avoid it is told by `abistore explain KIND.VARIANT`."
+    for kind, cards in kinds.items():
+        yield from ("", f"### {kind}", "", "| variant | impact | evidence | what happened |", "|---|---|---|---|")
+        for card in cards:
+            place = f'<a id="{card.kind}"></a>`.{card.variant}`' if card.variant else "plain"
+            yield f"| {place} | {card.impact} | {card.evidence} | {card.title} |"
 
 
 VERBS = {
@@ -322,19 +346,29 @@ def _names() -> Iterator[str]:
         yield f"| {prefix} | {what} | {', '.join(filter(None, parts))} |"
     yield from ("", "Names that kinds had before work in policies, suppressions and `abistore explain`:", "")
     yield from ("| before | now |", "|---|---|")
-    yield from (f"| `{before}` | [`{now}`](#{now}) |" for before, now in FORMER_NAMES.items())
+    now = {before: name_now(before) for before in FORMER_NAMES}
+    yield from (f"| `{before}` | [`{name}`](#{name}) |" for before, name in now.items())
 
 
-def kind_page(kind: str) -> str:
-    """The page of one kind: what happens to a consumer, how to fix it, and its cases."""
-    one = explain(kind)
-    facts = f"{one.impact} · evidence: {one.evidence} · about: {one.element}, {one.action}"
-    parts = [f"# {one.kind}", one.title, facts, one.why, f"**Fix:** {one.fix}"]
+def kind_page(kind: str, cards: Sequence[ChangeKind]) -> str:
+    """The page of one kind: of each variant what happens to a consumer, how to fix it, and its cases."""
+    parts = [part for card in cards for part in _variant(explain(card.kind))]
+    return "\n\n".join((f"# {kind}", *parts, "[All kinds](../kinds.md)")) + "\n"
+
+
+def _variant(one: ExplainedKind) -> Iterator[str]:
+    if one.variant:
+        yield f"# {one.kind}"
+    yield one.title
+    yield f"{one.impact} · evidence: {one.evidence} · about: {one.element}, {one.action}"
+    yield one.why
+    yield f"**Fix:** {one.fix}"
     if one.aliases:
-        parts.append(f"Also called {', '.join(f'`{alias}`' for alias in one.aliases)}.")
-    parts += ["## Example", labelled(one.example)] if one.example else []
-    parts += ["## Stays silent", labelled(one.near_misses)] if one.near_misses else []
-    return "\n\n".join((*parts, "[All kinds](../kinds.md)")) + "\n"
+        yield f"Also called {', '.join(f'`{alias}`' for alias in one.aliases)}."
+    if one.example:
+        yield f"## Example\n\n{labelled(one.example)}"
+    if one.near_misses:
+        yield f"## Stays silent\n\n{labelled(one.near_misses)}"
 
 
 ROOMS = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
@@ -428,6 +462,7 @@ def kinds_file() -> str:
             **{name: getattr(rule, name) for name in ("kind", "evidence", "element", "action", "aliases")},
             **{name: getattr(rule, name) for name in ("title", "why", "fix")},
             impact=rule.impact.label,
+            variant=variant_of(rule.kind),
         )
         for _, rule in sorted(load().items())
     )
@@ -464,8 +499,8 @@ def write_site(folder: Path) -> None:
     for name, make in DOCUMENTS.items():
         (folder / name).write_text(make())
     (folder / "kinds").mkdir(exist_ok=True)
-    for kind in changes():
-        (folder / "kinds" / f"{kind.kind}.md").write_text(kind_page(kind.kind))
+    for kind, cards in by_kind(changes()).items():
+        (folder / "kinds" / f"{kind}.md").write_text(kind_page(kind, cards))
 
 
 if __name__ == "__main__":

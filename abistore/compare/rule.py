@@ -43,8 +43,10 @@ exported variable, or something else, which no layout explains. Empty for what i
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One kind of change. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
+    """One kind of change, or a variant of one. ``subjects`` are the deltas it looks at, e.g. ``(Changed, Record)``.
 
+    ``kind`` is the full name: ``func_removed``, or ``func_removed.dispatched`` of a variant, the same change under
+    circumstances that give it another impact.
     ``aliases`` are other names for it: those that the field has for the same fact, and what it was called before.
     ``check`` is the function that finds it; its docstring says what the kind means. An ``effect`` often follows from
     another change of the same declaration or of one that it embeds, and is then folded under it: it says what of the
@@ -97,10 +99,11 @@ def rule(
     evidence: Facet,
     element: Element,
     action: Action,
+    variant: str = "",
     aliases: tuple[str, ...] = (),
     effect: Effect = "",
 ) -> Callable[[Check], Check]:
-    """Register a function as the rule of its name.
+    """Register a function as the rule of its name; with a ``variant``, ``KIND_VARIANT`` is that of ``KIND``.
 
     Its first parameter's annotation (``Changed[Record]``, ``Added[Field | InnerField]``) is its subscription; a second
     parameter receives the :class:`Context`. With ``evidence="source"`` it looks at what headers show and at nothing
@@ -110,7 +113,7 @@ def rule(
 
     def register(check: Check) -> Check:
         subjects, takes_context = _parameters(check)
-        kind = check.__name__
+        kind = _full_name(check.__name__, variant)
         if kind in RULES:
             raise ValueError(f"two rules are called {kind}")
         names = (*aliases, *former_names(kind))
@@ -118,6 +121,13 @@ def rule(
         return check
 
     return register
+
+
+def _full_name(function: str, variant: str) -> str:
+    kind = function.removesuffix(f"_{variant}") if variant else function
+    if variant and kind == function:
+        raise ValueError(f"{function} is a rule of the variant {variant}, and its name does not end so")
+    return f"{kind}.{variant}" if variant else kind
 
 
 @cache
@@ -166,7 +176,7 @@ def _place(check: Check) -> tuple[str, int]:
 
 
 class Subscription(msgspec.Struct, frozen=True, array_like=True):
-    """That the rule of ``kind``, in a module of :mod:`abistore.compare.rules`, looks at a delta."""
+    """That the rule of ``kind``, a full name, in a module of :mod:`abistore.compare.rules`, looks at a delta."""
 
     module: str
     kind: str

@@ -77,9 +77,9 @@ Action: TypeAlias = Literal["added", "removed", "changed"]
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """One change of one kind, with its effect.
 
-    ``kind`` is the rule's name (``func_removed``); ``part`` names the field, enumerator or parameter of ``name`` that
-    changed, or is empty. ``old_value`` and ``new_value`` are spelled for a C or C++ programmer, ``None`` where a side
-    has none.
+    ``kind`` is the rule's full name (``func_removed``, or ``func_removed.dispatched`` of a variant); ``part`` names the
+    field, enumerator or parameter of ``name`` that changed, or is empty. ``old_value`` and ``new_value`` are spelled
+    for a C or C++ programmer, ``None`` where a side has none.
     ``affected`` are the exported names through which consumers meet the change, sorted. ``consequences`` are findings
     that follow from this one: they have no weight of their own. One that is ``bound`` breaks consumers in a way that no
     other finding determines: the identity of its cause covers it. ``location`` is where the declaration stands in the

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 from urllib.parse import urlsplit
 
 from abistore.errors import UsageError
+from abistore.model.judging.kinds import kind_of
 from abistore.urls import masked
 
 PLACE = "{kind}"
@@ -17,12 +18,12 @@ SCHEMES = frozenset({"file", "http", "https"})
 
 
 def page(kind: str, docs: str = "") -> str:
-    """The absolute URI of a kind's page: below ``docs``, else below the address in the project's metadata.
+    """The absolute URI of a kind's page, which has its variants: below ``docs``, else as the project's metadata say.
 
     ``docs`` has ``{kind}`` in place of the kind, or is the folder that holds ``kinds/KIND.md``. Without either address
     the URI is a name that opens nothing (``urn:abistore:kind:KIND``).
     """
-    base = docs or _documentation()
+    base, kind = docs or _documentation(), kind_of(kind)
     if not base:
         return f"urn:abistore:kind:{kind}"
     return base.replace(PLACE, kind) if PLACE in base else f"{base.rstrip('/')}/kinds/{kind}.md"

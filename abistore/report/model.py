@@ -58,7 +58,7 @@ class ReportedReview(msgspec.Struct, frozen=True):
 
 
 class ReportedFinding(msgspec.Struct, frozen=True):
-    """One finding.
+    """One finding. ``kind`` is the full name, as policies spell it, and ``variant`` what stands behind its dot.
 
     ``id`` is the same in every comparison that has this finding. It begins with ``place``, which stands for the kind,
     the declaration and the part, whatever the values are. ``covers`` are the ids of the consequences that it stands for
@@ -88,6 +88,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     affected: tuple[str, ...]
     affected_count: int
     consequences: tuple[ReportedFinding, ...]
+    variant: str = ""
     default_impact: ImpactLabel | None = None
     reason: str = ""
     suppressed_by: str = ""
@@ -104,6 +105,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
 class ChangeKind(msgspec.Struct, frozen=True):
     """A kind of change: what happens to consumers (``why``), how to avoid it (``fix``), and its default impact.
 
+    ``kind`` is the full name, ``variant`` what stands behind its dot: circumstances that give it another impact.
     ``evidence`` is the facet that shows it, ``aliases`` are its former names and those of other tools.
     """
 
@@ -116,6 +118,7 @@ class ChangeKind(msgspec.Struct, frozen=True):
     element: Element
     action: Action
     aliases: tuple[str, ...] = ()
+    variant: str = ""
 
 
 class Member(msgspec.Struct, frozen=True):

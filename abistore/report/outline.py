@@ -8,6 +8,7 @@ from typing import cast
 from abistore.model.cpp_names.demangle import demangle
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, unequal_evidence
 from abistore.model.judging.identity import covered, identified, identity_of, place
+from abistore.model.judging.kinds import variant_of
 from abistore.model.names import Name
 from abistore.report.guesses import guessed
 from abistore.report.heading import comparison_gap
@@ -100,6 +101,7 @@ def reported(finding: Finding, identity: str) -> ReportedFinding:
         affected=tuple(name.spelling for name in finding.affected),
         affected_count=len(finding.affected),
         consequences=_all_reported(finding.consequences),
+        variant=variant_of(finding.kind),
         default_impact=cast(ImpactLabel, finding.default_impact.label) if finding.default_impact is not None else None,
         reason=finding.reason,
         suppressed_by=finding.suppressed_by,

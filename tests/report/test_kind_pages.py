@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.rule import load
-from abistore.model.judging.kinds import FORMER_NAMES
+from abistore.model.judging.kinds import FORMER_NAMES, kind_of, name_now, variant_of
 from abistore.report.documentation import labelled
 
 DOCS = Path(__file__).parents[2] / "docs"
-LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
+LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w.-]+))?\)")
 
 
 @pytest.fixture(scope="module")
@@ -25,23 +25,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_list_has_each_kind_once_with_its_sentence() -> None:
     text = (DOCS / "kinds.md").read_text()
-    assert sorted(re.findall(r'<a id="(\w+)"', text)) == sorted(load())
-    for kind, rule in load().items():
-        assert f"`{kind}` | {rule.element} | {rule.evidence} | {rule.title} |" in text
+    assert sorted(re.findall(r'<a id="([\w.]+)"', text)) == sorted({*load(), *map(kind_of, load())})
+    for name, rule in load().items():
+        if variant_of(name):
+            assert f"`.{variant_of(name)}` | {rule.impact.label} | {rule.evidence} | {rule.title} |" in text
+        else:
+            assert f"`{name}` | {rule.element} | {rule.evidence} | {rule.title} |" in text
 
 
 def test_the_list_tells_what_kinds_were_called_before() -> None:
-    text = (DOCS / "kinds.md").read_text()
-    assert all(f"| `{before}` | [`{now}`](#{now}) |" in text for before, now in FORMER_NAMES.items())
+    text, rows = (DOCS / "kinds.md").read_text(), [(before, name_now(before)) for before in FORMER_NAMES]
+    assert all(f"| `{before}` | [`{now}`](#{now}) |" in text for before, now in rows)
 
 
 def test_a_site_has_a_page_for_each_kind(site: Path) -> None:
-    assert {page.stem for page in (site / "kinds").iterdir()} == set(load())
+    assert {page.stem for page in (site / "kinds").iterdir()} == set(map(kind_of, load()))
     assert (site / "quickstart.md").read_text() == (DOCS / "quickstart.md").read_text()
 
 
 def test_links_to_kinds_lead_somewhere(site: Path) -> None:
-    anchors = set(re.findall(r'<a id="(\w+)"', (site / "kinds.md").read_text()))
+    anchors = {"variants", *re.findall(r'<a id="([\w.]+)"', (site / "kinds.md").read_text())}
     for page in (site / "kinds.md", *(site / "kinds").iterdir()):
         for file, anchor in LINK.findall(page.read_text().partition("## Example")[0]):
             assert not file or (page.parent / file).is_file(), f"{page.name}: {file}"

@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from abistore.model.findings import Comparison, Verdict
+from abistore.model.judging.kinds import kind_of
 from abistore.report import render
 from abistore.report.model import Report
 from abistore.report.outline import outline
@@ -132,7 +133,7 @@ def test_rules_link_to_the_published_documentation(docs: str, address: str) -> N
     document = json.loads(render(report(), "sarif", Style(docs=docs)))
     VALIDATOR.validate(document)
     rules = document["runs"][0]["tool"]["driver"]["rules"]
-    assert [rule["helpUri"] for rule in rules] == [address.replace("{kind}", rule["id"]) for rule in rules]
+    assert [rule["helpUri"] for rule in rules] == [address.replace("{kind}", kind_of(rule["id"])) for rule in rules]
 
 
 def test_the_page_of_a_rule_is_in_the_report(run: dict[str, Any]) -> None:

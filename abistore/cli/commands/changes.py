@@ -17,6 +17,7 @@ from abistore.cli.words import explained_words
 from abistore.model.words.counting import counted
 
 if TYPE_CHECKING:
+    from abistore.report.model import ChangeKind
     from abistore.service.catalogue import ExplainedKind
 
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
@@ -47,22 +48,28 @@ IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 def changes_command(
     settings: SharedSettings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
 ) -> None:
-    """List all kinds of change with their default impact, worst first.
+    """List all kinds of change with their default impact, worst first, and the variants that have another one.
 
-    `abistore explain func_removed` tells more about one.
+    `abistore explain func_removed` tells more about one, `abistore explain func_removed.dispatched` about a variant.
     """
     if established:
         _established(settings)
         return
-    from abistore.service.catalogue import changes
+    from abistore.service.catalogue import by_kind, changes
 
-    kinds = changes(impact=impact, element=element, evidence=evidence)
-    rows = [(kind.kind, kind.impact, kind.element, kind.evidence, kind.title) for kind in kinds]
-    answer(
-        settings,
-        {"count": len(kinds), "changes": kinds},
-        lambda: table(("kind", "impact", "element", "evidence", "title"), rows) + f"\n{counted(len(kinds), 'kind')}",
-    )
+    cards = changes(impact=impact, element=element, evidence=evidence)
+    kinds = by_kind(cards)
+    heads = ("kind", "impact", "element", "evidence", "title", "variants")
+    rows = [_row(kind, every) for kind, every in kinds.items()]
+    total = f"{counted(len(kinds), 'kind')}, {counted(len(cards), 'variant')}"
+    answer(settings, {"count": len(cards), "changes": cards}, lambda: f"{table(heads, rows)}\n{total}")
+
+
+def _row(kind: str, cards: tuple[ChangeKind, ...]) -> tuple[str, ...]:
+    """A kind with the facts of its plain variant; of several others, those of the worst one without its title."""
+    first, variants = cards[0], ", ".join(each.variant for each in cards if each.variant)
+    title = "" if first.variant and len(cards) > 1 else first.title
+    return kind, first.impact, first.element, first.evidence, title, variants
 
 
 def _established(settings: SharedSettings) -> None:
@@ -90,7 +97,7 @@ def explain_command(settings: SharedSettings, /, *, what: str) -> None:
     Shows what happens to programs built with the old release, how to avoid it, and an example: two sources and what is
     found. With -v, also similar sources that give no such finding.
 
-    KIND may also be a name that other tools use, or one from an earlier release.
+    KIND may also be KIND.VARIANT, a name that other tools use, or one from an earlier release.
     """
     if IDENTITY.fullmatch(what):
         _explain_finding(settings, what)
@@ -135,6 +142,9 @@ def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
         *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),
     ]
     yield from (textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
+    if one.variants:
+        rows = [(each.kind, each.impact, each.title) for each in one.variants]
+        yield f"Other variants:\n{table(('kind', 'impact', 'title'), rows)}"
     if one.example:
         yield f"Example. {labelled(one.example, min(width(), 100))}"
     if one.near_misses and near_misses:

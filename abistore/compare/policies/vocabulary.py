@@ -8,6 +8,7 @@ from functools import cache
 from abistore.compare.rule import Rule, load
 from abistore.errors import PolicyError
 from abistore.model.findings import Impact
+from abistore.model.judging.kinds import kind_of
 from abistore.model.words.nearness import LOOSELY_ALIKE, close, did_you_mean
 
 CATEGORIES = ("abi_breaking", "potential_breaking", "quality_issues", "addition", "notice")
@@ -32,20 +33,27 @@ def category_of(rule: Rule) -> str:
 
 @cache
 def kinds() -> dict[str, tuple[str, ...]]:
-    """Every name of a kind, aliases too, and the kinds that it stands for."""
+    """Every name of a kind, aliases too, and the kinds that it stands for, by their full names.
+
+    ``KIND`` is the plain variant alone, ``KIND.VARIANT`` that variant, and ``KIND.*`` the kind with all its variants.
+    """
     found: dict[str, tuple[str, ...]] = {}
     rules = load()
     for rule in rules.values():
-        for alias in rule.aliases:
-            if alias not in rules:
-                found[alias] = tuple(sorted((*found.get(alias, ()), rule.kind)))
+        names = [alias for alias in rule.aliases if alias not in rules]
+        for name in (*names, f"{kind_of(rule.kind)}.*"):
+            found[name] = tuple(sorted((*found.get(name, ()), rule.kind)))
     return found | {kind: (kind,) for kind in rules}
 
 
 def resolve_kind(word: str, where: str) -> tuple[str, ...]:
     """The kinds that ``word`` stands for. Raises :class:`PolicyError` with what was probably meant."""
     known = kinds()
-    found = known.get(word.strip().replace("-", "_"))
+    name = word.strip().replace("-", "_")
+    found = known.get(name)
+    if found is None and f"{name}.*" in known:
+        variants = ", ".join(known[f"{name}.*"])
+        raise PolicyError(f"{where}: {word!r} has variants only", f"{name}.* is all of them; one of: {variants}")
     if found is None:
         raise PolicyError(
             f"{where}: no kind of change is called {word!r}", meant(word, known, "see `abistore changes`")

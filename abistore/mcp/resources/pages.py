@@ -58,5 +58,6 @@ def kind(call: Call, *, kind: str) -> str:
     about = f"Impact: {found.impact}. Evidence: {found.evidence}. About: {found.element}, {found.action}."
     aliases = f"Also called: {', '.join(found.aliases)}." if found.aliases else ""
     example = f"## Example\n\n{found.example}" if found.example else ""
-    parts = (f"# {found.kind}", found.title, about, found.why, f"**Fix:** {found.fix}", aliases, example)
+    variants = "\n".join(f"- `{each.kind}` ({each.impact}): {each.title}" for each in found.variants)
+    parts = (f"# {found.kind}", found.title, about, found.why, f"**Fix:** {found.fix}", aliases, variants, example)
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -26,6 +26,7 @@ from abistore.mcp.handles import SHOWN, findings_of, identity_of, one_finding, r
 from abistore.mcp.tools.declaration import tool
 from abistore.mcp.tools.parameters import ComparisonId, Cursor, DetailLevel, Limit, described
 from abistore.model.findings import Element
+from abistore.model.judging.kinds import is_meant
 from abistore.report.model import ImpactLabel, VerdictName
 
 BUDGET = 1_500
@@ -130,12 +131,14 @@ def _fits(change: ReportedFinding, card: ChangeKind | None, wanted: dict[str, st
         "impact": change.impact,
         "element": card.element if card else "",
         "action": card.action if card else "",
-        "kind": change.kind,
     }
     named = wanted["symbol"]
     if named and named not in change.symbol and named not in change.display:
         return False
-    return all(value is None or told[name] == value for name, value in wanted.items() if name != "symbol")
+    kind = wanted["kind"]
+    if kind is not None and not is_meant(kind, change.kind):
+        return False
+    return all(value is None or told[name] == value for name, value in wanted.items() if name in told)
 
 
 def _sorted(changes: list[ReportedFinding], by: Literal["priority", "symbol", "kind"]) -> list[ReportedFinding]:

@@ -49,7 +49,7 @@ class KindsAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One kind of change; ``kinds`` are those that were asked for beside it."""
+    """One kind of change; ``variants`` are the words of others of it, ``kinds`` were asked for beside it."""
 
     kind: str
     impact: str
@@ -61,6 +61,7 @@ class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     category: str
     evidence: str
     aliases: tuple[str, ...] = ()
+    variants: str = ""
     kinds: tuple[KindItem, ...] = ()
     next: tuple[str, ...] = ()
 
@@ -153,6 +154,7 @@ def abi_explain_change(
         category=found.element,
         evidence=found.evidence,
         aliases=found.aliases,
+        variants=" ".join(each.variant for each in found.variants if each.variant),
         kinds=tuple(_item(_explained(kind), "full") for kind in more),
         next=(asking("abi_list_changes", impact=found.impact, category=found.element),),
     )

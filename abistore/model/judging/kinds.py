@@ -1,6 +1,8 @@
-"""Former names of kinds of change."""
+"""Names of kinds of change: the variants of a kind, and former names."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 FORMER_NAMES = {
     "abstract_constructor_removed": "ctor_abstract_removed",
@@ -69,15 +71,34 @@ FORMER_NAMES = {
     "virtual_override_added": "virtual_method_override_added",
     "virtual_override_removed": "virtual_method_override_removed",
 }
-"""What kinds were called by earlier releases, and what they are called now. Rows are added, never taken away: policies,
-suppressions and stored findings hold these names."""
+"""What a kind was called, and what it was called next. Rows are added, never taken away: policies, suppressions and
+stored findings hold these names."""
 
-_FIRST_NAMES = {now: before for before, now in FORMER_NAMES.items()}
+
+def kind_of(name: str) -> str:
+    """The kind of a full name: ``func_removed`` of ``func_removed.dispatched``."""
+    return name.partition(".")[0]
+
+
+def variant_of(name: str) -> str:
+    """The variant of a full name: ``dispatched`` of ``func_removed.dispatched``, empty of ``func_removed``."""
+    return name.partition(".")[2]
+
+
+def _last(name: str, next_of: Mapping[str, str]) -> str:
+    while name in next_of:
+        name = next_of[name]
+    return name
+
+
+_PREVIOUS = {now: before for before, now in FORMER_NAMES.items()}
+_NAMES_NOW = {before: _last(before, FORMER_NAMES) for before in FORMER_NAMES}
+_FIRST_NAMES = {now: _last(now, _PREVIOUS) for now in _PREVIOUS}
 
 
 def name_now(kind: str) -> str:
     """The present name of a kind that may have a former name."""
-    return FORMER_NAMES.get(kind, kind)
+    return _NAMES_NOW.get(kind, kind)
 
 
 def first_name(kind: str) -> str:
@@ -86,6 +107,11 @@ def first_name(kind: str) -> str:
 
 
 def former_names(kind: str) -> tuple[str, ...]:
-    """The names that ``kind`` had in earlier releases."""
-    before = _FIRST_NAMES.get(kind)
-    return () if before is None else (before,)
+    """The names that ``kind`` had before, the first one first."""
+    before = _PREVIOUS.get(kind)
+    return () if before is None else (*former_names(before), before)
+
+
+def is_meant(word: str, kind: str) -> bool:
+    """Whether a filter by ``word`` shows findings of ``kind``: its name, a former one, or ``KIND.*`` of any variant."""
+    return name_now(word) == kind or word == f"{kind_of(kind)}.*"

@@ -139,7 +139,7 @@ def _notification(level: str, text: str, identity: str = "") -> dict[str, Any]:
 def _rule(kind: str, card: ChangeKind | None, docs: str) -> dict[str, Any]:
     rule: dict[str, Any] = {
         "id": kind,
-        "name": "".join(word.capitalize() for word in kind.split("_")),
+        "name": "".join(word.capitalize() for word in re.split("[_.]", kind)),
         "helpUri": page(kind, docs),
     }
     if before := former_names(kind):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from abistore.model.judging.kinds import kind_of, variant_of
 from abistore.model.labels.sonames import name_word, word_on
 from abistore.model.words.counting import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
@@ -73,6 +74,7 @@ def environment(*folders: str) -> Environment:
         differing,
         drawing,
         extent,
+        kind_page,
         name_items,
         name_like,
         name_word,
@@ -88,6 +90,12 @@ def environment(*folders: str) -> Environment:
     made.globals |= {"asset": asset, "named": named}
     made.globals |= {"CONSEQUENCES_OPEN": CONSEQUENCES_OPEN, "OPEN": OPEN, "REQUIRED": REQUIRED}
     return made
+
+
+def kind_page(name: str) -> str:
+    """The file of a kind's page in a site, and the place of its variant there."""
+    kind, variant = kind_of(name), variant_of(name)
+    return f"{kind}.html#{variant}" if variant else f"{kind}.html"
 
 
 def asset(name: str) -> Markup:

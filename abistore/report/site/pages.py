@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.model.findings import Verdict
+from abistore.model.findings import Impact, Verdict
 from abistore.model.history import Release
 from abistore.model.words.characters import bounded, json_text, spelled
 from abistore.report.history.matrix import cells_of
@@ -115,21 +114,22 @@ def release(title: str, shown: ReleasePage) -> str:
     )
 
 
-def kinds(title: str, every_kind: Sequence[ChangeKind]) -> str:
-    """The list of all kinds of change."""
+def kinds(title: str, every_kind: Mapping[str, Sequence[ChangeKind]]) -> str:
+    """The list of all kinds of change, each by its first variant."""
     return _page("kinds.html", title=title, every_kind=every_kind, root="../")
 
 
-def kind(title: str, explained: ChangeKind, example: str, near_misses: str) -> str:
-    """The page of a kind: what happens, how to avoid it, and a case."""
-    return _page(
-        "kind.html",
-        title=title,
-        kind=explained,
-        example=blocks(example),
-        near_misses=blocks(near_misses),
-        root="../",
-    )
+class ShownVariant(NamedTuple):
+    """A variant of a kind, with its case and near-misses as Markdown."""
+
+    card: ChangeKind
+    example: str
+    near_misses: str
+
+
+def kind(title: str, name: str, variants: Sequence[ShownVariant]) -> str:
+    """The page of a kind: of each variant what happens, how to avoid it, and a case."""
+    return _page("kind.html", title=title, kind=name, variants=variants, root="../")
 
 
 def history_page(histories: Sequence[History]) -> str:
@@ -175,6 +175,7 @@ def _environment() -> Environment:
         "day": _day,
         "web": _web,
         "groupby_impact": _by_impact,
+        "blocks": blocks,
     }
     made.globals |= {
         "LEGEND": LEGEND,
@@ -194,8 +195,13 @@ def _day(shown: Release) -> str:
     return f"{shown.released or shown.ingested:%Y-%m-%d}"
 
 
-def _by_impact(every_kind: Sequence[ChangeKind]) -> Iterator[tuple[str, list[ChangeKind]]]:
-    return ((impact, list(group)) for impact, group in groupby(every_kind, key=lambda one: one.impact))
+def _by_impact(
+    every_kind: Mapping[str, Sequence[ChangeKind]],
+) -> Iterator[tuple[str, list[tuple[str, Sequence[ChangeKind]]]]]:
+    found: dict[str, list[tuple[str, Sequence[ChangeKind]]]] = {impact.label: [] for impact in reversed(Impact)}
+    for kind, cards in every_kind.items():
+        found[cards[0].impact].append((kind, cards))
+    return ((impact, kinds) for impact, kinds in found.items() if kinds)
 
 
 def _web(address: str | None) -> bool:

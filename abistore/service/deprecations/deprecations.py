@@ -12,13 +12,11 @@ from abistore.model.labels.windows import DeprecationWindow, Moment, is_open, op
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.database import Database, using
 from abistore.service.deprecations.walking import DeclaredLife, DeclaredLives, declared_lives
+from abistore.service.kinds import kinds
 from abistore.service.listing import lines_of, releases_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
-
-REMOVED = "_removed"
-"""How the kinds end that tell of a whole declaration which went."""
 
 
 def deprecations(
@@ -128,10 +126,12 @@ def early_removals(
 
 
 def _removed(report: Report) -> Iterator[ReportedFinding]:
+    """What was found of whole declarations that were removed."""
+    removals = {name for name, card in kinds().items() if card.action == "removed"}
     yield from (
         each
         for each in report.changes
-        if each.kind.endswith(REMOVED) and not each.part and each.impact in {"breaking", "api_break"}
+        if each.kind in removals and not each.part and each.impact in {"breaking", "api_break"}
     )
 
 

@@ -13,7 +13,7 @@ from abistore.model.cycles import with_cycle_collection
 from abistore.model.history import Progress
 from abistore.report.site import pages
 from abistore.report.site.addresses import library_folder
-from abistore.service.catalogue import changes
+from abistore.service.catalogue import by_kind, changes
 from abistore.service.database import Database, using
 from abistore.service.examples import case
 from abistore.service.site.folder import SiteFolder, Tally, open_site
@@ -74,7 +74,7 @@ def build_site(
 
 def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made]) -> None:
     cards = tuple(one.card for one in made)
-    kinds = (pages.Searched(one.kind, "kind of change", f"{KINDS}/{one.kind}.html") for one in changes())
+    kinds = (pages.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
     found = [*(each for one in made for each in one.found), *kinds]
     top.put("index.html", key(plan, cards), lambda: pages.overview(plan.title, cards))
     top.put("search.js", key(found), lambda: pages.search_index(found))
@@ -85,12 +85,12 @@ def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made]) -> None:
 
 def _kinds(folder: SiteFolder, plan: SitePlan) -> None:
     """Write the reference of kinds, to which ``helpUri`` of SARIF can point."""
-    every = changes()
-    folder.plan(("index.html", *(f"{one.kind}.html" for one in every)))
+    every = by_kind(changes())
+    folder.plan(("index.html", *(f"{kind}.html" for kind in every)))
     folder.put("index.html", key(plan.title), lambda: pages.kinds(plan.title, every))
-    for one in every:
-        shown = case(one.kind)
-        folder.put(f"{one.kind}.html", key(plan.title, one, shown), partial(pages.kind, plan.title, one, *shown))
+    for kind, cards in every.items():
+        shown = [pages.ShownVariant(card, *case(card.kind)) for card in cards]
+        folder.put(f"{kind}.html", key(plan.title, shown), partial(pages.kind, plan.title, kind, shown))
     folder.finish()
 
 
