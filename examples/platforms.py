@@ -82,19 +82,19 @@ The verdict of each release is the same on all four timelines. The findings diff
 - **Headers.** The wheels for Linux and Windows carry headers below `experimental/usd` (15 of 29 in 3.3.5, 19 of 33 in
   3.7.0) that include `pxr/`, which is in no wheel. The wheel for macOS carries 14 headers, and all of them parse. Where
   headers are set aside, an export without a declaration may be declared in one of them: it is `func_removed` or
-  `func_added` on Linux and Windows, and `symbol_undeclared_removed` or `symbol_undeclared_added` on macOS, where no
+  `func_added` on Linux and Windows, and `symbols_removed.undeclared` or `symbols_added.undeclared` on macOS, where no
   public header has it (`mj_globalCache`, `mju_isZeroByte`: none of the wheels' headers names them). For the same reason
   a macro or typedef that is new is told on macOS only: elsewhere it may have been in a header that was not read.
 - `header_added`, `header_removed`: those headers again, which the wheel for macOS does not have.
 - **Names of libraries.** `soname_changed`: SONAME and install name hold the whole version, and the DLL's name none.
 - **Systems.** Imports and `runtime_floor_raised` are of the C library that each is linked with.
 - **Another build for x86-64 on macOS.** It exports what its C++ runtime left behind (`typeinfo name for ...`), which
-  the others hide: `symbols_foreign_added`, `symbols_foreign_removed`.
+  the others hide: `symbols_added.foreign`, `symbols_removed.foreign`.
 - **Language of the headers.** The headers of 3.4.0 for arm64 were read as C, those of 3.5.0, which exports a C++
   function, as C++; for x86-64 both were read in one language. abistore lists this under *not checked*
   (`headers-read-differently`) and tells no declaration that only one side has: additions in 3.5.0 are told for x86-64
-  only. `typedef_base_respelled` of `mjByteVec` and others (`void` for C, `std::vector` for C++) is false: the headers
-  have both, one for each language."""
+  only. `typedef_base_changed.respelled` of `mjByteVec` and others (`void` for C, `std::vector` for C++) is false: the
+  headers have both, one for each language."""
 
 CASADI = """### Why they differ
 
@@ -103,7 +103,7 @@ Names are compared without the words that each standard library puts into them (
 by:
 
 - **What compilers export.** The DLL exports the vtables of more classes, and 65 functions in 3.7.0 that the others
-  hide or write into programs: `type_symbols_added`, `func_added`, `func_removed`, `symbols_inline_added`. Clang on
+  hide or write into programs: `type_symbols_added`, `func_added`, `func_removed`, `symbols_added.inline`. Clang on
   macOS hides the tables of templates (`BinaryMX<false, false>`), which GCC exports: `vtable_slot_count_changed` on
   Linux and Windows.
 - **Types of the systems.** `unsigned long` is `unsigned long long` on Windows, a mode of streams is
@@ -112,11 +112,11 @@ by:
 - **Ends of vtables on Windows.** The slot of a pure function is empty there, as what aligns the next object. Where
   the bounds of a table meet, a moved slot tells its growth (`vtable_slot_changed` for `vtable_slot_count_changed`),
   and eight tables of 3.7.0 (`SetNonzeros<false>`), whose named slots are as before, are told on Linux alone.
-- **Systems.** Imports, `needed_added`, `runtime_floor_raised`, `macho_system_widened`, `runpath_changed` and foreign
-  exports are of what each wheel was linked with. `CASADI_COMPILER` is a macro with the compiler's version.
+- **Systems.** Imports, `needed_added`, `runtime_floor_raised`, `system_minimum_widened.macos`, `runpath_changed` and
+  foreign exports are of what each wheel was linked with. `CASADI_COMPILER` is a macro with the compiler's version.
 - **Not explained yet.** `SharedObject` got another base in 3.7.0, which `type_base_changed` tells everywhere; why
   `rtti_inheritance_changed` is told beside it on Linux and macOS x86-64 alone, and `value_abi_trait_changed` on
-  Windows alone, was not looked into; nor was `vtable_override_changed` on Windows."""
+  Windows alone, was not looked into; nor was `vtable_slot_changed.override` on Windows."""
 
 PROJECTS = {
     each.name: each

@@ -110,11 +110,11 @@ EXCLUDED: dict[str, str] = {
         " rpath_changed and runpath_changed"
     ),
     "sycl_runtime_version_changed": (
-        "the runtime's version is its SONAME, told by soname_changed; that of a dependency by needed_version_changed"
+        "the runtime's version is its SONAME, told by soname_changed; that of a dependency by needed_added.version"
     ),
     "sycl_backend_driver_req_changed": (
         "drivers are opened at run time; the versions that a plugin is linked to are told by"
-        " symbol_version_required_added and needed_version_changed"
+        " symbol_version_required_added and needed_added.version"
     ),
     "bundle_intra_dep_signature_changed": (
         "the library that exports the function says it, for every caller: func_params_changed, func_return_changed;"
@@ -215,7 +215,7 @@ BEYOND: dict[str, str] = {
             "wheel_closure_dependency_violation",
         ),
         "what a package promises is compared with its contents by tools that check packages; of the library itself"
-        " runtime_floor_raised, rpath_changed and needed_library_added tell what differs",
+        " runtime_floor_raised, rpath_changed and needed_added.library tell what differs",
     ),
     **dict.fromkeys(
         (

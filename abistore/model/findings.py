@@ -129,7 +129,7 @@ def with_consequences(findings: Iterable[Finding]) -> Iterator[Finding]:
 def named_now(finding: Finding) -> Finding:
     """``finding`` and its consequences with the present names of their kinds: stored ones may have former names.
 
-    The identity stays: ``type_no_longer_used`` that was stored and ``type_use_removed`` of today are one finding.
+    The identity stays: ``type_no_longer_used`` that was stored and ``type_removed.unused`` of today are one finding.
     """
     kind, consequences = name_now(finding.kind), tuple(map(named_now, finding.consequences))
     if kind == finding.kind and consequences == finding.consequences:

@@ -21,10 +21,10 @@ WHAT_BREAKS: Final = "without --header, whether programs can name what breaks is
 PRIVATE_TYPES: Final = frozenset({"type_private_changed"})
 PRIVATE_EXPORTS: Final = frozenset(
     {
-        "declaration_internal_changed",
-        "declaration_private_changed",
-        "symbols_internal_removed",
-        "symbols_private_removed",
+        "declaration_changed.internal",
+        "declaration_changed.private",
+        "symbols_removed.internal",
+        "symbols_removed.private",
     }
 )
 """The kinds of what no public file is known to declare."""

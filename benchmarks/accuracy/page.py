@@ -80,21 +80,21 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   too: they are foreign where they come, go or change. `std::hash<geo::Point>` mentions another name, and is the
   library's own.
 - A library that exports C functions and none of C++ leaves type information of template instances behind, and what is
-  local to inline functions: these are foreign, whether a linker made them strong or not (`symbols_foreign_removed`).
+  local to inline functions: these are foreign, whether a linker made them strong or not (`symbols_removed.foreign`).
 - Relocations tell what a vtable and type information hold, in stripped libraries too: a slot that holds another
   function breaks, and so does a function that became pure, which GCC 12 never records, or another base.
 - An inline variable of C++17 is in each program that uses it, and one address in the whole process: its copy in the
-  library may go (`symbols_inline_removed`). Its unique symbol tells, or the header that defines it; a variable that a
+  library may go (`symbols_removed.inline`). Its unique symbol tells, or the header that defines it; a variable that a
   header only declares is the library's, and breaks (`var_removed`).
 - A class template is known to be instantiated explicitly where the library exports several of its members and uses
   none: compilers emit what a unit uses, and all of what it instantiates explicitly. That nothing uses one is seen in
   dynamic relocations, where the library calls its own functions through these (not with `-Bsymbolic`). Constructors
   have two symbols, of which either counts; destructors and virtual functions are emitted for a vtable, and tell
   nothing. A member that goes from such an instance breaks (`func_removed`), and so does the whole, whatever the
-  compilers (`template_instantiation_removed`). Function templates are told by their symbols alone. So it is with each
+  compilers (`func_removed.instantiation`). Function templates are told by their symbols alone. So it is with each
   member of an instance of which a header says `extern template`, as the template declares it: programs ask for it.
 - A private member function or private static data member is out of programs' reach, and what happens to it is a risk
-  (`symbols_inaccessible_removed`). It breaks where the library exports a copy of an inline function that has access to
+  (`symbols_removed.inaccessible`). It breaks where the library exports a copy of an inline function that has access to
   it, which programs have compiled in too, and where it is virtual: derived classes have it in their vtables.
 - So are the members of a private nested class, unless a public member of the class around it takes, returns, renames
   or inherits one: `list.first().next()` needs no name for what `first` returns. A protected class counts as private
@@ -103,16 +103,16 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   do not. Where no unit defines the class around, nothing is known, and the member counts as public. A public alias
   of the private class that no member uses is recorded by no compiler: headers tell of it.
 - Private numbers and pointers of a class that change places or types within the same bytes are a risk with headers
-  (`field_private_changed`): programs copy these bytes and do no more. It breaks where anything that programs have
-  compiled in may look into them: an inline body, a friend, a template, a function whose body is not in the headers that
-  were given, a comparison or initialisation that the compiler writes. Without headers nothing tells, and it breaks.
-- So is a private nested class with headers, where programs hold pointers at most (`type_private_changed`): a
+  (`type_field_type_changed.private`): programs copy these bytes and do no more. It breaks where anything that programs
+  have compiled in may look into them: an inline body, a friend, a template, a function whose body is not in the headers
+  that were given, a comparison or initialisation that the compiler writes. Without headers nothing tells, and it
+breaks. - So is a private nested class with headers, where programs hold pointers at most (`type_private_changed`): a
   `struct Impl` behind a private `Impl *`. It breaks where the class around has a friend or a member template, where a
   member holds one by value, and where an inline body, a default argument or an initialiser with access to it leads
   there, by a member or by its name. Without headers nothing tells, and it breaks, unless a source file or a private
   header defines it.
 - An inline function that is declared deleted stays in the programs that have it compiled in: sources break
-  (`declaration_inline_removed`). Where it was private, no source could call it (`declaration_inaccessible_changed`).
+  (`func_deleted_dwarf.inline`). Where it was private, no source could call it (`declaration_changed.inaccessible`).
 - A class in which each virtual function is pure or inline has no key function: programs emit its vtable and type
   information themselves (Itanium C++ ABI, 5.2.3), and do not miss those of the library (`type_symbols_removed`).
   Headers tell; without them, a class with other members in the library is taken for one with a key function.
@@ -121,23 +121,23 @@ Reasons that hold for any library, each with a case that alarms and one that mus
 - A namespace has another name where most of what it holds is there under that name. Everything is compared under the
   old names then: what only moved is no change beyond the move, and a field that came with it is told. Inline
   namespaces, and names that look like versions (`v1`, `Imf_3_2`, `lts_2023`), are written by no program
-  (`inline_namespace_moved`, `namespace_version_changed`); others are (`namespace_renamed`).
+  (`inline_namespace_moved`, `inline_namespace_moved.unexported`); others are (`namespace_renamed`).
 - A deleted function that is not declared any more was never called (`declaration_removed`).
-- Only private members take a type: programs do not allocate it (`type_handle_size_changed`).
+- Only private members take a type: programs do not allocate it (`type_size_changed.handle`).
 - An export that stands in no version node but a private one, by the node's name, is for the other libraries of the
-  project (`symbol_private_version_changed`). Namespaces tell nothing: installed headers declare `detail` and
+  project (`symbol_version_node_removed.private`). Namespaces tell nothing: installed headers declare `detail` and
   `internal`, and inline functions call them.
 - An instance of a public template with a private argument is private: nobody else can name it
-  (`symbols_internal_removed`), and it makes the header of its argument no public one (`type_private_changed`).
+  (`symbols_removed.internal`), and it makes the header of its argument no public one (`type_private_changed`).
 - Most C++ functions that are known by their definition need types of an `include` folder, and of no other header: the
   folder is the public one. Where C functions are many and public headers declare next to no C++, C++ functions are
   internal, and a header called one of C++ (`context.hpp`) is not needed for a pointer that is handed out.
 - Where most C functions do with the headers of an `include` folder, one that is known by its definition only and
-  needs a type of a header beside its source file is internal, and so is that header (`symbols_private_removed`).
+  needs a type of a header beside its source file is internal, and so is that header (`symbols_removed.private`).
 - A record that some units know by a dummy of another size (`struct state { int dummy; };`), and that the library
   allocates, is a handle: programs see the dummy (`type_private_changed`).
 - A header that only defines a C function, for the one source file that includes it, declares nothing for others: the
-  function is public as far as is known (`symbols_private_removed`).
+  function is public as far as is known (`symbols_removed.private`).
 - Where all headers of a C library lie in one folder, one that is known to declare exports is public, and so is what it
   has to include. A record to which it gives an alias, and which a header defines that it does not need, is a handle
   (`type_private_changed`).
@@ -146,12 +146,12 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   known by its definition only, its header may be that of the record, and the change breaks. In C++ a declaration tells
   nothing: compilers leave the definition of a class to the unit that has its constructors or its vtable.
 - Variants of one function by instruction set (`blend_sse41`, `blend_avx2`) are one finding. Where the function itself
-  stays, programs call that (`symbols_dispatched_removed`); else the variants are what they called
-  (`symbols_instruction_set_removed`).
+  stays, programs call that (`func_removed.dispatched`); else the variants are what they called
+  (`func_removed.instruction_set`).
 - A data object that moves between writable and read-only memory is a risk where no type tells more
-  (`var_storage_narrowed`, `var_storage_widened`): the sections and what the loader protects after relocation tell, in
-  stripped libraries too. A constant that was computed at start and is known to the compiler now moves as well: with
-  debug information or headers that is silent, and a variable that became `const` breaks (`var_became_const`).
+  (`var_became_const.storage`, `var_lost_const.storage`): the sections and what the loader protects after relocation
+  tell, in stripped libraries too. A constant that was computed at start and is known to the compiler now moves as well:
+  with debug information or headers that is silent, and a variable that became `const` breaks (`var_became_const`).
 - A version of the C library that every system of the machine has raises no floor: glibc's own `shlib-versions` say
   which it began with (riscv64 2.27, riscv32 2.32, loongarch64 2.36, aarch64 and ppc64le 2.17), and the tests read the
   lowest of the C libraries that cross compilers bring.
@@ -161,18 +161,18 @@ Reasons that hold for any library, each with a case that alarms and one that mus
   not read.
 - A macro that comes to an attribute, a calling convention or nothing by way of others is no constant.
 - A constant whose name and value the headers still have is not gone: an enumerator that became a macro
-  (`enum_member_constant_added`), a constant of an enumeration that got a name (`constant_enum_added`).
+  (`enum_member_removed.to_constant`), a constant of an enumeration that got a name (`constant_changed.to_enumerator`).
 - What a result points to decides what sources can keep it as: `const` that comes breaks them, and so does `const` that
   goes two pointers deep. Where an inline function's parameters point to `const` now, all that callers pass converts
-  (`declaration_inline_widened`).
+  (`declaration_changed.inline_widened`).
 - A callback that returned nothing and returns a value is a break where programs supply it: an old one leaves the
   register as it is, and whether the library looks at it, no declaration tells (`typedef_base_changed`). Where
   functions of the library only return the pointer, programs call what is behind, and ignore the value
-  (`typedef_base_widened`).
+  (`typedef_base_changed.value_added`).
 - Compilers record options that the ABI depends on: exceptions, type information, packing, sizes of enumerations,
   the C++ standard and the like are one risk each for the library where both builds record them
   (`exceptions_mode_changed` and its neighbours in `abistore changes`), and a notice where one does not
-  (`evidence_options_changed`). The last option of a unit holds, and what is said to be the default is the default.
+  (`evidence_narrowed.options`). The last option of a unit holds, and what is said to be the default is the default.
   They are no part of a digest.
 - A new export whose name has a type without a name in it, which compilers number by its place in the source, is a
   risk (`unnamed_type_in_public_abi`); what inline functions share by such names is not.

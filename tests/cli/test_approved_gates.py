@@ -358,7 +358,9 @@ FIVE = "alpha beta gamma delta zeta"
 
 
 @pytest.mark.usefixtures("either_database")
-@pytest.mark.parametrize(("kind", "built"), [("symbol_renamed_batch", suffixed), ("symbols_version_moved", versioned)])
+@pytest.mark.parametrize(
+    ("kind", "built"), [("symbol_renamed_batch", suffixed), ("symbol_moved_version_node.many", versioned)]
+)
 def test_what_is_approved_of_many_exports_approves_no_other_export(
     abistore: Call, kind: str, built: Callable[[str, str], Path]
 ) -> None:
@@ -404,6 +406,6 @@ def test_what_is_approved_of_many_undeclared_exports_approves_no_other(abistore:
     )
     changes = abistore(*gating, "1.0", "--json").json["files"][0]["verdict"]["changes"]
     failing = {one["kind"]: one["id"] for one in changes if one["impact"] == "risk"}
-    assert "symbols_private_removed" in failing
+    assert "symbols_removed.private" in failing
     assert abistore("approve", *failing.values(), "--library", "libcase", *WHY).code == 0
     assert [abistore(*gating, version).code for version in ("1.0", "1.1")] == [0, 2]

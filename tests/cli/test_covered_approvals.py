@@ -49,7 +49,7 @@ def test_a_finding_with_another_break_below_it_is_not_approved_and_the_report_sa
     done = abistore("gate", rebased, "--version", "1.2", "--json")
     assert done.code == 4
     (finding,) = [each for each in done.json["files"][0]["judged"]["verdict"]["changes"] if each["unapproved"]]
-    assert finding["kind"] == "virtual_method_trailing_added"
+    assert finding["kind"] == "virtual_method_added.trailing"
     assert "now also rtti_inheritance_changed of typeinfo for D `56 -> 72`: approve again" in finding["unapproved"]
     assert len(finding["covers"]) == 2
 

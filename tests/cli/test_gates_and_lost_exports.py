@@ -53,7 +53,7 @@ def test_a_report_says_which_one(based: Call, how: str) -> None:
     told = based("compare", "libcase@baseline", built(LOST[how])).out
     assert "in what could be checked" in told
     assert "layout of the new side: 1 export is described by the other side only (export-not-described)" in told
-    assert "type_use_removed" not in told
+    assert "type_removed.unused" not in told
 
 
 @pytest.mark.parametrize("how", KEPT)

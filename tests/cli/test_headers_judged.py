@@ -62,7 +62,7 @@ def handle(members: str, *, flags: Sequence[str] = DESCRIBED) -> Build:
 def test_a_private_struct_behind_a_public_pointer_may_change(abistore: Call) -> None:
     verdict, kinds = judged(abistore, handle("int a;"), handle("long b; char name[64];"))
     assert verdict != "BREAKING"
-    assert kinds == {"type_opaque_changed": "compatible"}
+    assert kinds == {"type_private_changed.opaque": "compatible"}
 
 
 def test_so_it_may_where_both_releases_were_stored(abistore: Call) -> None:
@@ -99,7 +99,7 @@ TEXTS = {
     "inline body": (
         log(public="int one() { return 1; }"),
         log(public="int one() { return 2; }"),
-        {"func_body_changed": "compatible"},
+        {"inline_body_changed.self_contained": "compatible"},
     ),
     "default argument": (log(default=" = 1"), log(default=" = 2"), {"param_default_value_changed": "compatible"}),
     "default argument removed": (log(default=" = 1"), log(), {"param_default_value_removed": "api_break"}),
@@ -154,7 +154,7 @@ def test_an_overload_is_judged_by_itself(abistore: Call, old: Build, new: Build,
 
 def test_an_undeclared_export_may_go(abistore: Call) -> None:
     old = Build(HANDLE, handle("int a;").source + "\nint helper(void) { return 1; }")
-    assert judged(abistore, old, handle("int a;", flags=STRIPPED))[1] == {"symbol_undeclared_removed": "compatible"}
+    assert judged(abistore, old, handle("int a;", flags=STRIPPED))[1] == {"symbols_removed.undeclared": "compatible"}
 
 
 def test_one_that_an_inline_function_of_a_header_calls_may_not(abistore: Call) -> None:
@@ -168,7 +168,7 @@ def test_a_private_function_may_go_that_no_inline_function_calls(abistore: Call)
     private = "int size; int grow(int);"
     old, new = log(private, more="int Log::grow(int n) { return n; }"), log(private)
     verdict, kinds = judged(abistore, old, new)
-    assert kinds == {"symbols_inaccessible_removed": "risk"}
+    assert kinds == {"symbols_removed.inaccessible": "risk"}
     assert verdict == "COMPATIBLE_WITH_RISK"
 
 

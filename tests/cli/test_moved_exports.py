@@ -73,7 +73,7 @@ def test_a_moved_export_that_programs_find_is_a_risk(abistore: Call, where: str,
     old, new = (folder(each, tmp_path / side) for each, side in zip(FOUND[where], ("old", "new"), strict=True))
     assert runs(old, new)
     done = abistore("compare", old, new)
-    assert (done.code, "forwarder_moved" in done.out) == (0, True), done.out
+    assert (done.code, "pe_forwarder_changed.moved" in done.out) == (0, True), done.out
 
 
 @pytest.mark.parametrize("where", LOST)

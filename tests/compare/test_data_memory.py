@@ -62,8 +62,8 @@ def _told(old: Snapshot, new: Snapshot) -> list[tuple[str, str, str, str]]:
 )
 def test_a_variable_that_nobody_may_write_to_any_more(build: str, before: str, after: str, name: str) -> None:
     old, new = _snapshot(build, before), _snapshot(build, after)
-    assert _told(old, new) == [("var_storage_narrowed", name, "writable", "read-only")]
-    assert _told(new, old) == [("var_storage_widened", name, "read-only", "writable")]
+    assert _told(old, new) == [("var_became_const.storage", name, "writable", "read-only")]
+    assert _told(new, old) == [("var_lost_const.storage", name, "read-only", "writable")]
 
 
 @every_build

@@ -77,12 +77,12 @@ def without(*lines: str) -> str:
 CHANGES = {
     "a private function goes": (
         without("int own(); ", "int Shape::own() { return 8; }"),
-        "symbols_inaccessible_removed",
+        "symbols_removed.inaccessible",
     ),
     "a protected function goes": (without("int kept();", "int Shape::kept() { return 7; }"), "func_removed"),
     "a private variable goes": (
         without(" static int number;", "int Shape::number = 2;"),
-        "symbols_inaccessible_removed",
+        "symbols_removed.inaccessible",
     ),
     "a function becomes virtual": (
         WHOLE.replace("int plain(int x);", "virtual int plain(int x);"),
@@ -110,7 +110,7 @@ CHANGES = {
     ),
     "a function becomes pure": (
         without("int Base::b() { return 2; }").replace("virtual int b();", "virtual int b() = 0;"),
-        "vtable_pure_added",
+        "vtable_slot_changed.pure_added",
     ),
     "another base": (
         WHOLE.replace(": public Base", ": public Other").replace("a() override", "a()"),

@@ -49,13 +49,13 @@ def kinds(old: Snapshot, new: Snapshot) -> list[str]:
 @pytest.mark.parametrize("imported", [STOP.symbol, VTABLE])
 def test_a_virtual_function_in_a_class_of_another_library_is_a_risk(imported: str) -> None:
     old, new = library(START, imported=imported), library(STOP, START, imported=imported)
-    assert kinds(old, new) == ["type_dependency_changed"]
+    assert kinds(old, new) == ["type_private_changed.dependency"]
 
 
 @pytest.mark.parametrize("needed", ["libstdc++.so.6", "libc.so.6", "libc.musl-x86_64.so.1", "ld-linux-x86-64.so.2"])
 def test_what_no_other_library_can_define_programs_do(needed: str) -> None:
     old, new = library(START, needed=needed), library(STOP, START, needed=needed)
-    assert "type_dependency_changed" not in kinds(old, new)
+    assert "type_private_changed.dependency" not in kinds(old, new)
 
 
 def test_a_class_of_another_library_is_laid_out_in_a_further_one_of_it() -> None:
@@ -66,20 +66,20 @@ def test_a_class_of_another_library_is_laid_out_in_a_further_one_of_it() -> None
     for each in (old, new):
         shapes = {boat: (struct(Named(ENGINE)),), function("_ZN4port4Boat5leaveEv"): (Declared(), leave)}
         force_setattr(each, "entries", {**each.entries, "source": {**each.entries["source"], **shapes}})
-    assert kinds(old, new) == ["type_dependency_changed"]
+    assert kinds(old, new) == ["type_private_changed.dependency"]
 
 
 def test_a_weak_import_tells_of_no_other_library() -> None:
     old, new = library(START, weak=True), library(STOP, START, weak=True)
-    assert "type_dependency_changed" not in kinds(old, new)
+    assert "type_private_changed.dependency" not in kinds(old, new)
 
 
 def test_a_weak_copy_of_an_inline_member_makes_no_class_the_librarys_own() -> None:
     copy = Symbol("function", weak=True)
     old, new = library(START, exported=copy), library(STOP, START, exported=copy)
-    assert kinds(old, new) == ["type_dependency_changed"]
+    assert kinds(old, new) == ["type_private_changed.dependency"]
 
 
 def test_an_export_of_a_member_makes_the_class_the_librarys_own() -> None:
     old, new = library(START, exported=CODE), library(STOP, START, exported=CODE)
-    assert "type_dependency_changed" not in kinds(old, new)
+    assert "type_private_changed.dependency" not in kinds(old, new)

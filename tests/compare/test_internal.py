@@ -26,7 +26,7 @@ def side(state: Record, *, walks: bool = True, walker: str = "walk.cc", point: s
 
 def test_a_member_of_a_class_in_a_source_file_may_vanish() -> None:
     comparison = compare(side(struct(INT)), side(struct(INT), walks=False))
-    assert [each.kind for each in comparison.findings] == ["symbols_internal_removed"]
+    assert [each.kind for each in comparison.findings] == ["symbols_removed.internal"]
     assert comparison.findings[0].affected == (WALK,)
 
 

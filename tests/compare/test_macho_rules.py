@@ -23,7 +23,7 @@ def kinds(old: Snapshot, new: Snapshot) -> set[str]:
 
 def test_a_library_of_the_system_is_there_wherever_macos_is() -> None:
     assert kinds(dylib(), dylib((SYSTEM, CXX))) == {"needed_added"}
-    assert kinds(dylib(), dylib((SYSTEM, OWN))) == {"needed_library_added"}
+    assert kinds(dylib(), dylib((SYSTEM, OWN))) == {"needed_added.library"}
 
 
 def test_the_order_of_dependencies_decides_in_a_flat_namespace_only() -> None:

@@ -17,7 +17,7 @@ def kinds(count: int, first: int) -> Snapshot:
 def test_many_macros_that_move_are_judged_in_linear_work() -> None:
     def work(count: int) -> int:
         old, new = kinds(count, 0), kinds(count, 1)
-        assert sum(each.kind == "constant_number_changed" for each in compare(old, new).findings) == count
+        assert sum(each.kind == "constant_changed.integer" for each in compare(old, new).findings) == count
         return steps(lambda: compare(old, new))
 
     assert work(800) <= 6 * work(200)

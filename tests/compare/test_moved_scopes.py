@@ -155,7 +155,7 @@ def test_a_function_that_moved_and_returns_something_else_is_told() -> None:
     new = shapes("lib_2")
     name = function("_ZN5lib_24openERNS_4ItemE")
     new[name] = Function("", INT, uses(to(record("lib_2::Item"))).parameters)
-    assert "return_value_added" in kinds(snapshot(shapes("lib_1")), snapshot(new))
+    assert "func_return_changed.value_added" in kinds(snapshot(shapes("lib_1")), snapshot(new))
 
 
 def versioned(version: str, *fields: Primitive) -> dict[Name, AnyShape]:

@@ -20,7 +20,7 @@ def snapshot(members: str) -> Snapshot:
 
 def added(old: str, new: str) -> Finding:
     found = compare(snapshot(old), snapshot(new)).findings
-    (finding,) = (each for each in found if each.kind == "field_unset_added")
+    (finding,) = (each for each in found if each.kind == "type_field_added.unset")
     return finding
 
 
@@ -63,7 +63,7 @@ GIVEN = "struct s { long value; char tag; }; struct s get(void) { struct s s = {
 def test_a_struct_that_is_returned_may_come_back_unset(taken: str) -> None:
     old, new = (capture(build_library(f"{given}\n{taken}")) for given in (GIVEN, GIVEN.replace("tag;", "tag, more;")))
     (finding,) = (each for each in compare(old, new).findings if each.part == "more")
-    assert finding.kind == "field_unset_added"
+    assert finding.kind == "type_field_added.unset"
 
 
 def test_a_struct_that_is_only_returned_has_no_field_that_is_unset() -> None:

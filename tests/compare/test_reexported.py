@@ -62,13 +62,13 @@ WHOLE = [dylib("libx", "a", "b")]
 
 def test_a_function_that_moved_to_a_library_at_hand_is_found_there() -> None:
     new = [dylib("libx", "a", reexports=["liby"]), dylib("liby", "b")]
-    assert told(compared(WHOLE, new)) == {("forwarder_moved", "b")}
+    assert told(compared(WHOLE, new)) == {("pe_forwarder_changed.moved", "b")}
     assert not compared(WHOLE, new).not_checked
 
 
 def test_it_is_found_through_several_libraries() -> None:
     new = [dylib("libx", "a", reexports=["liby"]), dylib("liby", reexports=["libz"]), dylib("libz", "b")]
-    assert told(compared(WHOLE, new)) == {("forwarder_moved", "b")}
+    assert told(compared(WHOLE, new)) == {("pe_forwarder_changed.moved", "b")}
 
 
 def test_libraries_that_re_export_each_other_are_read_once() -> None:
@@ -96,7 +96,7 @@ def test_one_that_the_library_at_hand_does_not_have_is_removed() -> None:
 @pytest.mark.parametrize("beside", [[], [dylib("liby", "b", target=Target("macho", "x86_64", 64, "little", "macos"))]])
 def test_one_that_a_library_may_have_that_is_not_at_hand_is_a_risk_and_not_checked(beside: list[Snapshot]) -> None:
     found = compared(WHOLE, [dylib("libx", "a", reexports=["liby"]), *beside])
-    assert {kind for kind, _ in told(found)} == {"symbols_reexported_removed"}
+    assert {kind for kind, _ in told(found)} == {"symbols_removed.reexported"}
     assert [(each.reason, each.names) for each in found.not_checked] == [("needed-library-not-given", (function("b"),))]
 
 
@@ -106,15 +106,18 @@ def test_a_library_that_is_needed_and_not_re_exported_gives_programs_nothing() -
 
 def test_a_library_that_was_merged_back_has_all_that_was_found_through_it() -> None:
     old = [dylib("libx", "a", reexports=["liby"]), dylib("liby", "b", "c")]
-    assert told(compared(old, [dylib("libx", "a", "b", "c")])) == {("forwarder_moved", "b"), ("forwarder_moved", "c")}
+    assert told(compared(old, [dylib("libx", "a", "b", "c")])) == {
+        ("pe_forwarder_changed.moved", "b"),
+        ("pe_forwarder_changed.moved", "c"),
+    }
     assert ("func_removed", "c") in told(compared(old, WHOLE))
 
 
 def test_a_re_export_that_is_gone_without_its_exports_is_told_as_one() -> None:
     old = [dylib("libx", "a", reexports=["liby"]), dylib("liby", "b", "c")]
-    assert {kind for kind, _ in told(compared(old, [dylib("libx", "a")]))} == {"macho_reexport_removed"}
+    assert {kind for kind, _ in told(compared(old, [dylib("libx", "a")]))} == {"macho_reexport_changed.removed"}
 
 
 def test_a_further_re_export_adds_to_a_library_that_lost_nothing() -> None:
     new = [dylib("libx", "a", "b", reexports=["liby"]), dylib("liby", "c")]
-    assert [each.kind for each in compared(WHOLE, new).findings] == ["macho_reexport_added"]
+    assert [each.kind for each in compared(WHOLE, new).findings] == ["macho_reexport_changed.added"]

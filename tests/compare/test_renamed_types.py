@@ -37,7 +37,7 @@ def test_a_type_that_is_renamed_along_with_one_that_holds_it_breaks_no_user() ->
     found = compared(OLD, NEW)
     assert found.verdict is Verdict.COMPATIBLE_WITH_RISK, rendered(found)
     assert [(each.kind, each.name.spelling) for each in found.findings] == [
-        ("field_trailing_added", "point"),
+        ("type_field_added.trailing", "point"),
         ("tag_type_renamed", "point"),
         ("tag_type_renamed", "view"),
     ]

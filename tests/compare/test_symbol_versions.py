@@ -98,7 +98,7 @@ def test_a_new_default_beside_the_unchanged_old_version_breaks_sources_only(scri
     new_source = NAMED + OLD + NEW.replace("int b", "double b")
     assert run(built, versioned(new_source, BOTH)) == (0, "4")
     old, new = snapshot(ALONE, script), snapshot(new_source, BOTH)
-    assert "symbol_default_version_changed" in kinds(old, new)
+    assert "symbol_version_alias_changed.redeclared" in kinds(old, new)
     assert verdict(old, new) is Verdict.API_BREAK
 
 
@@ -166,7 +166,7 @@ def test_programs_abort_where_no_table_of_versions_is_left(tmp_path: Path) -> No
     built = linked(OF_OLD, versioned(ALONE, FIRST), tmp_path)
     assert run(built, versioned(ALONE, ""))[0] != 0
     old, new = snapshot(ALONE, FIRST), snapshot(ALONE, "")
-    assert kinds(old, new) >= {"symbol_version_table_removed"}
+    assert kinds(old, new) >= {"version_script_missing.table"}
     assert verdict(old, new) is Verdict.BREAKING
 
 
@@ -174,7 +174,7 @@ def test_programs_start_where_the_table_of_what_the_library_needs_is_left(tmp_pa
     built = linked(OF_OLD, versioned(IMPORTS, FIRST), tmp_path)
     assert run(built, versioned(IMPORTS, "")) == (0, "4")
     old, new = snapshot(IMPORTS, FIRST), snapshot(IMPORTS, "")
-    assert kinds(old, new) == {"symbol_versioning_removed"}
+    assert kinds(old, new) == {"version_script_missing.nodes"}
 
 
 def test_programs_of_a_version_that_is_lost_with_all_others_get_another_function(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ ONE = "int one(int a) { return a; }\n"
 WRITE = ONE + "long write(int file, const void *data, unsigned long size) { return -1; }\n"
 PROGRAM = '#include <unistd.h>\nint one(int);\nint main(void) { one(1); return write(1, "hello", 5) != 5; }\n'
 SCRIPT = "V1 { global: *; };"
-TAKEN = {"symbol_runtime_added", "symbol_runtime_versioned_added", "allocator_replacement_added"}
+TAKEN = {"func_added.runtime_name", "func_added.runtime_name_versioned", "allocator_replacement_added"}
 
 
 def kinds(old: Path, new: Path) -> set[str]:
@@ -30,7 +30,7 @@ def test_a_program_calls_the_library_in_place_of_the_c_library(tmp_path: Path) -
     old, new = versioned(ONE, ""), versioned(WRITE, "")
     built = linked(PROGRAM, old, tmp_path)
     assert (run(built, old), run(built, new)) == ((0, "hello"), (1, ""))
-    assert kinds(old, new) == {"symbol_runtime_added"}
+    assert kinds(old, new) == {"func_added.runtime_name"}
     assert compare(read(old, OPTIONS), read(new, OPTIONS)).verdict is Verdict.BREAKING
 
 
@@ -38,7 +38,7 @@ def test_a_program_reads_the_variable_of_the_library_in_place_of_the_c_librarys(
     old, new = versioned(ONE, ""), versioned(f"{ONE}char **environ;\n", "")
     program = "extern char **environ;\nint one(int);\nint main(void) { return one(environ == 0); }\n"
     assert [run(linked(program, each, tmp_path), each) for each in (old, new)] == [(0, ""), (1, "")]
-    assert kinds(old, new) == {"symbol_runtime_added"}
+    assert kinds(old, new) == {"func_added.runtime_name"}
 
 
 def test_a_function_in_a_version_node_leaves_built_programs_alone(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_function_in_a_version_node_leaves_built_programs_alone(tmp_path: Path
     built = linked(PROGRAM, old, tmp_path)
     assert run(built, new) == (0, "hello")
     assert run(linked(PROGRAM, new, tmp_path), new) == (1, "")
-    assert kinds(old, new) == {"symbol_runtime_versioned_added"}
+    assert kinds(old, new) == {"func_added.runtime_name_versioned"}
 
 
 @pytest.mark.parametrize("name", ["malloc", "free"])

@@ -194,7 +194,7 @@ def boxes(
 
 def test_an_undeclared_member_of_a_declared_class_is_known_to_be_internal_though_a_header_did_not_parse() -> None:
     old, new = (boxes(exports=each, state="partial") for each in ((GROW, "_ZN3Box4hideEv"), (GROW,)))
-    assert found(old, new) == [("symbols_private_removed", "")]
+    assert found(old, new) == [("symbols_removed.private", "")]
 
 
 def test_an_undeclared_function_may_stand_in_a_header_that_did_not_parse() -> None:
@@ -216,15 +216,15 @@ def unread(words: tuple[str, ...], held: Held, *, exports: tuple[str, ...] = ("u
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        ((), "symbol_undeclared_removed"),
-        (("hid", "hide_all"), "symbol_undeclared_removed"),
+        ((), "symbols_removed.undeclared"),
+        (("hid", "hide_all"), "symbols_removed.undeclared"),
         (("hide",), "func_removed"),
         (("h*e",), "func_removed"),
     ],
 )
 def test_a_body_that_could_not_be_read_uses_what_its_words_name(words: tuple[str, ...], kind: str) -> None:
     old, new = (unread(words, {function("use"): uses()}, exports=each) for each in (("use", "hide"), ("use",)))
-    assert found(old, new) == [(kind, "" if kind == "symbol_undeclared_removed" else "hide")]
+    assert found(old, new) == [(kind, "" if kind == "symbols_removed.undeclared" else "hide")]
 
 
 def test_what_only_the_old_headers_declare_is_gone_where_only_bodies_of_the_new_ones_could_not_be_read() -> None:
@@ -505,9 +505,9 @@ def test_programs_have_the_vtable_of_a_class_without_a_key_function(
 @pytest.mark.parametrize(
     ("symbol", "kinds"),
     [
-        ("_ZZN3AnyIiE4heldEvE4held", ["symbols_private_removed"]),
-        ("_ZZN3BoxIiE4heldEvE4held", ["template_instantiation_removed"]),
-        ("_ZZ4nextvE1n", ["symbols_inline_removed"]),
+        ("_ZZN3AnyIiE4heldEvE4held", ["symbols_removed.private"]),
+        ("_ZZN3BoxIiE4heldEvE4held", ["func_removed.instantiation"]),
+        ("_ZZ4nextvE1n", ["symbols_removed.inline"]),
     ],
     ids=["of a template that no header declares", "of a public template", "of an inline function"],
 )
@@ -534,7 +534,7 @@ def test_a_template_instance_without_a_layout_is_not_checked() -> None:
 @pytest.mark.parametrize(
     ("format", "left_out", "traits", "kind"),
     [
-        ("elf", (), ("defined",), "symbols_inline_removed"),
+        ("elf", (), ("defined",), "symbols_removed.inline"),
         ("elf", (), (), "func_removed"),
         ("elf", ("other.h",), ("defined",), "func_removed"),
         ("pe", (), ("defined",), "func_removed"),
@@ -605,7 +605,7 @@ def test_what_a_library_returns_is_known_by_what_it_exports_now() -> None:
 @pytest.mark.parametrize(
     ("aside", "kind"),
     [
-        ((), "symbols_private_removed"),
+        ((), "symbols_removed.private"),
         (("gone",), "func_removed"),
         (None, "func_removed"),
     ],

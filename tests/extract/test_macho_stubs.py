@@ -165,9 +165,9 @@ def test_what_a_stub_tells_linkers_about_single_systems_is_compared(version: str
     old, new = (stub(each, tmp_path)[0] for each in (text, hidden))
     assert library(new).on_macho.directives == ("$ld$hide$os10.15$_plain",)
     assert [(each.kind, each.old_value) for each in compare(old, new).findings] == [
-        ("macho_directive_narrowed", "plain for os10.15")
+        ("macho_directive_changed.hidden", "plain for os10.15")
     ]
-    assert [each.kind for each in compare(new, old).findings] == ["macho_directive_widened"]
+    assert [each.kind for each in compare(new, old).findings] == ["macho_directive_changed.shown"]
 
 
 def test_directives_that_were_not_read_are_not_checked(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_nothing_is_said_of_a_class_that_no_unit_defines() -> None:
 GONE = ("int Outer::Hidden::act() { return value; }\n", "int Outer::Returned::act() { return value; }\n")
 
 
-@pytest.mark.parametrize(("line", "kind"), [*zip(GONE, ("symbols_inaccessible_removed", "func_removed"), strict=True)])
+@pytest.mark.parametrize(("line", "kind"), [*zip(GONE, ("symbols_removed.inaccessible", "func_removed"), strict=True)])
 def test_headers_alone_tell_that_a_member_of_a_closed_class_is_out_of_reach(
     tmp_path: Path, line: str, kind: str
 ) -> None:

@@ -125,7 +125,7 @@ FINDINGS = (
         (GONE,),
     ),
     Finding(
-        "enum_member_inner_added",
+        "enum_member_added.inner",
         MODE,
         "MEDIUM",
         "the enumerator has a value that another one had",

@@ -23,7 +23,7 @@ OPAQUE = replace(
     location=Location("src/link.c", 7),
 )
 GONE = replace(
-    ADDED, kind="symbols_private_removed", name=SELF, impact=Impact.RISK, affected=(Name("function", "_lib_swap"),)
+    ADDED, kind="symbols_removed.private", name=SELF, impact=Impact.RISK, affected=(Name("function", "_lib_swap"),)
 )
 READ = Evidence("source", "full", source="headers")
 

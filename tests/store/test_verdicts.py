@@ -59,7 +59,9 @@ def test_a_judgement_is_read_back_as_it_was_given(store: Store) -> None:
 
 
 def test_a_stored_finding_of_a_former_name_is_read_by_its_name_of_today(store: Store) -> None:
-    now = replace(MOVED, kind="field_trailing_added", consequences=(replace(SIZE, kind="type_handle_size_changed"),))
+    now = replace(
+        MOVED, kind="type_field_added.trailing", consequences=(replace(SIZE, kind="type_size_changed.handle"),)
+    )
     before = replace(
         MOVED, kind="type_field_appended", consequences=(replace(SIZE, kind="library_allocated_type_resized"),)
     )

@@ -45,7 +45,9 @@ class IndependentFindings(msgspec.Struct, frozen=True):
     suppressed: SortedFindings
 
 
-PROVEN: Final = frozenset({"declaration_undeclared_changed", "symbol_undeclared_removed", "type_opaque_changed"})
+PROVEN: Final = frozenset(
+    {"declaration_changed.undeclared", "symbols_removed.undeclared", "type_private_changed.opaque"}
+)
 """Kinds that headers prove to concern no program, as far as these are all public ones."""
 
 

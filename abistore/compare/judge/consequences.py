@@ -26,22 +26,32 @@ from abistore.model.shapes import AnyShape, Function, Named, Record
 if TYPE_CHECKING:
     from abistore.compare.following.following import Following, Relation
 
-DELETION = "special_member_deletion_added"
-FUNCTION_DELETION = "declaration_inline_removed"
-TRIVIALITY = "type_triviality_removed"
+DELETION = "func_deleted_dwarf.special_member"
+FUNCTION_DELETION = "func_deleted_dwarf.inline"
+TRIVIALITY = "type_ability_removed.triviality"
 
 CONSTANTS = frozenset(
     {
-        *("constant_changed", "constant_handed_changed", "constant_limit_widened", "constant_number_changed"),
-        "constant_sentinel_changed",
-        *("constant_build_changed", "constant_version_changed", "constant_version_handed_changed"),
+        *(
+            "constant_changed",
+            "constant_changed.passed_in",
+            "constant_changed.limit_raised",
+            "constant_changed.integer",
+        ),
+        "constant_changed.sentinel",
+        *("constant_changed.build", "constant_changed.version", "constant_changed.version_passed_in"),
     }
 )
 
 ABILITIES = frozenset(
     {
-        *("type_ability_added", "type_aggregate_removed", "type_assignment_removed", "type_copy_removed"),
-        *("type_default_removed", "type_destruction_removed", "type_move_removed", TRIVIALITY),
+        *(
+            "type_ability_added",
+            "type_ability_removed.aggregate",
+            "type_ability_removed.assignment",
+            "type_ability_removed.copy",
+        ),
+        *("type_ability_removed.default", "type_ability_removed.destruction", "type_ability_removed.move", TRIVIALITY),
     }
 )
 """What programs can do with a class, which what changed in it may say as well."""

@@ -72,6 +72,6 @@ def _unmarked(text: str) -> str:
 
 FOLLOWS: Final[Mapping[str, Follows]] = {
     "glibcxx_dual_abi_flip_detected": _follows_from_strings,
-    "needed_toolkit_changed": _follows_from_toolkit,
+    "needed_added.toolkit": _follows_from_toolkit,
 }
 """By the kinds of such findings, whether another finding follows from one."""

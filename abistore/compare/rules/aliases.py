@@ -85,8 +85,8 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
         yield Note("the typedef stands for another type", *_targets(alias))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def typedef_base_widened(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="types", action="changed")
+def typedef_base_changed_value_added(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A function that the library hands out returns a value, and returned nothing before.
 
     The typedef of its pointer is only what functions of the library return, so that programs call it and supply none.
@@ -104,8 +104,8 @@ def typedef_base_widened(alias: Changed[Alias], context: Context) -> Iterator[No
         yield Note("the function that is handed out returns a value", *_targets(alias))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def typedef_unused_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="unused", evidence="layout", element="types", action="changed")
+def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for another type, and the library's interface does not use it, or no longer as before.
 
     What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs. Or
@@ -131,8 +131,8 @@ def _is_unused(name: Name, context: Context) -> bool:
     return never_exchanged(name, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def typedef_base_reinterpreted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="types", action="changed")
+def typedef_base_changed_reinterpreted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for the same bits with another meaning, e.g. unsigned for signed.
 
     Programs misread the values that only one of the types has: -1 becomes a large number. In C++, the mangled names of
@@ -144,8 +144,8 @@ def typedef_base_reinterpreted(alias: Changed[Alias], context: Context) -> Itera
         yield Note("the typedef is interpreted differently", *_targets(alias))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
+def typedef_base_changed_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for the same type under another name.
 
     Headers that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
@@ -157,8 +157,8 @@ def typedef_base_respelled(alias: Changed[Alias], context: Context) -> Iterator[
         yield Note("the typedef is spelled differently", *_targets(alias))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def typedef_conversion_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="types", action="changed")
+def typedef_base_changed_convertible(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for another type of the same representation, and values convert both ways.
 
     Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes. Headers
@@ -171,8 +171,8 @@ def typedef_conversion_changed(alias: Changed[Alias], context: Context) -> Itera
         yield Note("the typedef stands for another type of the same bits", *_targets(alias))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def typedef_conversion_removed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
+def typedef_base_changed_inconvertible(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """A typedef stands for another type of the same bits, and values do not convert both ways.
 
     Built programs hold and pass the same bits. Sources that exchange values with the old type do not compile: ``typedef
@@ -197,8 +197,8 @@ def typedef_removed(alias: Removed[Alias]) -> Iterator[Note]:
         yield Note("the typedef is gone", spell(alias.old.target), None)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="added")
-def typedef_added(alias: Added[Alias]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="typedef", evidence="source", element="types", action="added")
+def type_added_typedef(alias: Added[Alias]) -> Iterator[Note]:
     """A typedef was added.
 
     Built programs do not use it.

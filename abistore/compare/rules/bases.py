@@ -141,8 +141,8 @@ def type_base_changed(record: Changed[Record], context: Context) -> Iterator[Not
         yield Note("the base classes differ", listed(record.old), listed(record.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="empty_added", evidence="layout", element="types", action="changed")
+def type_base_changed_empty_added(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A base class without new data was added, or put between a class and its bases.
 
     All subobjects and members that consumers know are where they were, and the size is the same: the base is empty, or
@@ -155,8 +155,8 @@ def base_empty_added(record: Changed[Record], context: Context) -> Iterator[Note
         yield Note("a base class was added", listed(record.old), listed(record.new))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def base_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="empty_removed", evidence="layout", element="types", action="changed")
+def type_base_changed_empty_removed(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A base class was removed that is empty or left its members to the class, and that nobody asks for at run time.
 
     Built programs find everything where it was. Sources that convert to the base, or use what it declares, stop
@@ -195,8 +195,8 @@ def base_class_position_changed(record: Changed[Record]) -> Iterator[Note]:
         yield Note("the base classes are in another order", listed(record.old), listed(record.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def base_empty_reordered(record: Changed[Record]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="unmoved", evidence="layout", element="types", action="changed")
+def base_class_position_changed_unmoved(record: Changed[Record]) -> Iterator[Note]:
     """The base classes were reordered, and lie where they were.
 
     At most one of them has data. Only the order in which they are constructed differs.
@@ -238,8 +238,8 @@ def base_class_offset_changed(base: Changed[Base]) -> Iterator[Note]:
         yield Note("the base is at another offset", f"byte {old // 8}", f"byte {new // 8}")
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def base_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="access_narrowed", evidence="layout", element="types", action="changed")
+def type_base_changed_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
     """The access to a base class was narrowed, e.g. from public to protected.
 
     Built programs work as before. Sources that convert to the base, or call what they inherit from it, stop compiling.
@@ -250,8 +250,8 @@ def base_access_narrowed(base: Changed[Base]) -> Iterator[Note]:
         yield Note("the access is narrower", base.old.access, base.new.access)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def base_access_widened(base: Changed[Base]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="access_widened", evidence="layout", element="types", action="changed")
+def type_base_changed_access_widened(base: Changed[Base]) -> Iterator[Note]:
     """The access to a base class was widened, e.g. from private to public.
 
     Built consumers and sources work as before.

@@ -65,8 +65,8 @@ def inline_namespace_moved(batch: Changed[NamespaceMove], context: Context) -> I
     )
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="library", action="changed")
-def namespace_version_changed(batch: Changed[DeclaredMove]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="unexported", evidence="source", element="library", action="changed")
+def inline_namespace_moved_unexported(batch: Changed[DeclaredMove]) -> Iterator[Note]:
     """Declarations moved to another inline namespace, and no export did.
 
     Sources that do not write the namespace compile as before. Programs and libraries that pass such types to each other
@@ -121,13 +121,14 @@ def abi_tag_changed(batch: Changed[TagChange], context: Context) -> Iterator[Not
 
 @rule(
     Impact.BREAKING,
+    variant="many",
     evidence="symbol",
     element="library",
     action="changed",
     aliases=("versioned_symbol_scheme_detected",),
     effect="other",
 )
-def symbols_version_moved(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
+def symbol_moved_version_node_many(batch: Changed[NodeMove], context: Context) -> Iterator[Note]:
     """Many exports moved from one version node to another.
 
     Built programs ask for the old version of each export, e.g. ``open@FOO_1``. It does not exist any more, and they do

@@ -68,8 +68,8 @@ def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Not
         yield Note("the enumerator is new", None, str(each.new.value))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="enums", action="added")
-def enum_member_inner_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="inner", evidence="layout", element="enums", action="added")
+def enum_member_added_inner(each: Added[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator was inserted before others, and the values of those changed.
 
     Programs have the old numbers compiled in. The library takes what they pass for another enumerator, and they take
@@ -119,8 +119,10 @@ def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator
         yield Note("the enumerator is gone", str(each.old.value), None)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
-def enum_member_constant_added(each: Removed[Enumerator] | Changed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="to_constant", evidence="layout", element="enums", action="changed")
+def enum_member_removed_to_constant(
+    each: Removed[Enumerator] | Changed[Enumerator], context: Context
+) -> Iterator[Note]:
     """An enumerator lives on as a macro or constant of the same value.
 
     Built programs pass the number, and sources use the name as before: ``#define RED 1``, or ``#define RED CRIMSON``
@@ -134,8 +136,8 @@ def enum_member_constant_added(each: Removed[Enumerator] | Changed[Enumerator], 
         yield Note("the enumerator is a constant beside the enumeration", "enumerator", "constant")
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="alias", evidence="layout", element="enums", action="removed")
+def enum_member_removed_alias(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """One of several enumerators with the same value was removed.
 
     Built programs pass the number, which keeps its meaning. Sources that use the name stop compiling.
@@ -146,8 +148,8 @@ def enum_member_alias_removed(each: Removed[Enumerator], context: Context) -> It
         yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_member_combination_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="combination", evidence="layout", element="enums", action="removed")
+def enum_member_removed_combination(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """A name for no flags, or for several, was removed from an enumeration of flags, e.g. ``OPEN_NO_FLAGS = 0``.
 
     Built programs pass a number without bits, or with the bits of flags that stay. Sources that use the name stop
@@ -159,8 +161,8 @@ def enum_member_combination_removed(each: Removed[Enumerator], context: Context)
         yield Note("the name for these flags is gone", str(each.old.value), None)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="enums", action="removed")
-def enum_member_sentinel_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="sentinel", evidence="layout", element="enums", action="removed")
+def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """The enumerator that marks the end or the count was removed, e.g. ``COLOR_MAX``.
 
     No function takes it for a value. Sources that size arrays by it stop compiling.
@@ -171,8 +173,8 @@ def enum_member_sentinel_removed(each: Removed[Enumerator], context: Context) ->
         yield Note("the enumerator that marks the end is gone", str(each.old.value), None)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="removed")
-def enum_member_reserved_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="removed")
+def enum_member_removed_reserved(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """A reserved enumerator was removed.
 
     Its name says that it is reserved or unused, e.g. ``FLAG_RESERVED_1``: nobody was to use it.
@@ -183,8 +185,8 @@ def enum_member_reserved_removed(each: Removed[Enumerator], context: Context) ->
         yield Note("the reserved enumerator is gone", str(each.old.value), None)
 
 
-@rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
-def enum_member_experimental_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="experimental", evidence="layout", element="enums", action="removed")
+def enum_member_removed_experimental(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """An experimental enumerator was removed.
 
     Programs that use it go on passing the number, which the library does not know. Its name promised nothing, so that a
@@ -221,8 +223,8 @@ def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> It
         yield Note("the value differs", str(each.old.value), str(each.new.value))
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_member_combination_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="combination", evidence="layout", element="enums", action="changed")
+def enum_member_value_changed_combination(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """An enumerator that joins flags joins others now, e.g. ``DEFAULT = FAST | SAFE | CHECKED``.
 
     The headers of both releases write it so, and each of the old flags keeps its name and number. Built programs go on
@@ -239,8 +241,8 @@ def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
     return keeps_union(each, _values(each, context), (context.old, context.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_member_value_reinterpreted(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
+def enum_member_value_changed_reinterpreted(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
     """The value of an enumerator has another sign and the same bits.
 
     ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
@@ -283,8 +285,8 @@ def enum_member_renamed(each: Changed[Enumerator], context: Context) -> Iterator
         yield Note("the enumerator has another name", each.old.name, each.new.name)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
-def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="changed")
+def enum_member_renamed_reserved(each: Changed[Enumerator]) -> Iterator[Note]:
     """A reserved enumerator was put to use under a new name.
 
     Its old name said that nobody was to use it, e.g. ``FLAG_RESERVED_1``.
@@ -295,8 +297,8 @@ def enum_member_reserved_renamed(each: Changed[Enumerator]) -> Iterator[Note]:
         yield Note("a reserved value is used", each.old.name, each.new.name)
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_unused_changed(enum: Changed[UnusedEnum]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unused", evidence="layout", element="enums", action="changed")
+def enum_member_removed_unused(enum: Changed[UnusedEnum]) -> Iterator[Note]:
     """An enumeration that no export names lost values, and nothing tells whether its header is public.
 
     Programs that can include the header have the old numbers compiled in, and pass them as plain integers:
@@ -335,8 +337,8 @@ def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Itera
         yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_underlying_type_narrowed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="narrowed", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_narrowed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """An enumeration is stored in fewer bytes, and programs only ever pass it to functions of the library by value.
 
     All enumerators keep their values. Built programs fill a register, or a place on the stack, with the old width, and
@@ -349,8 +351,8 @@ def enum_underlying_type_narrowed(enum: Changed[Enum], context: Context) -> Iter
         yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 
-@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
-def enum_underlying_type_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """The underlying type of an enumeration has another sign and the same size.
 
     Programs widen and compare values with the old sign: a negative value becomes a large number.
@@ -362,8 +364,8 @@ def enum_underlying_type_reinterpreted(enum: Changed[Enum], context: Context) ->
         yield Note("the underlying type differs", *_spelled(enum))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="changed")
-def enum_underlying_type_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
     """The underlying type of an enumeration has another name and the same representation.
 
     Built programs read and write the same bits.

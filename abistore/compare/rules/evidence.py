@@ -79,7 +79,7 @@ def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
 
 
 @rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))
-def declaration_variant_removed(variant: Removed[Variant]) -> Iterator[Note]:
+def declaration_definition_removed(variant: Removed[Variant]) -> Iterator[Note]:
     """One of several definitions of one name is gone.
 
     The library's units disagreed about the definition, and now fewer do. Programs that were compiled with the
@@ -97,7 +97,7 @@ def declaration_variant_removed(variant: Removed[Variant]) -> Iterator[Note]:
     action="added",
     aliases=("identity_collision_detected", "odr_type_variant"),
 )
-def declaration_variant_added(variant: Added[Variant]) -> Iterator[Note]:
+def declaration_definition_added(variant: Added[Variant]) -> Iterator[Note]:
     """One name has a further, different definition.
 
     The library's units disagree about the definition. Objects that pass between them, or to programs, are used with two

@@ -35,12 +35,13 @@ def _come(what: str, symbols: Sequence[str], context: Context) -> Note:
 
 @rule(
     Impact.NOTICE,
+    variant="foreign",
     evidence="symbol",
     element="library",
     action="removed",
     aliases=("symbol_leaked_from_dependency_changed",),
 )
-def symbols_foreign_removed(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
+def symbols_removed_foreign(symbols: Removed[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are no longer exported.
 
     They belong to the standard library or to another header-only library, and are weak: each program compiled its own
@@ -68,8 +69,8 @@ def symbols_foreign_changed(symbols: Changed[ForeignExports], context: Context) 
     yield Note(f"symbols of the runtime that differ: {len(found)}", text, text, affected=exports_called(found, context))
 
 
-@rule(Impact.NOTICE, evidence="symbol", element="library", action="added")
-def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
+@rule(Impact.NOTICE, variant="foreign", evidence="symbol", element="library", action="added")
+def symbols_added_foreign(symbols: Added[ForeignExports], context: Context) -> Iterator[Note]:
     """Copies of other libraries' inline functions and templates are exported now.
 
     They belong to the standard library or to another header-only library. Nobody should link to them, but a process may
@@ -80,8 +81,8 @@ def symbols_foreign_added(symbols: Added[ForeignExports], context: Context) -> I
     yield _come("foreign weak symbols that came", symbols.new.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="inline", evidence="symbol", element="library", action="removed")
+def symbols_removed_inline(symbols: Removed[InlineExports], context: Context) -> Iterator[Note]:
     """Copies of inline functions, templates and implicit members are no longer exported.
 
     Programs compiled their own copy of what they use, unless their headers only declared it. Compilers emit or drop
@@ -93,8 +94,8 @@ def symbols_inline_removed(symbols: Removed[InlineExports], context: Context) ->
     yield _gone("copies that are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="inline", evidence="symbol", element="library", action="added")
+def symbols_added_inline(symbols: Added[InlineExports], context: Context) -> Iterator[Note]:
     """Weak copies of inline functions, templates and implicit members are exported now.
 
     Built programs have their own copies of what they use.
@@ -104,8 +105,8 @@ def symbols_inline_added(symbols: Added[InlineExports], context: Context) -> Ite
     yield _come("weak copies that came", symbols.new.symbols, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="library", action="removed")
-def symbols_internal_removed(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="internal", evidence="layout", element="library", action="removed")
+def symbols_removed_internal(symbols: Removed[InternalExports], context: Context) -> Iterator[Note]:
     """Members of classes defined only in source files are no longer exported.
 
     No header defines these classes, so that no program could call their members or derive from them. They were exported
@@ -116,8 +117,8 @@ def symbols_internal_removed(symbols: Removed[InternalExports], context: Context
     yield _gone("symbols of internal classes that are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="library", action="removed")
-def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="private", evidence="layout", element="library", action="removed")
+def symbols_removed_private(symbols: Removed[UndeclaredExports], context: Context) -> Iterator[Note]:
     """Functions and variables declared only in private headers are no longer exported.
 
     Debug information tells which header declares each, or defines its class: none lies in the ``include`` folder of the
@@ -139,8 +140,8 @@ def symbols_private_removed(symbols: Removed[UndeclaredExports], context: Contex
     )
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
-def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="instruction_set", evidence="symbol", element="functions", action="removed")
+def func_removed_instruction_set(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
     """Variants of one function for several instruction sets were removed.
 
     ``blend_sse41`` and ``blend_avx2`` are gone, and no ``blend`` that chooses among them is exported. A program that
@@ -152,8 +153,15 @@ def symbols_instruction_set_removed(symbols: Removed[InstructionSetVariants], co
         yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="functions", action="removed", aliases=("cpu_dispatch_isa_dropped",))
-def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
+@rule(
+    Impact.RISK,
+    variant="dispatched",
+    evidence="symbol",
+    element="functions",
+    action="removed",
+    aliases=("cpu_dispatch_isa_dropped",),
+)
+def func_removed_dispatched(symbols: Removed[InstructionSetVariants], context: Context) -> Iterator[Note]:
     """Variants of one function for several instruction sets were removed, and the function stays.
 
     ``blend`` chooses among ``blend_sse41`` and ``blend_avx2`` by the processor at hand, and programs call ``blend``.
@@ -165,8 +173,8 @@ def symbols_dispatched_removed(symbols: Removed[InstructionSetVariants], context
         yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="library", action="removed")
-def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="inaccessible", evidence="layout", element="library", action="removed")
+def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context: Context) -> Iterator[Note]:
     """Private member functions or private static data are no longer exported.
 
     Programs cannot name them. They use one only through an inline function or a friend that a header defines:
@@ -179,8 +187,8 @@ def symbols_inaccessible_removed(symbols: Removed[PrivateMemberExports], context
     yield _gone("private members that are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unobtainable", evidence="symbol", element="library", action="removed")
+def symbols_removed_unobtainable(symbols: Removed[UnobtainedExports], context: Context) -> Iterator[Note]:
     """Methods of classes are no longer exported of which programs could come by no object.
 
     All headers of the old release are known. Each constructor of the class takes what a program cannot have, such as a
@@ -193,8 +201,8 @@ def symbols_unobtainable_removed(symbols: Removed[UnobtainedExports], context: C
     yield _gone("methods that no program can call are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def symbols_uncallable_removed(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="uncallable", evidence="symbol", element="library", action="removed")
+def symbols_removed_uncallable(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
     """Functions or constructors are no longer exported that no program could call.
 
     Each takes a reference to a class of the library that the public headers declare and do not define, as ``class
@@ -207,8 +215,8 @@ def symbols_uncallable_removed(symbols: Removed[UncallableExports], context: Con
     yield _gone("functions that no program can call are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
-def symbols_reexported_removed(symbols: Removed[ReexportedExports], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reexported", evidence="symbol", element="library", action="removed")
+def symbols_removed_reexported(symbols: Removed[ReexportedExports], context: Context) -> Iterator[Note]:
     """Exports were removed from a dylib that re-exports a further library, which may have them.
 
     Programs ask this library for them and find what it re-exports, too. The further library was not read: if it does
@@ -220,8 +228,15 @@ def symbols_reexported_removed(symbols: Removed[ReexportedExports], context: Con
     yield _gone(f"exports that may be in {libraries} are gone", symbols.old.symbols, context)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed", aliases=("exported_not_public",))
-def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
+@rule(
+    Impact.COMPATIBLE,
+    variant="undeclared",
+    evidence="symbol",
+    element="library",
+    action="removed",
+    aliases=("exported_not_public",),
+)
+def symbols_removed_undeclared(symbols: Removed[OmittedExports], context: Context) -> Iterator[Note]:
     """Exports that no public header declared were removed.
 
     The old release's headers are known, and so is all that they include. None of them has the name, and no inline
@@ -236,12 +251,13 @@ def symbol_undeclared_removed(symbols: Removed[OmittedExports], context: Context
 
 @rule(
     Impact.COMPATIBLE,
+    variant="undeclared",
     evidence="symbol",
     element="library",
     action="added",
     aliases=("undocumented_export_ratio_increased",),
 )
-def symbol_undeclared_added(symbols: Added[OmittedExports], context: Context) -> Iterator[Note]:
+def symbols_added_undeclared(symbols: Added[OmittedExports], context: Context) -> Iterator[Note]:
     """Exports that no public header declares were added.
 
     The new release's headers are known, and no program that includes them can use these functions and variables. They

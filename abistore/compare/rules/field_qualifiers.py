@@ -110,8 +110,8 @@ def field_access_changed(field: Changed[Field | InnerField]) -> Iterator[Note]:
         yield Note("the access is narrower", old, new)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def field_access_widened(field: Changed[Field | InnerField]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="widened", evidence="layout", element="types", action="changed")
+def field_access_changed_widened(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """The access to a field was widened, e.g. from private to public.
 
     Built consumers and sources work as before.

@@ -58,8 +58,8 @@ def type_field_added(field: Added[Field | InnerField], context: Context) -> Iter
         yield Note("a field was added", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="added")
-def field_trailing_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="trailing", evidence="layout", element="types", action="added")
+def type_field_added_trailing(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was appended to a struct that the library allocates, or of which callers tell what theirs holds.
 
     Programs that hold pointers from the library, or fill in a field with its size, do not notice. Nor do those that set
@@ -90,8 +90,8 @@ def type_field_added_compatible(field: Added[Field | InnerField], context: Conte
         yield Note(f"a field was added {place}", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
-@rule(Impact.BREAKING, evidence="layout", element="types", action="added")
-def field_uninitialized_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="uninitialized", evidence="layout", element="types", action="added")
+def type_field_added_uninitialized(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was added in padding that constructors of programs leave as it was.
 
     The size and the other fields are as before. Programs built with the old header have a constructor compiled in that
@@ -105,8 +105,8 @@ def field_uninitialized_added(field: Added[Field | InnerField], context: Context
         yield Note("a field was added in padding", None, f"{spelled(field.new)} at {_place(field.new)}")
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="added")
-def field_unset_added(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unset", evidence="layout", element="types", action="added")
+def type_field_added_unset(field: Added[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field was added in the padding of a struct that programs set up themselves, or an array without a bound.
 
     The size and the other fields are as before. Programs built with the old header never set what came, so that the
@@ -185,8 +185,8 @@ def type_field_removed(field: Removed[Field], context: Context) -> Iterator[Note
         yield Note("a field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="removed")
-def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="to_reserved", evidence="layout", element="types", action="removed")
+def type_field_removed_to_reserved(field: Removed[Field], context: Context) -> Iterator[Note]:
     """A field became reserved storage.
 
     The struct keeps its size and its other fields. Programs that read the field find what the library leaves there, and
@@ -199,8 +199,8 @@ def field_use_removed(field: Removed[Field], context: Context) -> Iterator[Note]
         yield Note("the field became reserved storage", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="removed")
-def field_private_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="private", evidence="layout", element="types", action="removed")
+def type_field_removed_private(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A private field was removed.
 
     Programs cannot name it. Inline functions and friends that were compiled into them may use it; none that the headers
@@ -213,8 +213,8 @@ def field_private_removed(field: Removed[Field | InnerField], context: Context) 
         yield Note("a private field was removed", f"{spelled(field.old)} at {_place(field.old)}", None)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
-def field_reserved_removed(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="types", action="removed")
+def type_field_removed_reserved(field: Removed[Field | InnerField], context: Context) -> Iterator[Note]:
     """Reserved storage was removed, and nothing took its place.
 
     Nobody uses it. Where the struct became smaller, that is a finding of its own.
@@ -271,6 +271,7 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
 
 @rule(
     Impact.RISK,
+    variant="reinterpreted",
     evidence="layout",
     element="types",
     action="changed",
@@ -279,7 +280,7 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
         "char8t_migration",
     ),
 )
-def field_type_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+def type_field_type_changed_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """A field holds the same bits with another meaning, e.g. unsigned for signed.
 
     Programs misread the values that only one of the types has: -1 becomes a large number.
@@ -290,8 +291,8 @@ def field_type_reinterpreted(field: Changed[Field | InnerField], context: Contex
         yield Note("the field is interpreted differently", spelled(field.old), spelled(field.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def field_type_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
+def type_field_type_changed_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The type of a field is the same under another name.
 
     Example: ``unsigned int`` became ``uint32_t``.
@@ -304,8 +305,8 @@ def field_type_respelled(field: Changed[Field | InnerField], context: Context) -
         yield Note("the field's type is spelled differently", spelled(field.old), spelled(field.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def field_conversion_changed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="types", action="changed")
+def type_field_type_changed_convertible(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The type of a field changed to one of the same representation, and values convert both ways.
 
     Programs read and write the same bits. What sources assign converts to the new type, and what they read to the old
@@ -320,8 +321,8 @@ def field_conversion_changed(field: Changed[Field | InnerField], context: Contex
         yield Note("the field is of another type of the same bits", spelled(field.old), spelled(field.new))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def field_conversion_removed(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
+def type_field_type_changed_inconvertible(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
     """The type of a field changed to one of the same bits that sources cannot use like the old one.
 
     Built programs read and write the same bits. What sources assign to the field does not convert to its new type, or
@@ -403,8 +404,8 @@ def field_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
         yield Note("the field has another name", *names)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def field_grouping_changed(group: Changed[FieldGroup]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="grouping", evidence="layout", element="types", action="changed")
+def type_field_type_changed_grouping(group: Changed[FieldGroup]) -> Iterator[Note]:
     """Fields were grouped differently in the same storage.
 
     Single fields became an array, a nested struct became its members, or an anonymous one got a name: ``int x, y``
@@ -420,8 +421,8 @@ def _list(group: FieldGroup) -> str:
     return ", ".join(spelled(field) for field in group.fields)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def field_private_renamed(field: Changed[Field | InnerField]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="private", evidence="layout", element="types", action="changed")
+def field_renamed_private(field: Changed[Field | InnerField]) -> Iterator[Note]:
     """A private field was renamed.
 
     It keeps its offset, and programs cannot name it.

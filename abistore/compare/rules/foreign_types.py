@@ -44,8 +44,8 @@ def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Ite
         yield Note("the storage differs", *storage)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_foreign_pointee_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="pointee", evidence="layout", element="types", action="changed")
+def type_foreign_layout_changed_pointee(type: Changed[Foreign], context: Context) -> Iterator[Note]:
     """A standard library type that exports use by address has another size or alignment.
 
     Code compiled for the new standard library uses objects that programs made with the old one. A class that only the

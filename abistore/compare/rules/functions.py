@@ -75,8 +75,8 @@ def _lists_parameters(function: Function) -> bool:
     return function.prototyped or bool(function.parameters)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def func_prototype_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="prototype", evidence="layout", element="functions", action="changed")
+def func_params_changed_prototype(function: Changed[Function], context: Context) -> Iterator[Note]:
     """A function got or lost a prototype, or its first parameters without one.
 
     Without a prototype, e.g. ``int f();``, compilers do not check arguments: built callers passed what they believed
@@ -161,8 +161,8 @@ def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the object is passed differently", _sort(function.old), _sort(function.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def func_scope_changed(function: Changed[Function]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="static_function", evidence="layout", element="functions", action="changed")
+def declaration_changed_static_function(function: Changed[Function]) -> Iterator[Note]:
     """A static member function became a namespace function of the same name, or the reverse.
 
     The symbol and the call are the same. Sources that derive from the class, or name it as a type, stop compiling.
@@ -191,8 +191,8 @@ def func_deleted_dwarf(function: Changed[Function], context: Context) -> Iterato
         yield _deletion(function)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def declaration_inline_removed(function: Changed[Function], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inline", evidence="layout", element="functions", action="changed")
+def func_deleted_dwarf_inline(function: Changed[Function], context: Context) -> Iterator[Note]:
     """An inline function, or one that the library never exported, is now deleted (``= delete``).
 
     Built programs have their own copy of an inline function and go on using it. Sources that call it stop compiling.
@@ -228,8 +228,8 @@ def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the access is narrower", *access)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def method_access_widened(function: Changed[Function]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="widened", evidence="layout", element="functions", action="changed")
+def method_access_changed_widened(function: Changed[Function]) -> Iterator[Note]:
     """The access to a member function was widened, e.g. from private to public.
 
     Built consumers and sources work as before.
@@ -273,9 +273,14 @@ def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
 
 
 @rule(
-    Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_removed",)
+    Impact.RISK,
+    variant="noreturn",
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_contract_attribute_removed",),
 )
-def func_noreturn_removed(function: Changed[Function]) -> Iterator[Note]:
+def func_promise_removed_noreturn(function: Changed[Function]) -> Iterator[Note]:
     """A function is no longer ``noreturn``.
 
     Callers have no code after the call: if the function returns, they run into whatever follows.
@@ -286,8 +291,15 @@ def func_noreturn_removed(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the function may return", "noreturn", None)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("func_contract_attribute_added",))
-def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
+@rule(
+    Impact.RISK,
+    variant="noreturn",
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_contract_attribute_added",),
+)
+def func_promise_added_noreturn(function: Changed[Function]) -> Iterator[Note]:
     """A function became ``noreturn``.
 
     Built callers expect it to return: what they do after the call, such as releasing a lock, no longer happens.
@@ -298,8 +310,8 @@ def func_noreturn_added(function: Changed[Function]) -> Iterator[Note]:
         yield Note("the function does not return", None, "noreturn")
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="internal", evidence="layout", element="functions", action="changed")
+def declaration_changed_internal(export: Changed[InternalExport]) -> Iterator[Note]:
     """A member of a class that no program can name changed.
 
     Only the library's own source files define the class, or it stands within a function.
@@ -311,8 +323,8 @@ def declaration_internal_changed(export: Changed[InternalExport]) -> Iterator[No
         yield Note("the internal member differs", old, new)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="private", evidence="layout", element="functions", action="changed")
+def declaration_changed_private(export: Changed[UndeclaredExport]) -> Iterator[Note]:
     """An export that no public header declares changed.
 
     Where the public headers are known, none of them mentions it. Otherwise the header that declares it, or defines its
@@ -329,8 +341,8 @@ def declaration_private_changed(export: Changed[UndeclaredExport]) -> Iterator[N
         yield Note(f"the declaration{where} differs", old, new)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def declaration_undeclared_changed(export: Changed[OmittedExport]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="undeclared", evidence="layout", element="functions", action="changed")
+def declaration_changed_undeclared(export: Changed[OmittedExport]) -> Iterator[Note]:
     """An export changed that no public header declares or uses.
 
     The old release's headers are known, and so is all that they include. None of them has the name, and no inline
@@ -344,8 +356,8 @@ def declaration_undeclared_changed(export: Changed[OmittedExport]) -> Iterator[N
         yield Note("the declaration, which no public header has, differs", old, new)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="inaccessible", evidence="layout", element="functions", action="changed")
+def declaration_changed_inaccessible(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
     """A private member function or private static data member changed.
 
     Programs cannot name it. They use it only through an inline function or a friend that a header defines. The library
@@ -361,8 +373,8 @@ def declaration_inaccessible_changed(export: Changed[PrivateMemberExport]) -> It
         yield Note("the private member differs", old, new)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def declaration_uncallable_changed(export: Changed[UncallableExport]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="uncallable", evidence="layout", element="functions", action="changed")
+def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterator[Note]:
     """A function that no program can call takes or returns something else.
 
     It passes by value a class of the library that the public headers declare and do not define, as ``class View;`` and

@@ -46,8 +46,8 @@ def _told(abilities: list[Ability]) -> str:
     return WORDS[abilities[0]]
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_default_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="default", evidence="source", element="types", action="changed")
+def type_ability_removed_default(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer make an object of a class without arguments.
 
     A constructor with arguments was declared, and compilers make none without; or a member or a base must be given a
@@ -60,8 +60,8 @@ def type_default_removed(declared: Changed[Declared], context: Context) -> Itera
         yield Note("no object is made without arguments", _told(found), None)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_aggregate_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="aggregate", evidence="source", element="types", action="changed")
+def type_ability_removed_aggregate(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer give the members of a class their values by a list.
 
     The class got a constructor, a member that is not public, a virtual function or a base, and is no aggregate any
@@ -77,8 +77,8 @@ def type_aggregate_removed(declared: Changed[Declared], context: Context) -> Ite
         yield Note("no list gives its members their values", _told(found), None)
 
 
-@rule(Impact.RISK, evidence="source", element="types", action="changed")
-def type_aggregate_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="aggregate_rerouted", evidence="source", element="types", action="changed")
+def type_ability_removed_aggregate_rerouted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A list of values for the members of a class calls a constructor now.
 
     It takes all members in their order. Sources with such a list compile as before; those with a shorter one, or with
@@ -96,8 +96,8 @@ def _has_members(declared: Changed[Declared], context: Context) -> bool:
     return not shapes or any(each.fields or each.bases for each in shapes)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_copy_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="copy", evidence="source", element="types", action="changed")
+def type_ability_removed_copy(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer copy an object of a class.
 
     Its copy constructor is deleted or no longer accessible, or compilers make none: a move was declared, or a member or
@@ -110,8 +110,8 @@ def type_copy_removed(declared: Changed[Declared], context: Context) -> Iterator
         yield Note("objects are not copied", _told(found), None)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_move_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="move", evidence="source", element="types", action="changed")
+def type_ability_removed_move(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer move an object of a class that they could not copy, or move it no more than copy it.
 
     Built programs have the old constructor compiled in, or call it. Sources with ``T t = std::move(u);``, that return
@@ -124,8 +124,8 @@ def type_move_removed(declared: Changed[Declared], context: Context) -> Iterator
         yield Note("objects are not moved", _told(found), None)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_assignment_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="assignment", evidence="source", element="types", action="changed")
+def type_ability_removed_assignment(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer assign to an object of a class.
 
     Its assignment is deleted or no longer accessible, or compilers make none: a member is a reference or ``const``, a
@@ -138,8 +138,8 @@ def type_assignment_removed(declared: Changed[Declared], context: Context) -> It
         yield Note("objects are not assigned", _told(found), None)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_destruction_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="destruction", evidence="source", element="types", action="changed")
+def type_ability_removed_destruction(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer destroy an object of a class.
 
     Its destructor is deleted or no longer accessible, or a member or base has none that is. Built programs have the old
@@ -151,8 +151,8 @@ def type_destruction_removed(declared: Changed[Declared], context: Context) -> I
         yield Note("objects are not destroyed", _told(found), None)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def type_derivation_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="derivation", evidence="source", element="types", action="changed")
+def type_ability_removed_derivation(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer derive from a class, though it is not ``final``.
 
     It ends with an array without a bound, behind which nothing may lie, or a virtual function got what no class can
@@ -170,8 +170,8 @@ def _is_class(name: Name, side: SideFacts) -> bool:
     return any(isinstance(each, Record) and each.sort != "union" for each in side.variants("source", name))
 
 
-@rule(Impact.RISK, evidence="source", element="types", action="changed")
-def type_triviality_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="triviality", evidence="source", element="types", action="changed")
+def type_ability_removed_triviality(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Programs can no longer copy objects of a class as bytes, or have constants of it.
 
     The class got a special member that is not trivial, or has no ``constexpr`` constructor any more. Sources that have

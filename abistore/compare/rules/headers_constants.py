@@ -133,8 +133,8 @@ def _is_called_default(name: Name) -> bool:
     return is_default(last_component(name.spelling))
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_default_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="default", evidence="source", element="variables", action="changed")
+def constant_changed_default(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro that is called a default has another value.
 
     ``#define GEO_DEFAULT_TOLERANCE 1e-6``: who leaves the choice to the library takes it. Built programs go on with the
@@ -147,8 +147,8 @@ def constant_default_changed(declared: Changed[Declared] | Removed[Declared], co
         yield Note("the default differs", *values)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_type_changed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="type", evidence="source", element="variables", action="changed")
+def constant_changed_type(declared: Changed[Declared]) -> Iterator[Note]:
     """A macro stands for the same number with another type.
 
     ``0x8000`` became ``0x8000LL``. Built programs have the same number compiled in. Sources compile; what they compute
@@ -161,8 +161,8 @@ def constant_type_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the number has another type", old.value, new.value)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_build_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="build", evidence="source", element="variables", action="changed")
+def constant_changed_build(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro tells another build of the library: what it was made from, when, with what, and what that found.
 
     Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
@@ -217,8 +217,8 @@ def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
     return is_probe(name, value) or is_of_package(name, value)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_initializer_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="initializer", evidence="source", element="variables", action="changed")
+def constant_changed_initializer(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A macro gives the members of an object other first values.
 
     ``#define LOCK_INIT {17, 0}``: objects of built programs begin with the old values, and the new library gets these.
@@ -245,8 +245,8 @@ def _is_unread(value: str | None, side: SideFacts) -> bool:
     return is_unread(value, side)
 
 
-@rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
-def constant_handed_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="passed_in", evidence="source", element="variables", action="changed")
+def constant_changed_passed_in(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """The value of a macro changed which code of the header hands to the library, or compares with what it returns.
 
     The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
@@ -293,8 +293,8 @@ def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context)
     return isinstance(declared, Changed) and any(is_moved(name, context) for is_moved in enumerated)
 
 
-@rule(Impact.BREAKING, evidence="source", element="variables", action="changed")
-def constant_number_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="integer", evidence="source", element="variables", action="changed")
+def constant_changed_integer(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """The value of a public integer constant changed: of a ``const`` object, or an enumerator without a type.
 
     So are macros that enumerate: single bits whose names begin alike, or numbers without a gap, of which another one
@@ -311,8 +311,8 @@ def constant_number_changed(declared: Changed[Declared] | Removed[Declared], con
         yield Note("the constant's number differs", *values)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_number_reinterpreted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="source", element="variables", action="changed")
+def constant_changed_reinterpreted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The value of a constant of an enumeration without a name has another sign and the same bits.
 
     ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
@@ -332,8 +332,8 @@ def _keeps_bits(declared: Changed[Declared] | Removed[Declared], context: Contex
     return old is not None and new is not None and unnamed_keeps_bits(declared.old.within, (old, new), context)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_sentinel_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="sentinel", evidence="source", element="variables", action="changed")
+def constant_changed_sentinel(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The value of a constant that marks an end, a count, the first or all bits changed.
 
     It moves with what is added to an enumeration without a name, or to macros that enumerate. Programs that size arrays
@@ -347,8 +347,8 @@ def constant_sentinel_changed(declared: Changed[Declared], context: Context) -> 
         yield Note("the sentinel moved", *values)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_limit_widened(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="limit_raised", evidence="source", element="variables", action="changed")
+def constant_changed_limit_raised(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A macro that is called the most of something is larger.
 
     Built programs check against the old limit, and allow less than the library does: ``#define GEO_RATE_MAX 192000``.
@@ -362,8 +362,8 @@ def constant_limit_widened(declared: Changed[Declared], context: Context) -> Ite
         yield Note("the limit is larger", *values)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def constant_version_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="version", evidence="source", element="variables", action="changed")
+def constant_changed_version(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A public constant that tells the release has the number of the new release.
 
     Programs have the number of the release compiled in that they were built with: that is what they compare it for with
@@ -378,8 +378,8 @@ def constant_version_changed(declared: Changed[Declared], context: Context) -> I
         yield Note("the constant tells the new release", *values)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_version_handed_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="version_passed_in", evidence="source", element="variables", action="changed")
+def constant_changed_version_passed_in(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A macro that tells the release, or a minor number, changed, and code of the header hands it to the library.
 
     Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
@@ -440,8 +440,8 @@ def var_value_changed(declared: Changed[Declared]) -> Iterator[Note]:
 # --- what kind of constant --------------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="source", element="variables", action="changed")
-def constant_use_removed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="unusable", evidence="source", element="variables", action="changed")
+def constant_changed_unusable(declared: Changed[Declared]) -> Iterator[Note]:
     """A constant became a variable whose value the header does not tell, or a macro that stands for no value.
 
     Built programs have the old value compiled in, whatever the variable holds now. Sources that use it where the
@@ -460,8 +460,8 @@ def _is_replaced(declared: Changed[Declared]) -> bool:
     return is_told_as_macro(declared)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="usable", evidence="source", element="variables", action="changed")
+def constant_changed_usable(declared: Changed[Declared]) -> Iterator[Note]:
     """A variable became a constant, or a macro that was a syntax error became one.
 
     Built programs read the variable, as long as the library exports it. No source that uses ``(A | B |)`` compiles, so
@@ -476,8 +476,8 @@ def constant_use_added(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_macro_removed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="from_macro", evidence="source", element="variables", action="changed")
+def constant_changed_from_macro(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro became another kind of constant.
 
     Built programs have the value compiled in. Sources that ask the preprocessor for it (``#ifdef``, ``#if``) are told
@@ -493,8 +493,8 @@ def constant_macro_removed(declared: Changed[Declared] | Removed[Declared], cont
         yield Note("the constant is no macro", "macro", None)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def constant_enum_added(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="to_enumerator", evidence="source", element="variables", action="changed")
+def constant_changed_to_enumerator(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A constant is an enumerator of an enumeration with a name now, and has the value that it had.
 
     Built programs have the value compiled in. In C it is an ``int`` as before. In C++ it is of the enumeration's type:
@@ -507,8 +507,8 @@ def constant_enum_added(declared: Removed[Declared], context: Context) -> Iterat
         yield Note("the constant is an enumerator", "constant", "enumerator")
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def constant_macro_added(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="to_macro", evidence="source", element="variables", action="changed")
+def constant_changed_to_macro(declared: Changed[Declared]) -> Iterator[Note]:
     """A constant became a macro.
 
     Built programs have the value compiled in. The macro replaces its name wherever sources use it, as in another

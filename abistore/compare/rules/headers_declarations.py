@@ -87,8 +87,8 @@ def declaration_removed(declared: Removed[Declared], context: Context) -> Iterat
         yield Note("no public header declares it any more", demangle(name.spelling), None)
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="removed")
-def declaration_unexported_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unexported", evidence="source", element="functions", action="removed")
+def declaration_removed_unexported(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function or variable is no longer declared that the library did not export.
 
     No program that uses it could be linked with this library. Where another library of the project defines it, or a
@@ -132,8 +132,8 @@ def _successor(name: Name, context: Context) -> Successor | None:
     return None if any(lacking) else found
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="changed")
-def declaration_widened(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="widened", evidence="source", element="functions", action="changed")
+def declaration_changed_widened(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function is declared differently, and takes all calls that it took.
 
     It has a parameter with a default more, or a pack that may be empty, asks less of its template arguments, or takes
@@ -150,8 +150,8 @@ def declaration_widened(declared: Removed[Declared], context: Context) -> Iterat
         yield Note("calls compile as before", *_calls(declared, other))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_scope_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="scope_moved", evidence="source", element="functions", action="changed")
+def declaration_changed_scope_moved(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function is declared elsewhere, and found by its name as before.
 
     A public base class declares the member function, or a using-declaration brings in a function of the same
@@ -195,8 +195,8 @@ def _is_implied(name: Name, context: Context) -> bool:
     return made
 
 
-@rule(Impact.RISK, evidence="source", element="types", action="removed")
-def special_member_declaration_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="special_member", evidence="source", element="types", action="removed")
+def declaration_removed_special_member(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A class does not declare a constructor, an assignment or its destructor any more, and compilers make it.
 
     The compiler was asked: what programs do with it compiles as before. Built programs have the old one compiled in.
@@ -225,8 +225,8 @@ def declaration_added(declared: Added[Declared], context: Context) -> Iterator[N
         yield Note("a public header declares it", None, demangle(name.spelling))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def declaration_inline_changed(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inline", evidence="source", element="functions", action="changed")
+def declaration_changed_inline(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
     """The type of an inline function, a template's member or a constant changed, which the library does not export.
 
     Built programs have their own copy, with the old type. Sources that rely on that type stop compiling. Another
@@ -239,8 +239,8 @@ def declaration_inline_changed(declared: Changed[UnexportedDeclaration], context
         yield Note("the declaration differs", declaration(name, old), declaration(name, new))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_inline_widened(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="inline_widened", evidence="source", element="functions", action="changed")
+def declaration_changed_inline_widened(declared: Changed[UnexportedDeclaration], context: Context) -> Iterator[Note]:
     """An inline function takes other types, to which all old arguments convert, or its result converts to the old type.
 
     The library does not export it: built programs have their own copy. Only a pointer to the function itself is of

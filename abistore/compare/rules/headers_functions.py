@@ -32,8 +32,8 @@ def func_noexcept_added(declared: Changed[Declared], context: Context) -> Iterat
         yield Note("the function is noexcept", None, "noexcept")
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def virtual_method_noexcept_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="virtual", evidence="source", element="functions", action="changed")
+def func_noexcept_added_virtual(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A virtual function that programs may override became ``noexcept``.
 
     Built programs work as before; an exception that leaves an override terminates the program where the library relies
@@ -121,8 +121,8 @@ def param_default_value_removed(parameter: Changed[Argument], context: Context) 
         yield Note("the argument must be given", argument(parameter.old), argument(parameter.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def param_default_value_moved(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="overloaded", evidence="source", element="functions", action="changed")
+def param_default_value_removed_overloaded(parameter: Changed[Argument], context: Context) -> Iterator[Note]:
     """The default argument of a parameter was removed, and overloads take the calls that leave it out.
 
     Built callers pass the value that was compiled into them. Sources compile as before, and call the overload where
@@ -155,8 +155,8 @@ def _is_unexported(name: Name, side: SideFacts) -> bool:
     return any(is_unexported(side, name, each) for each in texts)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def param_default_value_added(parameter: Changed[Argument]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="source", element="functions", action="changed")
+def param_default_value_changed_added(parameter: Changed[Argument]) -> Iterator[Note]:
     """A parameter got a default argument.
 
     Built callers pass the argument. Sources may leave it out.
@@ -174,8 +174,8 @@ def _lengths(parameter: Changed[Argument]) -> tuple[int, int]:
     return (old, old) if "inline" in parameter.within.old.traits else (old, new)
 
 
-@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
-def param_array_narrowed(parameter: Changed[Argument]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="array_longer", evidence="source", element="functions", action="changed")
+def func_params_changed_array_longer(parameter: Changed[Argument]) -> Iterator[Note]:
     """A parameter asks for a longer array than before, e.g. ``void digest(char out[32])``.
 
     Built callers give an array of the old length. The function writes, or reads, behind its end. A pointer tells
@@ -189,8 +189,8 @@ def param_array_narrowed(parameter: Changed[Argument]) -> Iterator[Note]:
         yield Note("the array must be longer", counted(old, "element"), counted(new, "element"))
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="changed")
-def param_array_widened(parameter: Changed[Argument]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="array_shorter", evidence="source", element="functions", action="changed")
+def func_params_changed_array_shorter(parameter: Changed[Argument]) -> Iterator[Note]:
     """A parameter asks for a shorter array than before.
 
     Built callers give more than the function uses. Where it fills the array in, the rest is left as it was.

@@ -40,12 +40,13 @@ def header_include_removed(includes: Removed[HeaderIncludes], context: Context) 
 
 @rule(
     Impact.RISK,
+    variant="covered",
     evidence="source",
     element="library",
     action="removed",
     aliases=("include_graph_public_header_drift",),
 )
-def header_include_narrowed(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
+def header_include_removed_covered(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
     """A public header brings another one along no longer, which others still do, or which sources include themselves.
 
     Built programs do not notice. Sources stop compiling that use what the other header declares and include neither it

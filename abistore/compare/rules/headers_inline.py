@@ -61,8 +61,8 @@ def inline_body_changed(declared: Changed[Declared], context: Context) -> Iterat
             yield Note("the inline body differs", before, after)
 
 
-@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
-def func_body_offset_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="offsets", evidence="source", element="functions", action="changed")
+def inline_body_changed_offsets(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The body of an inline function uses other data members than before, and none of those that it used.
 
     ``int count() const { return count_; }`` became ``{ return n_; }``, and the two members lie at different places.
@@ -75,8 +75,8 @@ def func_body_offset_changed(declared: Changed[Declared], context: Context) -> I
         yield Note("the inline body uses other members", ", ".join(moved[0]), ", ".join(moved[1]))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def func_body_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="self_contained", evidence="source", element="functions", action="changed")
+def inline_body_changed_self_contained(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The body of an inline function or a template changed, which uses nothing of the library's inside.
 
     Built programs go on running the old body: no fix in the new one reaches them until they are compiled again.

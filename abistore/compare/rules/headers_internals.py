@@ -10,8 +10,8 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="changed")
-def declaration_own_changed(declared: Changed[SourceBreak]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="own", evidence="source", element="functions", action="changed")
+def declaration_changed_own(declared: Changed[SourceBreak]) -> Iterator[Note]:
     """A declaration that only the library is to name is gone, or differs so that sources may not compile.
 
     It stands in a namespace such as ``detail``: no public declaration derives from it, takes, returns or renames it, no

@@ -35,8 +35,8 @@ def macro_removed(declared: Removed[Declared], context: Context) -> Iterator[Not
         yield Note("the macro is gone", called(macro), None)
 
 
-@rule(Impact.RISK, evidence="source", element="variables", action="changed")
-def macro_own_changed(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="own", evidence="source", element="variables", action="changed")
+def macro_changed_own(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro that public headers define for themselves first is gone, or takes another number of arguments.
 
     They write it in their own declarations, their other macros use it and its name says so, or it is empty and there to
@@ -77,8 +77,8 @@ def macro_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
         yield Note("the macro is new", None, called(macro))
 
 
-@rule(Impact.RISK, evidence="source", element="functions", action="changed")
-def func_macro_added(declared: Removed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="to_macro", evidence="source", element="functions", action="changed")
+def declaration_removed_to_macro(declared: Removed[Declared], context: Context) -> Iterator[Note]:
     """A function is no longer declared, and a macro of its name takes as many arguments.
 
     Built programs use the function as long as the library exports it. Sources that call it compile as before. Those
@@ -92,7 +92,7 @@ def func_macro_added(declared: Removed[Declared], context: Context) -> Iterator[
 
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="changed")
-def macro_parameters_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+def macro_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A public macro takes another number of arguments, or none where it took some.
 
     Built programs have what it stood for compiled in. Sources that use it stop compiling. A macro without parameters
@@ -119,8 +119,8 @@ def _parameters(declared: Changed[Declared], context: Context) -> tuple[str, str
     return None if named else (declared.old.value or "no macro", called(new))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def macro_parameters_widened(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="parameters_widened", evidence="source", element="variables", action="changed")
+def macro_changed_parameters_widened(declared: Changed[Declared]) -> Iterator[Note]:
     """A public macro takes further arguments.
 
     Built programs have what it stood for compiled in. Sources that use it compile as before.
@@ -132,8 +132,8 @@ def macro_parameters_widened(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the macro takes more", called(old), called(new))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="variables", action="changed")
-def macro_body_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="body", evidence="source", element="variables", action="changed")
+def macro_changed_body(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A public macro that stands for no value, or has parameters, is called as before and stands for other text.
 
     Built programs go on with the old text, which was compiled into them. Where that calls a function, reads a member or

@@ -94,8 +94,8 @@ def nodiscard_removed(declared: Changed[Declared]) -> Iterator[Note]:
 # --- what compilers refuse ------------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def declaration_refusal_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="refused", evidence="source", element="functions", action="changed")
+def availability_changed_refused(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """Compilers refuse whatever uses a declaration.
 
     Built programs use it as long as the library exports it. Sources that use it stop compiling: it is ``unavailable``,
@@ -107,8 +107,8 @@ def declaration_refusal_added(declared: Changed[Declared], context: Context) -> 
         yield Note("compilers refuse what uses it", None, "refused")
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_refusal_removed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="allowed", evidence="source", element="functions", action="changed")
+def availability_changed_allowed(declared: Changed[Declared]) -> Iterator[Note]:
     """Compilers no longer refuse what uses a declaration.
 
     Built programs and sources work as before.
@@ -161,8 +161,8 @@ def _available(declared: Declared) -> str | None:
     return ", ".join(declared.availability) or None
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def availability_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="narrowed", evidence="source", element="functions", action="changed")
+def availability_changed_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration is available on fewer systems than before.
 
     Built programs use it as before, where the library still has it. Sources that are compiled for a system that no

@@ -10,8 +10,8 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 
 
-@rule(Impact.BREAKING, evidence="source", element="types", action="changed")
-def mode_declaration_changed(declaration: Changed[InMode]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="declaration", evidence="source", element="types", action="changed")
+def mode_changed_declaration(declaration: Changed[InMode]) -> Iterator[Note]:
     """Programs that are built in one mode see another declaration than the library has.
 
     A condition of the headers (``#ifdef NDEBUG``, ``#ifdef __cplusplus``, a macro that another header defines) shows
@@ -24,8 +24,8 @@ def mode_declaration_changed(declaration: Changed[InMode]) -> Iterator[Note]:
         yield _note(declaration)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def mode_source_changed(declaration: Changed[InMode]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="source", evidence="source", element="functions", action="changed")
+def mode_changed_source(declaration: Changed[InMode]) -> Iterator[Note]:
     """Sources that are compiled in one mode stop compiling.
 
     Built programs do not notice. A condition of the headers takes a declaration away from sources of that mode, or

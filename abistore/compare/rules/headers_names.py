@@ -40,8 +40,8 @@ def hidden_friend_added(declared: Added[Declared]) -> Iterator[Note]:
         yield Note("the friend is new", None, demangle(declared.subject.name.spelling))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def declaration_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="scope_narrowed", evidence="source", element="functions", action="changed")
+def declaration_changed_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
     """A function is declared in a class only, as its friend, and no longer in the namespace around it.
 
     Built programs use it as before. Sources that call it by its qualified name, take its address, or rely on a
@@ -53,8 +53,8 @@ def declaration_scope_narrowed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the function is found through its arguments only", None, "hidden friend")
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
-def declaration_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="scope_widened", evidence="source", element="functions", action="changed")
+def declaration_changed_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
     """A function that only its class declared, as a friend, is declared in the namespace too.
 
     Built programs use it as before.
@@ -68,8 +68,15 @@ def declaration_scope_widened(declared: Changed[Declared]) -> Iterator[Note]:
 # --- using-declarations -------------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("std_reexport_removed",))
-def using_declaration_removed(declared: Removed[Declared]) -> Iterator[Note]:
+@rule(
+    Impact.API_BREAK,
+    variant="using",
+    evidence="source",
+    element="types",
+    action="removed",
+    aliases=("std_reexport_removed",),
+)
+def declaration_removed_using(declared: Removed[Declared]) -> Iterator[Note]:
     """A using-declaration is gone.
 
     Built programs use what it brought in. Sources that name that by the scope of the using-declaration stop compiling.
@@ -81,8 +88,8 @@ def using_declaration_removed(declared: Removed[Declared]) -> Iterator[Note]:
         yield Note("the name is not brought in", declared.old.value, None)
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="added")
-def using_declaration_added(declared: Added[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="using", evidence="source", element="types", action="added")
+def declaration_added_using(declared: Added[Declared]) -> Iterator[Note]:
     """A using-declaration is new.
 
     Built programs do not notice.
@@ -93,8 +100,8 @@ def using_declaration_added(declared: Added[Declared]) -> Iterator[Note]:
         yield Note("the name is brought in", None, declared.new.value)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def using_declaration_changed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="using", evidence="source", element="types", action="changed")
+def declaration_changed_using(declared: Changed[Declared]) -> Iterator[Note]:
     """A using-declaration brings in something else, or became a declaration of its own.
 
     Built programs use what it brought in. Sources that are compiled again use another declaration, and stop compiling

@@ -12,8 +12,8 @@ from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def template_base_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="template_removed", evidence="source", element="types", action="changed")
+def type_base_changed_template_removed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class template has no more a base class that its users could reach.
 
     Built programs hold instances of the old template. Sources that convert an instance to the base, or use what it
@@ -26,8 +26,8 @@ def template_base_removed(declared: Changed[Declared], context: Context) -> Iter
         yield Note("a base class is gone", _listed(declared.old), _listed(declared.new))
 
 
-@rule(Impact.RISK, evidence="source", element="types", action="changed")
-def template_base_changed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="template", evidence="source", element="types", action="changed")
+def type_base_changed_template(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The base classes of a class template differ, and its users have all that they had.
 
     Built programs hold instances of the old template: where these pass to code that is compiled now, both disagree

@@ -23,8 +23,8 @@ def _stays(declared: Changed[Declared]) -> bool:
     return all("template" in side.traits for side in (declared.old, declared.new))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def declaration_template_changed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="template", evidence="source", element="types", action="changed")
+def declaration_changed_template(declared: Changed[Declared]) -> Iterator[Note]:
     """A declaration became a template, or no longer is one.
 
     Built programs hold what they were compiled with; where the library exported it, its removal there is a finding of
@@ -38,8 +38,8 @@ def declaration_template_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the declaration is no template", template_head(declared.old), "no template")
 
 
-@rule(Impact.API_BREAK, evidence="source", element="functions", action="changed")
-def template_definition_removed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="template_body", evidence="source", element="functions", action="changed")
+def declaration_removed_template_body(declared: Changed[Declared]) -> Iterator[Note]:
     """The body of a function template, or of a function of a class template, left the public headers.
 
     Built programs hold the instances that they use. Sources that are compiled again find in the library only those that
@@ -68,8 +68,8 @@ def mandatory_template_param_added(declared: Changed[Declared]) -> Iterator[Note
         yield Note("the template must be given more arguments", *_heads(declared))
 
 
-@rule(Impact.RISK, evidence="source", element="types", action="changed")
-def template_parameter_added(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="defaulted", evidence="source", element="types", action="changed")
+def mandatory_template_param_added_defaulted(declared: Changed[Declared]) -> Iterator[Note]:
     """A template got a parameter that has a default argument.
 
     Instances have other mangled names than before. Programs that are compiled again do not link with those that were
@@ -83,8 +83,8 @@ def template_parameter_added(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the template has more parameters", *_heads(declared))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def template_parameter_removed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="removed", evidence="source", element="types", action="changed")
+def template_parameter_changed_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A template lost a parameter.
 
     Built programs hold instances of the old template. Sources that give all arguments stop compiling.
@@ -128,8 +128,8 @@ def default_template_arg_changed(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the default argument of a template differs", *_heads(declared))
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
-def template_default_value_removed(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="removed", evidence="source", element="types", action="changed")
+def default_template_arg_changed_removed(declared: Changed[Declared]) -> Iterator[Note]:
     """A template parameter lost its default argument.
 
     Built programs hold the instances that they were compiled with. Sources that leave the argument out stop compiling.
@@ -141,8 +141,8 @@ def template_default_value_removed(declared: Changed[Declared]) -> Iterator[Note
         yield Note("a template argument must be given", *_heads(declared))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
-def template_default_value_added(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="source", element="types", action="changed")
+def default_template_arg_changed_added(declared: Changed[Declared]) -> Iterator[Note]:
     """A template parameter got a default argument.
 
     Sources may leave the argument out. Those that give it name the same type as before.
@@ -179,8 +179,8 @@ def concept_tightened(declared: Changed[Declared]) -> Iterator[Note]:
         yield Note("the constraint asks for more", *_constraints(declared))
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
-def constraint_widened(declared: Changed[Declared]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="relaxed", evidence="source", element="types", action="changed")
+def constraint_changed_relaxed(declared: Changed[Declared]) -> Iterator[Note]:
     """A concept, or the constraint of a template, asks for less than before.
 
     All types that had what it asked for have what it asks for now. A call that two overloads accept may become

@@ -33,8 +33,8 @@ def type_became_final(declared: Changed[Declared], context: Context) -> Iterator
         yield Note("nobody may derive from the class", None, "final")
 
 
-@rule(Impact.BREAKING, evidence="source", element="functions", action="changed")
-def virtual_method_final_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="method", evidence="source", element="functions", action="changed")
+def type_became_final_method(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A virtual function that programs override became ``final``, or all of a class did.
 
     Compilers call a ``final`` function directly, without optimisation too. Built programs that override it pass their
@@ -46,8 +46,8 @@ def virtual_method_final_added(declared: Changed[Declared], context: Context) ->
         yield Note("the library calls its own function instead of overrides", None, "final")
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="types", action="changed")
-def type_final_added(declared: Changed[Declared], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="closed", evidence="source", element="types", action="changed")
+def type_became_final_closed(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """A class became ``final`` from which nobody could derive.
 
     All constructors that its header declares are private, and it cannot be copied or moved: no object of a class that
@@ -125,8 +125,8 @@ def standard_layout_lost(declared: Changed[Declared], context: Context) -> Itera
 # --- what members are written as --------------------------------------------------------------------------------------
 
 
-@rule(Impact.COMPATIBLE, evidence="source", element="enums", action="changed")
-def enum_member_value_respelled(member: Changed[WrittenMember], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="source", element="enums", action="changed")
+def enum_member_value_changed_respelled(member: Changed[WrittenMember], context: Context) -> Iterator[Note]:
     """The value of an enumerator is written in another way.
 
     Programs have the number compiled in, which is the same. Where it differs, that is a finding of its own.
@@ -169,8 +169,10 @@ def field_default_initializer_removed(member: Removed[WrittenMember]) -> Iterato
         yield Note("the member begins with no value", member.old.text, None)
 
 
-@rule(Impact.BREAKING, evidence="source", element="enums", action="removed")
-def enum_member_constant_changed(enum: Removed[Enum] | Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="to_constant", evidence="source", element="enums", action="removed")
+def enum_member_value_changed_to_constant(
+    enum: Removed[Enum] | Changed[DefinitionKind], context: Context
+) -> Iterator[Note]:
     """An enumeration went, and what its enumerators were called has another value now.
 
     Each is a macro, or an enumerator of another enumeration. Programs have the old numbers compiled in. The library

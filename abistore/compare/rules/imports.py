@@ -24,8 +24,8 @@ def imported_symbol_added(imports: Added[Imports]) -> Iterator[Note]:
     yield Note(f"further imported symbols: {len(found)}", None, examples(found))
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def needed_symbol_added(symbols: Added[Unprovided]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unprovided", evidence="symbol", element="library", action="added")
+def imported_symbol_added_unprovided(symbols: Added[Unprovided]) -> Iterator[Note]:
     """The library imports symbols that none of the libraries has which it is linked with.
 
     It is linked without ``-l`` for the library that has them, or leaves them to programs to define. A program that

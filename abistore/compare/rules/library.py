@@ -50,8 +50,8 @@ def soname_missing(library: Changed[Library]) -> Iterator[Note]:
         yield Note(f"the library has no {name_word(library.old.name)} any more", library.old.name)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def soname_added(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="changed")
+def soname_changed_added(library: Changed[Library]) -> Iterator[Note]:
     """The library got a SONAME (of a DLL its name, of a dylib its install name).
 
     Programs built before ask for the file name that they were linked with.
@@ -116,8 +116,8 @@ def needed_added(dependency: Added[Dependency]) -> Iterator[Note]:
         yield Note("a further part of the runtime is needed", None, dependency.new.soname)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def needed_library_added(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="library", evidence="symbol", element="library", action="added")
+def needed_added_library(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
     """A library was added to the dependencies (DT_NEEDED, a DLL's imports, load commands).
 
     Where it is not installed, no program starts. Packages bring it along; copied files and containers do not.
@@ -128,8 +128,8 @@ def needed_library_added(dependency: Added[Dependency], context: Context) -> Ite
         yield Note("a further library is needed", None, dependency.new.soname)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="added")
-def needed_version_changed(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="version", evidence="symbol", element="library", action="added")
+def needed_added_version(dependency: Added[Dependency], context: Context) -> Iterator[Note]:
     """A dependency is needed in another version of its ABI, e.g. ``libssl.so.3`` for ``libssl.so.1.1``.
 
     So it is where the names differ in numbers only (``libQt6Core.so.6`` for ``libQt5Core.so.5``).
@@ -143,8 +143,8 @@ def needed_version_changed(dependency: Added[Dependency], context: Context) -> I
         yield Note("another version of the library is needed", old, dependency.new.soname)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
-def needed_toolkit_changed(toolkit: Changed[ToolkitMove], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="toolkit", evidence="symbol", element="library", action="changed")
+def needed_added_toolkit(toolkit: Changed[ToolkitMove], context: Context) -> Iterator[Note]:
     """The library moved to another major release of a C++ library that its own interface is made of.
 
     Exports take or return classes of that library, e.g. ``QString`` of ``libQt5Core.so.5``, where the new release is

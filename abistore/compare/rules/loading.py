@@ -105,8 +105,8 @@ def file_refusal_removed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("the dynamic linker no longer refuses the file", ", ".join(sorted(gone)))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="added")
-def needed_filter_added(feature: Added[Feature]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="filter", evidence="symbol", element="library", action="added")
+def needed_added_filter(feature: Added[Feature]) -> Iterator[Note]:
     """Another library's definitions come before those of this one (DT_FILTER, DT_AUXILIARY).
 
     The dynamic linker looks in the other library first. Programs call what that one has, which was not compared, and
@@ -150,8 +150,8 @@ def symbolic_binding_mode_changed(library: Changed[Library], context: Context) -
         yield Note("the library's own calls are bound differently", words[old], words[new])
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
-def var_binding_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="variables", evidence="symbol", element="library", action="changed")
+def symbolic_binding_mode_changed_variables(library: Changed[Library], context: Context) -> Iterator[Note]:
     """The library now goes to its own data (``-Bsymbolic``), of which programs may have copies.
 
     A program that is linked as most are has its own copy of a variable that it uses (copy relocation), and the library

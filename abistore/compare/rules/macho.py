@@ -43,8 +43,8 @@ def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("the compatibility version is lower", old, new)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def compat_version_widened(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="raised", evidence="symbol", element="library", action="changed")
+def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
     """The compatibility version of the dylib was raised: it stands for more releases than before.
 
     Built programs ask for the old one or less, and load. Programs linked against the new release ask for at least this
@@ -79,8 +79,8 @@ def _reexports(facts: MachoLibrary) -> dict[str, str]:
     return {library_name(each): each for each in facts.reexports}
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
-def macho_reexport_removed(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="removed", evidence="symbol", element="library", action="removed")
+def macho_reexport_changed_removed(library: Changed[Library]) -> Iterator[Note]:
     """A library is no longer re-exported.
 
     Programs that used its symbols through this library recorded this one as their place. dyld does not find them there.
@@ -93,8 +93,8 @@ def macho_reexport_removed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("the library is no longer re-exported", old[each])
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def macho_reexport_added(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="added")
+def macho_reexport_changed_added(library: Changed[Library]) -> Iterator[Note]:
     """A further library is re-exported.
 
     Its exports are found through this one, too. Built programs do not ask for them here.
@@ -161,8 +161,8 @@ def macho_linkage_flags_changed(library: Changed[Library]) -> Iterator[Note]:
             yield Note("the library is linked in another way", words[before], words[after])
 
 
-@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
-def macho_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="clients_narrowed", evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
     """Fewer libraries may link to this one than before.
 
     Built programs load. The linker refuses others than the clients that the library names, or the framework that it is
@@ -175,8 +175,8 @@ def macho_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("fewer clients may link to the library", ", ".join(gone) or "all", ", ".join(both[1].clients))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def macho_clients_widened(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="clients_widened", evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed_clients_widened(library: Changed[Library]) -> Iterator[Note]:
     """More libraries may link to this one than before.
 
     Built programs load as before.
@@ -198,8 +198,8 @@ def _fewer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...] | None
 # --- what linkers are told ----------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
-def macho_directive_narrowed(library: Changed[Library], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="hidden", evidence="symbol", element="library", action="changed")
+def macho_directive_changed_hidden(library: Changed[Library], context: Context) -> Iterator[Note]:
     """Programs for some system can no longer link to an export.
 
     ``$ld$hide$os10.15$_open`` hides an export from programs for macOS 10.15, and ``$ld$add`` offers them one that the
@@ -211,8 +211,8 @@ def macho_directive_narrowed(library: Changed[Library], context: Context) -> Ite
         yield Note("programs for a system can no longer link to an export", f"{symbol} for {system}")
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def macho_directive_widened(library: Changed[Library], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="shown", evidence="symbol", element="library", action="changed")
+def macho_directive_changed_shown(library: Changed[Library], context: Context) -> Iterator[Note]:
     """Programs for some system can link to an export that was hidden from them.
 
     Built programs load as before.
@@ -236,8 +236,8 @@ def macho_directive_changed(library: Changed[Library], context: Context) -> Iter
         yield Note("the linker is told something else", old, new)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def macho_system_widened(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="macos", evidence="symbol", element="library", action="changed")
+def system_minimum_widened_macos(library: Changed[Library]) -> Iterator[Note]:
     """The library loads on older systems than before.
 
     Consumers work as before.

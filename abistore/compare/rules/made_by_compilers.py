@@ -18,8 +18,8 @@ from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import symbol_type
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="added")
-def func_deallocation_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="deallocation", evidence="symbol", element="functions", action="added")
+def func_added_deallocation(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """A class with a virtual destructor got its own ``operator delete``.
 
     Built programs allocate objects with the ``operator new`` of the whole program. ``delete`` calls the destructor
@@ -51,8 +51,8 @@ def _has_strong(side: SideFacts, symbol: str) -> bool:
     return bool(variants) and not is_weak(variants)
 
 
-@rule(Impact.RISK, evidence="symbol", element="variables", action="added")
-def var_initializer_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="at_run_time", evidence="symbol", element="variables", action="added")
+def var_value_changed_at_run_time(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """A thread-local variable is initialised at run time now.
 
     Programs whose header says ``thread_local`` have it initialised before they use it. Those that were told that it is
@@ -71,8 +71,8 @@ def _is_thread_local(symbol: str | None, side: SideFacts) -> bool:
     return any(isinstance(each, Symbol) and symbol_type(each) == "tls" for each in variants)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="variables", action="removed")
-def var_initializer_removed(symbol: Removed[Symbol]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="at_load_time", evidence="symbol", element="variables", action="removed")
+def var_value_changed_at_load_time(symbol: Removed[Symbol]) -> Iterator[Note]:
     """A thread-local variable is no longer initialised at run time.
 
     Programs ask for the function that did it by a weak reference, and call it only if it is there.

@@ -61,8 +61,15 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
         yield Note("the parameter's template arguments differ", *_types(parameter))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed", aliases=("char8t_migration",))
-def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+@rule(
+    Impact.RISK,
+    variant="reinterpreted",
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("char8t_migration",),
+)
+def func_params_changed_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter takes the same bits with another meaning, e.g. unsigned for signed.
 
     The function misreads the values that only the old type has: -1 becomes a large number.
@@ -73,8 +80,8 @@ def param_type_reinterpreted(parameter: Changed[Parameter], context: Context) ->
         yield Note("the parameter is interpreted differently", *_types(parameter))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="functions", action="changed")
+def func_params_changed_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """The type of a parameter is the same under another name.
 
     Example: ``unsigned int`` became ``uint32_t``.
@@ -87,8 +94,8 @@ def param_type_respelled(parameter: Changed[Parameter], context: Context) -> Ite
         yield Note("the parameter's type is spelled differently", *_types(parameter))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def param_conversion_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="functions", action="changed")
+def func_params_changed_convertible(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """The type of a parameter changed to one of the same representation, to which all arguments convert.
 
     Built callers pass the same bits in the same place, and what sources pass converts. Example: ``struct item *``
@@ -100,8 +107,8 @@ def param_conversion_changed(parameter: Changed[Parameter], context: Context) ->
         yield Note("the parameter is of another type of the same bits", *_types(parameter))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def param_conversion_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
+def func_params_changed_inconvertible(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """The type of a parameter changed to one of the same bits, to which not all old arguments convert.
 
     Built callers pass the same bits in the same place. Sources that pass what the old type took do not compile:
@@ -150,8 +157,8 @@ def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Contex
         yield Note("what the parameter points to is qualified", *_types(parameter))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def param_inner_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
+def param_pointee_qualifier_added_inner(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
     """A parameter points to a pointer, and what that points to is ``const`` now: ``const char **`` for ``char **``.
 
     Built callers work as before. Sources do not compile: neither C nor C++ converts ``char **`` to ``const char **``,

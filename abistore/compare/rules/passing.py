@@ -51,8 +51,8 @@ def _new_member_of(symbol: Added[Symbol], context: Context) -> Name | None:
     return None if had_one or context.old.tables.is_polymorphic(old) else owner
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def special_member_added(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="special_member", evidence="layout", element="types", action="changed")
+def value_abi_trait_changed_special_member(symbol: Added[Symbol], context: Context) -> Iterator[Note]:
     """A class passed by value got a destructor, copy or move constructor in the library.
 
     If the class had none before, not even an inline one, objects that were passed in registers are now passed by the
@@ -133,13 +133,14 @@ def value_abi_trait_changed(record: Changed[Record], context: Context) -> Iterat
 
 @rule(
     Impact.RISK,
+    variant="unused",
     evidence="layout",
     element="types",
     action="changed",
     effect="other",
     aliases=("trivially_copyable_lost",),
 )
-def type_passing_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+def value_abi_trait_changed_unused(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A class would be passed by value differently, but the library never passes it so.
 
     No exported function, callback or virtual method takes it by value, nor returns it where it fits into registers: a

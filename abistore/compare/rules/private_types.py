@@ -43,8 +43,8 @@ def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], cont
     yield from _redefined(_which(type.old), type, context)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_opaque_changed(type: Changed[OpaqueType], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="opaque", evidence="layout", element="types", action="changed")
+def type_private_changed_opaque(type: Changed[OpaqueType], context: Context) -> Iterator[Note]:
     """A type changed that no public header defines.
 
     The old release's headers are known, and so is all that they include. They declare the type at most. None of them
@@ -62,8 +62,8 @@ def _which(type: PrivateType | PrivateTail) -> str:
     return "a private definition changed"
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="private", evidence="layout", element="types", action="changed")
+def type_field_type_changed_private(type: Changed[PrivateData]) -> Iterator[Note]:
     """Private members of a class changed places, types or widths, within the same bytes.
 
     Programs have objects of the same size, and cannot name these members. The class has no friends, and no inline
@@ -77,8 +77,8 @@ def field_private_changed(type: Changed[PrivateData]) -> Iterator[Note]:
     yield Note("private members changed", _members(old, new), _members(new, old))
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_dependency_changed(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="dependency", evidence="layout", element="types", action="changed")
+def type_private_changed_dependency(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
     """A type of another library changed, which this one was built with.
 
     The linker finds members of the class in a library that this one needs; or another class of the same header or
@@ -92,8 +92,8 @@ def type_dependency_changed(type: Changed[DependencyType], context: Context) -> 
     yield from _redefined("a type of another library changed", type, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_unreached_changed(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unreached", evidence="layout", element="types", action="changed")
+def type_private_changed_unreached(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
     """A public class that no export uses changed.
 
     No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code

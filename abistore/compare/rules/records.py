@@ -87,8 +87,8 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
         yield Note("the alignment differs", *alignments)
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed", effect="size")
-def type_handle_size_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed", effect="size")
+def type_size_changed_handle(record: Changed[Record], context: Context) -> Iterator[Note]:
     """The size or alignment of a struct changed that the library allocates, or of which callers tell what theirs holds.
 
     Programs that hold pointers from the library, or fill in a field with its size or a mask, go on working. So do those
@@ -121,8 +121,8 @@ def tail_padding_reuse_changed(record: Changed[Record], context: Context) -> Ite
         yield Note("what derives from it may lie in its tail padding", REUSED[found[0]], REUSED[found[1]])
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_tail_padding_changed(record: Changed[Record], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="derived", evidence="layout", element="types", action="changed")
+def tail_padding_reuse_changed_derived(record: Changed[Record], context: Context) -> Iterator[Note]:
     """Members of derived classes lie in the padding at the end of a class, or no longer.
 
     A class became plain old data or is it no longer (Itanium C++ ABI, 2.2), and the library does not write objects of
@@ -201,8 +201,8 @@ def source_level_kind_changed(record: Changed[Record]) -> Iterator[Note]:
 # --- C++ ----------------------------------------------------------------------------------------------------------
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def special_member_deletion_added(record: Changed[Record], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="special_member", evidence="layout", element="types", action="changed")
+def func_deleted_dwarf_special_member(record: Changed[Record], context: Context) -> Iterator[Note]:
     """A member function is now ``= delete``, or no longer made by the compiler.
 
     Built programs have their own copy of what the compiler generated, or do not find the function. Sources that copy,

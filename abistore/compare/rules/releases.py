@@ -33,8 +33,8 @@ def bundle_library_removed(library: Removed[ReleasedLibrary]) -> Iterator[Note]:
     yield Note(f"the release no longer has the library{target}", library.old.soname or library.old.name)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def bundle_library_moved(library: Changed[PackagedLibrary]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="moved", evidence="symbol", element="library", action="changed")
+def bundle_library_removed_moved(library: Changed[PackagedLibrary]) -> Iterator[Note]:
     """A library moved to another package, which is installed with the one that had it.
 
     The package depends on the other one, so the loader finds the library as before. Its new release was not compared
@@ -57,8 +57,8 @@ def bundle_library_added(library: Added[ReleasedLibrary]) -> Iterator[Note]:
     yield Note(f"the release has the library now{target}", None, library.new.soname or library.new.name)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
-def soname_moved(library: Changed[PackagedSoname]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="package_kept", evidence="symbol", element="library", action="changed")
+def soname_changed_package_kept(library: Changed[PackagedSoname]) -> Iterator[Note]:
     """The SONAME of a library changed, and the package of a distribution that holds it kept its name.
 
     Other packages depend on the name. They are installed with the new package, and their programs do not start: the

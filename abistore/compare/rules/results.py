@@ -57,8 +57,8 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
         yield Note("the function returns another type", *_types(result))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def return_type_narrowed(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="derived", evidence="layout", element="functions", action="changed")
+def func_return_changed_derived(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a pointer or reference to a derived class.
 
     Objects of the new class begin with one of the old: built callers use that. Where the function is virtual, what
@@ -74,8 +74,8 @@ def _is_derived(result: Changed[Result], context: Context) -> bool:
     return points_to_derived(result.old.type, result.new.type, context)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def return_type_widened(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="enumeration", evidence="layout", element="functions", action="changed")
+def func_return_changed_enumeration(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a wider enumeration for an integer, which holds all its enumerators.
 
     The result comes in the same register, of which built callers read the low part: they get the same number. They
@@ -118,8 +118,8 @@ def template_return_type_changed(result: Changed[Result], context: Context) -> I
         yield Note("the result's template arguments differ", *_types(result))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
-def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="functions", action="changed")
+def func_return_changed_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns the same bits with another meaning, e.g. unsigned for signed.
 
     Callers misread the values that only one of the types has: a negative error code becomes a large number.
@@ -132,12 +132,13 @@ def return_type_reinterpreted(result: Changed[Result], context: Context) -> Iter
 
 @rule(
     Impact.COMPATIBLE,
+    variant="respelled",
     evidence="layout",
     element="functions",
     action="changed",
     aliases=("unspecified_return_now_named",),
 )
-def return_type_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
+def func_return_changed_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function is the same under another name.
 
     Example: ``unsigned int`` became ``uint32_t``.
@@ -151,8 +152,8 @@ def return_type_respelled(result: Changed[Result], context: Context) -> Iterator
         yield Note("the result's type is spelled differently", *_types(result))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def return_conversion_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="functions", action="changed")
+def func_return_changed_convertible(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function changed to one of the same representation, which converts to the old one.
 
     Built callers read the same bits from the same place, and sources use the result as they did. Example: ``void *``
@@ -164,8 +165,8 @@ def return_conversion_changed(result: Changed[Result], context: Context) -> Iter
         yield Note("the result is of another type of the same bits", *_types(result))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def return_conversion_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
+def func_return_changed_inconvertible(result: Changed[Result], context: Context) -> Iterator[Note]:
     """The return type of a function changed to one of the same bits that sources cannot use like the old one.
 
     Built callers read the same bits from the same place. Sources do not compile that keep the result as what it was, or
@@ -221,8 +222,8 @@ def func_return_pointee_qualifier_removed(result: Changed[Result], context: Cont
         yield Note("what the result points to is less qualified", *_types(result))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def return_inner_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
+def func_return_pointee_qualifier_removed_inner(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function returns a pointer to pointers, to what is no longer ``const``: ``char **`` for ``const char **``.
 
     Built callers work as before. Sources that keep the result as what it was do not compile: neither C nor C++ converts
@@ -239,8 +240,8 @@ def _is_qualified(result: Changed[Result], context: Context) -> bool:
     return _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _serves(result, context)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def return_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="functions", action="changed")
+def func_return_changed_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
     """A function that returned nothing returns a value now.
 
     Built callers ignore the register that holds it.

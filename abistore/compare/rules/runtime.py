@@ -97,8 +97,8 @@ def allocator_replacement_added(taken: Added[TakenName]) -> Iterator[Note]:
         yield Note("the allocator is replaced", None, demangle(taken.new.symbol))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="added")
-def symbol_runtime_added(taken: Added[TakenName]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="runtime_name", evidence="symbol", element="functions", action="added")
+def func_added_runtime_name(taken: Added[TakenName]) -> Iterator[Note]:
     """A new export has the name of a function or variable of the C library.
 
     A program that is linked with the library finds it there before it comes to the C library, and so do all other
@@ -111,8 +111,8 @@ def symbol_runtime_added(taken: Added[TakenName]) -> Iterator[Note]:
         yield Note("it takes the place of the C library's own", None, taken.new.symbol)
 
 
-@rule(Impact.RISK, evidence="symbol", element="functions", action="added")
-def symbol_runtime_versioned_added(taken: Added[TakenName]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="runtime_name_versioned", evidence="symbol", element="functions", action="added")
+def func_added_runtime_name_versioned(taken: Added[TakenName]) -> Iterator[Note]:
     """A new export has the name of a function or variable of the C library, in a version node of the library.
 
     With glibc, built programs ask for the C library's version of it, and get that. A program that is linked

@@ -109,8 +109,8 @@ def protected_visibility_changed(symbol: Changed[Symbol]) -> Iterator[Note]:
         yield Note("the variable's visibility differs", visibility(symbol.old), visibility(symbol.new))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="variables", action="added")
-def var_protection_added(symbol: Changed[Symbol]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="writable", evidence="symbol", element="variables", action="added")
+def protected_visibility_changed_writable(symbol: Changed[Symbol]) -> Iterator[Note]:
     """A variable that can be written became protected.
 
     A program that is not position-independent, or was linked like one, has its own copy of the variable (copy

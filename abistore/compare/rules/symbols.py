@@ -91,8 +91,8 @@ def _declares(side: SideFacts, name: Name) -> bool:
     return any(isinstance(shape, Declared) for shape in side.variants("source", name))
 
 
-@rule(Impact.RISK, evidence="symbol", element="functions", action="removed")
-def ctor_abstract_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="abstract_constructor", evidence="symbol", element="functions", action="removed")
+def func_removed_abstract_constructor(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     """The complete-object constructor of an abstract class was removed.
 
     Nobody can call it: an abstract class has no objects of its own, and constructors of derived classes call the
@@ -214,8 +214,8 @@ def _has_unnamed_type(spelling: str) -> bool:
     return not spelling.startswith((LOCAL, *CLASS_DATA, *THUNKS)) and UNNAMED.search(demangle(spelling)) is not None
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="removed")
-def template_instantiation_removed(symbol: Removed[Instantiation]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="instantiation", evidence="symbol", element="functions", action="removed")
+def func_removed_instantiation(symbol: Removed[Instantiation]) -> Iterator[Note]:
     """An explicit template instantiation was removed.
 
     Programs whose headers say ``extern template`` compiled no code of their own for it, and do not load. The whole
@@ -320,8 +320,8 @@ def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
         yield Note("the member function's reference qualifier differs", old, new)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
-def symbol_class_key_changed(symbol: Changed[Rekeyed]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="class_key", evidence="symbol", element="functions", action="changed")
+def symbol_decoration_changed_class_key(symbol: Changed[Rekeyed]) -> Iterator[Note]:
     """A type in the decorated name of an export of a DLL became a class, or a struct.
 
     Visual C++ writes ``struct P`` and ``class P`` differently into the names of all that mention P. Built programs ask

@@ -184,8 +184,8 @@ def vtable_slot_changed(symbol: Changed[Symbol], context: Context) -> Iterator[N
             yield Note("a slot holds another function", demangle(old), demangle(new))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="types", action="changed")
-def vtable_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="pure_added", evidence="symbol", element="types", action="changed")
+def vtable_slot_changed_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A virtual function of a vtable became pure.
 
     It has no implementation any more. A call ends the program on objects of a class that does not override it.
@@ -197,8 +197,8 @@ def vtable_pure_added(symbol: Changed[Symbol], context: Context) -> Iterator[Not
             yield Note("the function is pure virtual", demangle(old), "pure virtual")
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="changed")
-def vtable_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="pure_removed", evidence="symbol", element="types", action="changed")
+def vtable_slot_changed_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A pure virtual function of a vtable got an implementation.
 
     Classes of programs override it.
@@ -210,8 +210,8 @@ def vtable_pure_removed(symbol: Changed[Symbol], context: Context) -> Iterator[N
             yield Note("the function has an implementation", "pure virtual", demangle(new))
 
 
-@rule(Impact.RISK, evidence="symbol", element="types", action="changed")
-def vtable_override_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="override", evidence="symbol", element="types", action="changed")
+def vtable_slot_changed_override(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """A slot of a vtable holds the function of another class: an override was added or removed.
 
     Calls through objects run the new one. Where a program's class calls the function of its base by name, it still runs
@@ -266,8 +266,8 @@ def vtable_thunk_set_changed(symbol: Removed[Symbol]) -> Iterator[Note]:
         yield Note("the thunk is gone", _title(name))
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="types", action="added", effect="other")
-def vtable_thunk_added(symbol: Added[Symbol]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="types", action="added", effect="other")
+def vtable_thunk_set_changed_added(symbol: Added[Symbol]) -> Iterator[Note]:
     """A thunk of a virtual function (its entry point for calls through a base) was added.
 
     Built programs do not ask for it.

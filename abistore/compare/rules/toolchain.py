@@ -186,8 +186,8 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> tuple[str | None, str 
     return lost, come
 
 
-@rule(Impact.NOTICE, evidence="layout", element="library", action="changed")
-def evidence_call_options_changed(calls: Changed[CallOptions]) -> Iterator[Note]:
+@rule(Impact.NOTICE, variant="call_options", evidence="layout", element="library", action="changed")
+def toolchain_flag_drift_call_options(calls: Changed[CallOptions]) -> Iterator[Note]:
     """Compiler options changed that decide how values get into functions and out of them.
 
     Each export, callback and virtual function with a parameter or result that they concern has a finding of its own
@@ -198,8 +198,8 @@ def evidence_call_options_changed(calls: Changed[CallOptions]) -> Iterator[Note]
     yield Note("options that calls depend on differ", *_differing(calls.old.options, calls.new.options))
 
 
-@rule(Impact.NOTICE, evidence="layout", element="library", action="changed")
-def evidence_options_changed(recorded: Changed[RecordedOptions]) -> Iterator[Note]:
+@rule(Impact.NOTICE, variant="options", evidence="layout", element="library", action="changed")
+def evidence_narrowed_options(recorded: Changed[RecordedOptions]) -> Iterator[Note]:
     """Only one of the builds records its compiler options.
 
     Whether exceptions, RTTI, packing and the like are as before was not compared. GCC records options by default,

@@ -61,8 +61,8 @@ def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
     yield Note("the type is new", None, title(type.subject.name, type.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="removed")
-def type_use_removed(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="unused", evidence="layout", element="types", action="removed")
+def type_removed_unused(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
     """No export uses a type any more.
 
     Each function, variable and field that used it has a finding of its own, which tells what that means. Debug
@@ -117,8 +117,8 @@ def _library_keeps(name: Name, context: Context) -> bool:
     return all(any(isinstance(shape, Record | Enum) for shape in variants) for variants in sides)
 
 
-@rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
-def type_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="forward_declared", evidence="source", element="types", action="removed")
+def type_became_opaque_forward_declared(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The headers only declare a type that callers allocate, while the library goes on with it.
 
     Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
@@ -133,8 +133,8 @@ def type_definition_removed(definition: Changed[DefinitionKind], context: Contex
         yield Note("the headers hide the definition", title(name, definition.old.shape), _declared(definition.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="types", action="changed")
-def type_handle_definition_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed")
+def type_became_opaque_handle(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """The definition of a type that the library allocates was hidden.
 
     The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
@@ -179,8 +179,8 @@ def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
     yield Note("the type has another name", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def type_name_removed(tag: Changed[TagName], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="undeclared", evidence="layout", element="types", action="changed")
+def tag_type_renamed_undeclared(tag: Changed[TagName], context: Context) -> Iterator[Note]:
     """A type got another name, and public headers do not declare the old one.
 
     Built programs go on as where a type is renamed. Sources that name the type stop compiling. In C a typedef of the
@@ -237,8 +237,8 @@ def type_definition_changed(definition: Changed[DefinitionKind], context: Contex
         yield Note("the name stands for something else", *_definitions(definition.old, definition.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
-def type_definition_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
+def type_definition_changed_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """A name stands for a type of another sort with the same representation.
 
     A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
@@ -252,8 +252,8 @@ def type_definition_respelled(definition: Changed[DefinitionKind], context: Cont
         yield Note("the name is declared differently", *_definitions(definition.old, definition.new))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def type_conversion_removed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
+def type_definition_changed_inconvertible(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
     """A name stands for a type of another sort with the same bits, which sources cannot use like the old one.
 
     Built programs pass and store the same bits. What sources assign does not convert, or they name members that the
@@ -279,8 +279,8 @@ def _brought_in(definition: Changed[DefinitionKind], context: Context) -> Name |
     return next((each for each in names if context.new.types.has(each)), None)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="types", action="changed")
-def type_opaque_keyword_changed(opaque: Changed[Opaque]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="opaque", evidence="layout", element="types", action="changed")
+def source_level_kind_changed_opaque(opaque: Changed[Opaque]) -> Iterator[Note]:
     """A type that is only declared has another keyword, e.g. ``union`` for ``struct``.
 
     Built programs hold pointers, which are the same. C sources that name it with the old keyword stop compiling.

@@ -50,8 +50,8 @@ def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[
         yield Note("the variable is of another type", *_types(variable))
 
 
-@rule(Impact.RISK, evidence="layout", element="variables", action="changed")
-def var_type_reinterpreted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="variables", action="changed")
+def var_type_changed_reinterpreted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """An exported variable holds the same bits with another meaning, e.g. unsigned for signed.
 
     Programs misread the values that only one of the types has: -1 becomes a large number.
@@ -62,8 +62,8 @@ def var_type_reinterpreted(variable: Changed[Variable], context: Context) -> Ite
         yield Note("the variable is interpreted differently", *_types(variable))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
-def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="variables", action="changed")
+def var_type_changed_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """The type of an exported variable is the same under another name.
 
     Example: ``unsigned int`` became ``uint32_t``.
@@ -76,8 +76,8 @@ def var_type_respelled(variable: Changed[Variable], context: Context) -> Iterato
         yield Note("the variable's type is spelled differently", *_types(variable))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
-def var_conversion_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="variables", action="changed")
+def var_type_changed_convertible(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """The type of an exported variable changed to one of the same representation, and values convert both ways.
 
     Consumers read and write the same bits. What sources assign converts to the new type, and what they read to the old
@@ -91,8 +91,8 @@ def var_conversion_changed(variable: Changed[Variable], context: Context) -> Ite
         yield Note("the variable is of another type of the same bits", *_types(variable))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
-def var_conversion_removed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="variables", action="changed")
+def var_type_changed_inconvertible(variable: Changed[Variable], context: Context) -> Iterator[Note]:
     """The type of an exported variable changed to one of the same bits that sources cannot use like the old one.
 
     Built programs read and write the same bits. What sources assign to the variable does not convert to its new type,
@@ -155,8 +155,8 @@ def _is_constant(side: SideFacts, name: Name) -> bool:
     return isinstance(shape, Variable) and "const" in unqualified(shape.type, side.types)[1]
 
 
-@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect="other")
-def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="storage", evidence="symbol", element="variables", action="changed", effect="other")
+def var_became_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved to read-only memory.
 
     Programs that write to it are killed. Those that only read it work as before. Without debug information and headers
@@ -168,8 +168,8 @@ def var_storage_narrowed(symbol: Changed[Symbol], context: Context) -> Iterator[
         yield Note("the variable lies in other memory", "writable", "read-only")
 
 
-@rule(Impact.RISK, evidence="symbol", element="variables", action="changed", effect="other")
-def var_storage_widened(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="storage", evidence="symbol", element="variables", action="changed", effect="other")
+def var_lost_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
     """An exported variable moved from read-only to writable memory.
 
     On ELF systems a program that is not position-independent may hold its own copy of it (copy relocation), in
@@ -182,8 +182,8 @@ def var_storage_widened(symbol: Changed[Symbol], context: Context) -> Iterator[N
         yield Note("the variable lies in other memory", "read-only", "writable")
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
-def var_scope_changed(variable: Changed[Variable]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="static_variable", evidence="layout", element="variables", action="changed")
+def declaration_changed_static_variable(variable: Changed[Variable]) -> Iterator[Note]:
     """A static data member became a namespace variable of the same name, or the reverse.
 
     The symbol and its use are the same. Sources that derive from the class, or name it as a type, stop compiling.

@@ -91,12 +91,12 @@ def _public_nodes(library: Library) -> str:
     return ", ".join(each for each in library.on_elf.version_definitions if not is_private_node(each))
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="nodes", evidence="symbol", element="library", action="changed")
+def version_script_missing_nodes(library: Changed[Library]) -> Iterator[Note]:
     """The library no longer defines any symbol version.
 
     The loader binds programs to its symbols by name only, and warns at each start: "no version information available".
-    So it does where the library needs versions of others; else `symbol_version_table_removed` tells what happens.
+    So it does where the library needs versions of others; else `version_script_missing.table` tells what happens.
 
     Fix: link with the version script again.
     """
@@ -105,8 +105,8 @@ def symbol_versioning_removed(library: Changed[Library]) -> Iterator[Note]:
         yield Note("no version node is left", ", ".join(library.old.on_elf.version_definitions))
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
-def symbol_version_table_removed(library: Changed[Library], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="table", evidence="symbol", element="library", action="removed")
+def version_script_missing_table(library: Changed[Library], context: Context) -> Iterator[Note]:
     """The library has no table of symbol versions any more, neither of its own nor of those that it needs.
 
     A program that asks for a version of one of its symbols is killed when it is bound: glibc takes it as a fault that
@@ -119,8 +119,8 @@ def symbol_version_table_removed(library: Changed[Library], context: Context) ->
         yield Note("no table of symbol versions is left", nodes)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_versioning_added(library: Changed[Library]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="first", evidence="symbol", element="library", action="changed")
+def symbol_version_defined_added_first(library: Changed[Library]) -> Iterator[Note]:
     """The library defines symbol versions for the first time.
 
     Programs built without versions bind to the default ones.
@@ -175,8 +175,8 @@ def _none_stands_for(symbols: Iterable[Symbol]) -> bool:
     return all(each.version is not None or not each.default for each in symbols)
 
 
-@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
-def symbol_version_removed(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="of_export", evidence="symbol", element="library", action="removed")
+def symbol_version_defined_removed_of_export(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
     """One of several versions of an export was removed, or programs that ask for none find no version any more.
 
     Programs that were linked when it was the default ask for just this version, which is gone. Those of a release
@@ -191,8 +191,8 @@ def symbol_version_removed(version: Removed[SymbolVersion], context: Context) ->
         yield Note("the version of the symbol is gone", version.old.version)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbol_private_version_changed(
+@rule(Impact.RISK, variant="private", evidence="symbol", element="library", action="changed")
+def symbol_version_node_removed_private(
     version: Removed[SymbolVersion | VersionDefinition] | Changed[SymbolVersion | NodeMove], context: Context
 ) -> Iterator[Note]:
     """A version node that is called private or internal changed: it went, or symbols left it.
@@ -221,8 +221,8 @@ def _node(version: SymbolVersion | VersionDefinition | NodeMove) -> tuple[str | 
             return node, ()
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def symbol_version_added(version: Added[SymbolVersion]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="of_export", evidence="symbol", element="library", action="added")
+def symbol_version_defined_added_of_export(version: Added[SymbolVersion]) -> Iterator[Note]:
     """A further version of an existing export was added.
 
     Built programs keep the version that they were linked with.
@@ -245,8 +245,8 @@ def symbol_version_code_changed(version: Changed[VersionCode]) -> Iterator[Note]
     yield Note("the version has the code of another one", version.old.version, version.new.version)
 
 
-@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
-def symbol_default_version_changed(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="redeclared", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_redeclared(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
     """Another version of an export became the default, and it is declared in another way.
 
     Built programs keep the old version, which is still there. Sources that are built again get the new one, with other
@@ -274,8 +274,8 @@ def symbol_version_alias_changed(version: Changed[DefaultVersion], context: Cont
         yield Note("a new link binds to another version", version.old.version, version.new.version)
 
 
-@rule(Impact.API_BREAK, evidence="symbol", element="library", action="changed")
-def symbol_default_version_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="removed", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
     """No version of an export is the default any more.
 
     Built programs keep the version that they were linked with. New programs cannot be linked to the export: the linker
@@ -287,8 +287,8 @@ def symbol_default_version_removed(version: Changed[DefaultVersion]) -> Iterator
         yield Note("a new link finds no version", version.old.version, None)
 
 
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def symbol_default_version_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
     """A version of an export became the default, where none was.
 
     Built programs keep the version that they were linked with. New programs can be linked to the export again.

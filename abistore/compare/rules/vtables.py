@@ -122,8 +122,15 @@ def func_pure_virtual_added(method: Added[VirtualMethod], context: Context) -> I
         yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="added", aliases=("virtual_method_added",))
-def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(
+    Impact.BREAKING,
+    variant="inner",
+    evidence="layout",
+    element="functions",
+    action="added",
+    aliases=("virtual_method_added",),
+)
+def virtual_method_added_inner(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was inserted before others.
 
     The slots behind it moved: built programs that call those functions call the wrong ones.
@@ -134,8 +141,15 @@ def virtual_method_inner_added(method: Added[VirtualMethod], context: Context) -
         yield Note("a virtual function was inserted before others", None, spelled(method.new))
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="added", aliases=("virtual_method_added",))
-def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(
+    Impact.BREAKING,
+    variant="trailing",
+    evidence="layout",
+    element="functions",
+    action="added",
+    aliases=("virtual_method_added",),
+)
+def virtual_method_added_trailing(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was appended to a class that programs may derive from.
 
     Calls of the old functions still work. In built programs, the vtables of derived classes end before the new slot, or
@@ -147,8 +161,8 @@ def virtual_method_trailing_added(method: Added[VirtualMethod], context: Context
         yield Note("a virtual function was appended", None, spelled(method.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="added")
-def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="closed", evidence="layout", element="functions", action="added")
+def virtual_method_added_closed(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was appended to a class that programs cannot derive from.
 
     Its constructors are all private, or it is ``final``. The slots that programs call stay where they are.
@@ -159,8 +173,8 @@ def virtual_method_closed_added(method: Added[VirtualMethod], context: Context) 
         yield Note("a virtual function was appended", None, spelled(method.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="added")
-def virtual_method_unreached_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="unreached", evidence="layout", element="functions", action="added")
+def virtual_method_added_unreached(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A virtual function was appended to an interface of which programs hand no object of their own to the library.
 
     Old slots stay, and the library calls the new one on its own objects. In built programs, vtables of classes that
@@ -174,8 +188,8 @@ def virtual_method_unreached_added(method: Added[VirtualMethod], context: Contex
         yield Note(f"a virtual function was appended; {REACHED[arrival]}", None, spelled(method.new))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="added")
-def virtual_method_unimplemented_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="unimplemented", evidence="layout", element="functions", action="added")
+def virtual_method_added_unimplemented(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A pure virtual function was appended to an interface of which programs hand no object to the library.
 
     Sources of classes that derive from the interface, such as stand-ins for tests, stop compiling where they create
@@ -187,8 +201,8 @@ def virtual_method_unimplemented_added(method: Added[VirtualMethod], context: Co
         yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="added")
-def virtual_method_override_added(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="override", evidence="layout", element="functions", action="added")
+def virtual_method_added_override(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
     """A class overrides a virtual function that it inherited before.
 
     The vtable has the same slots. Programs that call the base's function directly, as they do on objects whose class
@@ -237,8 +251,8 @@ def virtual_method_removed(method: Removed[VirtualMethod], context: Context) -> 
         yield Note("the virtual function is gone", spelled(method.old), None)
 
 
-@rule(Impact.RISK, evidence="layout", element="functions", action="removed")
-def virtual_method_override_removed(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="override", evidence="layout", element="functions", action="removed")
+def virtual_method_removed_override(method: Removed[VirtualMethod], context: Context) -> Iterator[Note]:
     """A class inherits a virtual function that it overrode before.
 
     The vtable has the same slots. Programs that call the class's own function directly need its symbol, which may be
@@ -279,8 +293,8 @@ def func_virtual_became_pure(method: Changed[VirtualMethod], context: Context) -
         yield Note("the function is pure virtual", spelled(method.old), spelled(method.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def virtual_method_pure_removed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="implemented", evidence="layout", element="functions", action="changed")
+def virtual_method_changed_implemented(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """A pure virtual function got an implementation.
 
     Every class in a program that has objects implements it already.
@@ -309,7 +323,7 @@ def _speaks_for_itself(method: Changed[VirtualMethod], context: Context) -> bool
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def virtual_method_signature_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+def virtual_method_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The parameters or the result of a virtual function changed in the same slot.
 
     Programs call the slot with the old arguments, and their overrides are called with the new ones.
@@ -321,8 +335,8 @@ def virtual_method_signature_changed(method: Changed[VirtualMethod], context: Co
         yield Note("the function in the slot is called differently", spelled(old), spelled(new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="functions", action="changed")
+def virtual_method_changed_respelled(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The types of a virtual function are the same under other names.
 
     Calls through the slot and functions that override it work as before.
@@ -337,8 +351,8 @@ def virtual_method_respelled(method: Changed[VirtualMethod], context: Context) -
         yield Note("the function's types are spelled differently", *_texts(method))
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def virtual_method_override_changed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
+def virtual_method_changed_inconvertible(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The types of a virtual function changed to others of the same bits, so that it is overridden differently.
 
     Calls through the slot work as before. A function overrides only one of the same types: that of a source that is
@@ -357,8 +371,8 @@ def _texts(method: Changed[VirtualMethod]) -> tuple[str, str]:
     return (old, new) if old != new else (method.old.symbol, method.new.symbol)
 
 
-@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
-def virtual_method_slot_changed(method: Changed[VirtualMethod]) -> Iterator[Note]:
+@rule(Impact.BREAKING, variant="slot", evidence="layout", element="functions", action="changed")
+def virtual_method_changed_slot(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """The slot of a virtual function was given to another one.
 
     Programs that call the old function call the new one instead, and the library calls their overrides of the old one
@@ -370,8 +384,8 @@ def virtual_method_slot_changed(method: Changed[VirtualMethod]) -> Iterator[Note
         yield Note("another function has the slot", spelled(method.old), spelled(method.new))
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def virtual_method_reserved_renamed(method: Changed[VirtualMethod]) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="functions", action="changed")
+def virtual_method_changed_reserved(method: Changed[VirtualMethod]) -> Iterator[Note]:
     """A reserved slot of a vtable was put to use.
 
     Nobody calls or overrides a placeholder, e.g. ``virtual void reserved1()``. All other slots stay.
@@ -386,8 +400,8 @@ def _other_method(method: Changed[VirtualMethod]) -> bool:
     return method.old.display != method.new.display and not _are_destructors(method)
 
 
-@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
-def virtual_method_access_narrowed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.API_BREAK, variant="virtual_narrowed", evidence="layout", element="functions", action="changed")
+def method_access_changed_virtual_narrowed(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The access to a virtual function without a symbol was narrowed, e.g. to private.
 
     Built programs go on calling its slot. Sources that call it stop compiling.
@@ -398,8 +412,8 @@ def virtual_method_access_narrowed(method: Changed[VirtualMethod], context: Cont
         yield Note("the access is narrower", method.old.access, method.new.access)
 
 
-@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
-def virtual_method_access_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
+@rule(Impact.COMPATIBLE, variant="virtual_widened", evidence="layout", element="functions", action="changed")
+def method_access_changed_virtual_widened(method: Changed[VirtualMethod], context: Context) -> Iterator[Note]:
     """The access to a virtual function without a symbol was widened, e.g. to public.
 
     Built consumers and sources work as before.

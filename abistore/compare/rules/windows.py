@@ -29,8 +29,8 @@ def pe_ordinal_retargeted(number: Changed[BehindNumber]) -> Iterator[Note]:
     yield Note("something else is behind the number", ", ".join(number.old.names), ", ".join(number.new.names))
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
-def symbols_number_changed(exports: Changed[ExportNumbers], context: Context) -> Iterator[Note]:
+@rule(Impact.RISK, variant="renumbered", evidence="symbol", element="library", action="changed")
+def pe_ordinal_retargeted_renumbered(exports: Changed[ExportNumbers], context: Context) -> Iterator[Note]:
     """Exports of a DLL that have a name got other numbers (ordinals).
 
     Import libraries ask for an export by its name where it has one, and programs find it whatever its number is. What
@@ -57,8 +57,8 @@ def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[
         yield Note("the export is forwarded to another symbol", old, new)
 
 
-@rule(Impact.RISK, evidence="symbol", element="functions", action="changed")
-def forwarder_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
+@rule(Impact.RISK, variant="moved", evidence="symbol", element="functions", action="changed")
+def pe_forwarder_changed_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
     """An export comes from another library: it is forwarded to the same symbol there, or is no longer.
 
     Programs work as before where that library is installed and its symbol does the same. So they do where an export
@@ -92,8 +92,15 @@ def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
         yield Note(f"{dll} is loaded at another time", *now)
 
 
-@rule(Impact.RISK, evidence="symbol", element="library", action="changed", aliases=("os_deployment_floor_raised",))
-def system_minimum_narrowed(library: Changed[Library]) -> Iterator[Note]:
+@rule(
+    Impact.RISK,
+    variant="windows",
+    evidence="symbol",
+    element="library",
+    action="changed",
+    aliases=("os_deployment_floor_raised",),
+)
+def runtime_floor_raised_windows(library: Changed[Library]) -> Iterator[Note]:
     """The DLL needs a newer version of Windows.
 
     Older systems refuse to load it, and with it every program that uses it.

@@ -50,7 +50,7 @@ GONE = "bundle_library_removed"
 """A library that is gone is judged by its row: its name is gone with it."""
 
 
-KEPT = "soname_moved"
+KEPT = "soname_changed.package_kept"
 """The package kept its name, and a library in it has another SONAME."""
 
 

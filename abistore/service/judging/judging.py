@@ -30,7 +30,7 @@ THRESHOLD: dict[FailOn, Verdict | None] = {
     "never": None,
 }
 OF_MOVES = frozenset(
-    {"inline_namespace_moved", "namespace_renamed", "namespace_version_changed", "symbol_renamed_batch"}
+    {"inline_namespace_moved", "namespace_renamed", "inline_namespace_moved.unexported", "symbol_renamed_batch"}
 )
 """Where one of these kinds is found, the new side's declarations have the old side's names in findings."""
 

@@ -91,7 +91,12 @@ def test_two_abixml_files_differ_as_their_libraries_do() -> None:
     "label",
     [
         *("func_removed-1", "type_size_changed-1", "type_field_removed-1", "enum_member_removed-1"),
-        *("type_base_changed-1", "func_virtual_added-1", "symbol_version_removed-1", "typedef_base_changed-1"),
+        *(
+            "type_base_changed-1",
+            "func_virtual_added-1",
+            "symbol_version_defined_removed.of_export-1",
+            "typedef_base_changed-1",
+        ),
     ],
 )
 def test_cases_of_rules_are_found_through_abixml(label: str) -> None:

@@ -133,7 +133,7 @@ def test_a_release_whose_modes_were_not_read_is_not_compared_in_them(tmp_path: P
 
     old = snapshot(tmp_path / "old", {"foo.h": POINT + NORM})
     new = snapshot(tmp_path / "new", {"foo.h": either("#ifdef NDEBUG") + NORM})
-    assert [each.kind for each in compare(old, new).findings if "mode" in each.kind] == ["mode_declaration_changed"]
+    assert [each.kind for each in compare(old, new).findings if "mode" in each.kind] == ["mode_changed.declaration"]
     headers = old.provenance.headers
     assert isinstance(headers, HeadersRead)
     former = replace(headers, facts=tuple(each for each in headers.facts if each != "modes"))

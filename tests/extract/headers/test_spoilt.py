@@ -84,7 +84,7 @@ def test_what_no_error_touches_is_compared(tmp_path: Path) -> None:
         side(tmp_path / str(number), f"{text} int size(struct S s);", base="", language="c", found=False)
         for number, text in enumerate(texts)
     )
-    assert "type_unreached_changed" in {each.kind for each in compare(old, new).findings}
+    assert "type_private_changed.unreached" in {each.kind for each in compare(old, new).findings}
 
 
 def test_errors_in_bodies_of_methods_leave_the_class(tmp_path: Path) -> None:
@@ -96,4 +96,4 @@ def test_errors_in_bodies_of_methods_leave_the_class(tmp_path: Path) -> None:
         side(tmp_path / str(number), f"{text} int size(S s);", base="", language="c++", found=False)
         for number, text in enumerate(texts)
     )
-    assert "type_unreached_changed" in {each.kind for each in compare(old, new).findings}
+    assert "type_private_changed.unreached" in {each.kind for each in compare(old, new).findings}
