@@ -178,159 +178,41 @@ VERBS = {
     "removed": "was there, and is not any more",
     "changed": "differs, and no other verb says how",
     "renamed": "is the same under another name",
-    "moved": "is the same in another place",
     "reordered": "are the same in another order",
     "widened": "allows more than before",
     "narrowed": "allows or shows less than before",
-    "respelled": "is spelled differently, with the same bits",
-    "reinterpreted": "has the same bits with another meaning",
 }
 
 SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "availability": ("what a declaration says of the systems that have it", ("",)),
-    "base": ("a base class of a class", ("access", "empty")),
-    "bundle": ("a release of several libraries", ("library",)),
-    "compat_version": ("the compatibility version of a dylib", ("",)),
-    "constant": (
-        "a constant or macro, whose value consumers have compiled in",
-        (
-            *(
-                "build",
-                "default",
-                "enum",
-                "handed",
-                "initializer",
-                "limit",
-                "macro",
-                "number",
-                "sentinel",
-                "type",
-                "use",
-            ),
-            *("version", "version_handed"),
-        ),
-    ),
     "constexpr": ("a promise that a declaration may be used for constants", ("",)),
     "constraint": ("a concept, or what a template asks of its arguments", ("",)),
-    "ctor": ("a constructor", ("abstract",)),
-    "declaration": (
-        "anything that is declared: a function, variable or type",
-        (
-            *("", "inaccessible", "inline", "internal", "own", "private", "refusal", "scope", "template", "uncallable"),
-            *("undeclared", "unexported", "variant"),
-        ),
-    ),
+    "declaration": ("anything that is declared: a function, variable or type", ("", "definition")),
     "deprecation": ("a mark that something is deprecated", ("",)),
-    "enum": ("an enumeration", ("scope", "underlying_type", "unused")),
-    "enum_member": (
-        "an enumerator",
-        ("alias", "combination", "constant", "experimental", "inner", "reserved", "sentinel", "value"),
-    ),
-    "evidence": ("what a build shows of its ABI", ("", "agreement", "call_options", "options")),
-    "field": (
-        "a data member of a class",
-        (
-            "access",
-            "conversion",
-            "grouping",
-            "private",
-            "reserved",
-            "trailing",
-            "type",
-            "uninitialized",
-            "unset",
-            "use",
-        ),
-    ),
+    "enum": ("an enumeration", ("scope",)),
+    "evidence": ("what a build shows of its ABI", ("", "agreement")),
     "file": ("the library's file", ("kind", "refusal")),
-    "forwarder": ("an export that stands for a symbol of another library", ("",)),
-    "func": (
-        "a function",
-        ("body", "body_offset", "deallocation", "macro", "noreturn", "promise", "prototype", "scope"),
-    ),
+    "func": ("a function", ("promise",)),
     "header": ("a public header", ("", "include")),
-    "macho": ("what only Mach-O files tell", ("clients", "directive", "protection", "reexport", "system")),
-    "macro": ("a macro with parameters, or one that stands for no value", ("", "body", "own", "parameters")),
-    "method": ("a member function", ("access",)),
-    "mode": ("what headers show programs of one mode, as those built with NDEBUG", ("", "declaration", "source")),
-    "namespace": ("a namespace and what stands in it", ("", "inline", "version")),
-    "needed": ("a library that this one depends on", ("filter", "library", "symbol", "toolkit", "version")),
+    "macho": ("what only Mach-O files tell", ("directive", "protection")),
+    "macro": ("a macro with parameters, or one that stands for no value", ("",)),
+    "mode": ("what headers show programs of one mode, as those built with NDEBUG", ("",)),
+    "namespace": ("a namespace and what stands in it", ("", "inline")),
     "nodiscard": ("a mark that a result is not to be ignored", ("",)),
-    "param": ("a parameter", ("array", "conversion", "default_value", "inner_qualifier", "pointee_qualifier", "type")),
-    "return": ("what a function returns", ("conversion", "inner_qualifier", "type", "value")),
-    "soname": ("the SONAME", ("",)),
-    "special_member": (
-        "a constructor, destructor or assignment that compilers can write",
-        ("", "declaration", "deletion"),
-    ),
-    "symbol": (
-        "one exported symbol",
-        (
-            *("address", "class_key", "decoration", "default_version", "private_version"),
-            *("runtime", "runtime_versioned"),
-            *("undeclared", "version", "version_code", "version_table", "versioning"),
-        ),
-    ),
-    "symbols": (
-        "many exported symbols together",
-        (
-            *("dispatched", "foreign", "inaccessible", "inline", "instruction_set", "internal", "number", "private"),
-            *("reexported", "uncallable", "unobtainable", "version"),
-        ),
-    ),
+    "param": ("a parameter", ("pointee_qualifier",)),
+    "special_member": ("a constructor, destructor or assignment that compilers can write", ("deletion",)),
+    "symbol": ("one exported symbol", ("address", "decoration", "version_code")),
+    "symbols": ("many exported symbols together", ("", "foreign")),
     "system": ("the system that the library is for", ("minimum",)),
-    "template": ("a template", ("base", "default_value", "definition", "instantiation", "parameter")),
+    "template": ("a template", ("parameter",)),
     "type": (
         "a type: a class, union, enumeration or alias",
-        (
-            *(
-                "ability",
-                "aggregate",
-                "assignment",
-                "copy",
-                "conversion",
-                "default",
-                "definition",
-                "dependency",
-                "derivation",
-                "final",
-                "destruction",
-                "foreign_layout",
-                "foreign_pointee",
-                "handle_definition",
-                "opaque",
-                "handle_size",
-                "move",
-                "opaque_keyword",
-            ),
-            *("name", "passing", "private", "symbols", "tail_padding", "triviality", "unreached", "use"),
-        ),
+        ("ability", "definition", "foreign_layout", "private", "symbols"),
     ),
-    "typedef": ("an alias of a type", ("", "base", "conversion", "unused")),
     "union": ("a union", ("field", "storage")),
-    "using": ("a using-declaration", ("declaration",)),
-    "var": ("a variable", ("binding", "conversion", "initializer", "protection", "scope", "storage", "type")),
-    "virtual_method": (
-        "a virtual member function",
-        (
-            "",
-            "access",
-            "closed",
-            "final",
-            "inner",
-            "noexcept",
-            "override",
-            "pure",
-            "reserved",
-            "signature",
-            "slot",
-            "trailing",
-            "unimplemented",
-            "unreached",
-        ),
-    ),
+    "virtual_method": ("a virtual member function", ("",)),
     "vptr": ("the pointer to the vtable in an object", ("",)),
-    "vtable": ("the vtable of a class", ("override", "pure", "slot", "thunk")),
+    "vtable": ("the vtable of a class", ("slot",)),
 }
 """What each prefix stands for, and the parts of it that kinds are about; an empty part is the subject itself."""
 
@@ -338,8 +220,8 @@ SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
 def _names() -> Iterator[str]:
     yield from ("", "## How kinds are called", "")
     yield "A kind that the field has a name for keeps that name: `abistore changes --established` lists these names and"
-    yield "what tells each. Every other kind is called by its subject, the part of it that is meant, and one of ten"
-    yield "verbs: `enum_member_reserved_removed`."
+    yield "what tells each. Every other kind is called by its subject, the part of it that is meant, and one of seven"
+    yield "verbs: `type_ability_removed`. A variant says the circumstances: `type_ability_removed.copy`."
     yield from ("", "| verb | the subject |", "|---|---|", *(f"| {verb} | {what} |" for verb, what in VERBS.items()))
     yield from ("", "| subject | what it is | parts |", "|---|---|---|")
     for prefix, (what, parts) in SUBJECTS.items():

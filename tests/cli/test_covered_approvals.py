@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.compare.judge import consequences
+from abistore.model.judging.kinds import former_names
 from abistore.service.approvals import approving
 from tests.build import build_library
 from tests.cli.conftest import Call
@@ -70,6 +71,21 @@ def test_a_reviewed_file_approves_what_the_identity_covers(
     told = file.read_text().replace(identity, identity[:-1] + ("0" if identity[-1] != "0" else "1"))
     file.write_text(told)
     assert abistore("approvals", "sync", file).code == 64
+
+
+@pytest.mark.parametrize("former", former_names("virtual_method_added.trailing"))
+def test_a_file_of_approvals_may_say_the_former_name_of_a_variant(
+    abistore: Call, builds: tuple[Path, Path, Path], tmp_path: Path, former: str
+) -> None:
+    base, grown, _ = builds
+    identity = accept(abistore, base, grown)
+    file = tmp_path / "approvals.yaml"
+    assert abistore("approvals", "export", "-o", file).code == 0
+    assert abistore("approvals", "withdraw", identity, "--reason", "by mistake").code == 0
+    assert "virtual_method_added.trailing" in file.read_text()
+    file.write_text(file.read_text().replace("virtual_method_added.trailing", former))
+    assert abistore("approvals", "sync", file).code == 0
+    assert abistore("gate", grown, "--version", "1.2").code == 0
 
 
 def test_what_was_approved_before_identities_covered_anything_holds_for_all_that_was_reported_with_it(

@@ -14,6 +14,7 @@ from abistore.interface import findings
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import StoredVerdict
 from abistore.model.judging.identity import identity
+from abistore.model.judging.kinds import kind_of
 from abistore.model.names import Name
 from abistore.service import examples
 from abistore.store.store import Store
@@ -149,3 +150,25 @@ def test_a_finding_of_two_rulings_is_shown_once(stored: Call, tmp_path: Path) ->
     known.write_text("suppressions: [{symbol: other, reason: x}]\n")
     assert stored("verdict", "libcase@2.0", "--suppress", known).code == 4
     assert stored("explain", identity).out.count("libcase 1.1 -> libcase 2.0") == 1
+
+
+def test_a_kind_is_listed_once_with_its_variants(abistore: Call) -> None:
+    shown = abistore("changes").out.splitlines()
+    (line,) = (each for each in shown if each.startswith("type_size_changed"))
+    assert line.split()[:2] == ["type_size_changed", "breaking"]
+    assert line.endswith("handle")
+    assert shown[-1] == f"{len(set(map(kind_of, KINDS)))} kinds, {len(KINDS)} variants"
+
+
+def test_a_kind_is_explained_with_its_variants(abistore: Call) -> None:
+    plain = abistore("explain", "type_size_changed")
+    assert "type_size_changed.handle  risk" in plain.out
+    found = abistore("explain", "type_size_changed.handle", "--json").json
+    assert (found["kind"], found["variant"], found["impact"]) == ("type_size_changed.handle", "handle", "risk")
+    assert [each["kind"] for each in found["variants"]] == ["type_size_changed"]
+
+
+def test_a_kind_of_variants_only_is_explained_by_the_worst(abistore: Call) -> None:
+    found = abistore("explain", "symbols_removed", "--json").json
+    assert found["impact"] == "risk"
+    assert "compatible" in {each["impact"] for each in found["variants"]}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from msgspec import structs
 
 from abistore.compare.established import ESTABLISHED, LATER
@@ -15,16 +17,25 @@ from abistore.compare.policies.formats.policy_file import read_policy
 from abistore.compare.policies.formats.reading import load as read_suppressions
 from abistore.compare.policies.vocabulary import resolve_kind
 from abistore.compare.rule import load
+from abistore.errors import PolicyError
 from abistore.model.findings import Finding, Impact, named_now, order
 from abistore.model.judging.identity import identity
-from abistore.model.judging.kinds import FORMER_NAMES, first_name, former_names, name_now
+from abistore.model.judging.kinds import (
+    FORMER_NAMES,
+    first_name,
+    former_names,
+    is_meant,
+    kind_of,
+    name_now,
+    variant_of,
+)
 from abistore.model.names import Name
 from abistore.service.catalogue import explain
 from tests.subjects import assert_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 SUBJECTS, VERBS = (runpy.run_path(str(DOCS / "generate.py"))[table] for table in ("SUBJECTS", "VERBS"))
-OWN = sorted(set(load()) - {*ESTABLISHED, *LATER})
+OWN = sorted(set(map(kind_of, load())) - {*ESTABLISHED, *LATER})
 
 
 class KindName(NamedTuple):
@@ -50,10 +61,49 @@ def test_an_own_kind_is_called_by_its_subject_and_a_verb() -> None:
     assert_each(OWN, law)
 
 
-def test_there_are_ten_verbs_and_each_is_used() -> None:
-    found = {name.verb for kind in OWN if (name := parse(kind))}
-    assert len(VERBS) == 10
-    assert found == set(VERBS)
+def test_each_verb_is_used() -> None:
+    assert {name.verb for kind in OWN if (name := parse(kind))} == set(VERBS)
+
+
+def test_a_variant_is_called_by_words() -> None:
+    def law(name: str) -> None:
+        kind, variant = kind_of(name), variant_of(name)
+        assert re.fullmatch("[a-z0-9]+(_[a-z0-9]+)*", variant)
+        assert load()[name].check.__name__ == f"{kind}_{variant}"
+
+    assert_each([name for name in load() if variant_of(name)], law)
+
+
+def test_the_project_has_few_kinds_of_its_own() -> None:
+    assert len(OWN) <= 90
+    assert len({kind_of(name) for name in load()}) <= 320
+
+
+def test_a_word_means_the_plain_variant_alone() -> None:
+    assert resolve_kind("type_size_changed", "here") == ("type_size_changed",)
+    assert resolve_kind("type_size_changed.handle", "here") == ("type_size_changed.handle",)
+    assert resolve_kind("type-size-changed.*", "here") == ("type_size_changed", "type_size_changed.handle")
+
+
+def test_a_kind_without_a_plain_variant_is_refused_with_its_variants() -> None:
+    with pytest.raises(PolicyError, match="'type_ability_removed' has variants only") as raised:
+        resolve_kind("type_ability_removed", "here")
+    assert "type_ability_removed.copy" in raised.value.hint
+    assert "type_ability_removed.copy" in resolve_kind("type_ability_removed.*", "here")
+
+
+def test_a_filter_shows_what_a_policy_with_the_same_word_would_cover() -> None:
+    def law(name: str) -> None:
+        for word in (name, f"{kind_of(name)}.*", *former_names(name)):
+            assert is_meant(word, name)
+        assert not is_meant(kind_of(name), name) or not variant_of(name)
+
+    assert_each(load(), law)
+
+
+def test_a_name_that_other_tools_use_for_two_variants_means_both() -> None:
+    both = ("virtual_method_added.inner", "virtual_method_added.trailing")
+    assert resolve_kind("virtual_method_added", "here") == both
 
 
 def test_the_table_has_no_subject_that_no_kind_is_about() -> None:
@@ -70,11 +120,11 @@ def test_a_name_that_the_table_does_not_make_is_refused() -> None:
 
 def test_a_former_name_means_the_kind_of_today() -> None:
     def law(former: str) -> None:
-        kind = FORMER_NAMES[former]
+        kind = name_now(former)
         assert kind in load()
         assert former not in load()
         assert former in load()[kind].aliases
-        assert (name_now(former), first_name(kind), former_names(kind)) == (kind, former, (former,))
+        assert first_name(kind) == first_name(former) == former_names(kind)[0]
         assert resolve_kind(former, "here") == (kind,)
         assert explain(former).kind == kind
         assert explain(former.replace("_", "-")).kind == kind
@@ -90,7 +140,7 @@ def test_a_policy_and_a_suppression_may_say_a_former_name(tmp_path: Path) -> Non
         known.write_text(f"suppressions: [{{change_kind: {former}, reason: known}}]\n")
         (override,) = read_policy(policy, today).overrides
         (entry,) = read_suppressions([str(known)], scheme="auto", today=today, strict=False).entries
-        assert override.conditions == entry.conditions == (OfKind((FORMER_NAMES[former],)),)
+        assert override.conditions == entry.conditions == (OfKind((name_now(former),)),)
 
     assert_each(FORMER_NAMES, law)
 
@@ -98,7 +148,7 @@ def test_a_policy_and_a_suppression_may_say_a_former_name(tmp_path: Path) -> Non
 def test_a_finding_of_a_former_name_is_the_finding_of_today() -> None:
     def law(former: str) -> None:
         before = Finding(former, Name("record", "geo::Point"), "x", "it differs", Impact.RISK, "layout")
-        now = structs.replace(before, kind=FORMER_NAMES[former])
+        now = structs.replace(before, kind=name_now(former))
         assert named_now(before) == now
         assert identity(before) == identity(now)
         assert order(before) == order(now)
@@ -110,3 +160,7 @@ def test_a_finding_of_a_former_name_is_the_finding_of_today() -> None:
 
 def test_established_names_stay() -> None:
     assert not {*FORMER_NAMES, *FORMER_NAMES.values()} & {*ESTABLISHED, *LATER}
+
+
+def test_no_kind_has_two_former_names_at_once() -> None:
+    assert len(set(FORMER_NAMES.values())) == len(FORMER_NAMES)

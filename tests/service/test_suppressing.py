@@ -10,7 +10,7 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.compare.policies.formats.reading import load
 from abistore.compare.policies.ruling import Ruling
-from abistore.model.findings import Impact, Verdict
+from abistore.model.findings import Impact, Verdict, with_consequences
 from abistore.report.outline import outline
 from abistore.service.judging.suppressing import suggest
 from tests.cases import RULES, cases, snapshot_of
@@ -34,3 +34,22 @@ def test_candidates_take_every_break_and_each_is_used(tmp_path: Path, kind: str)
     accepted = compare(old, new, Ruling(suppressions=held))
     assert all(finding.impact < Impact.API_BREAK for finding in accepted.findings)
     assert not [note for note in accepted.notes if "matched nothing" in note]
+
+
+@pytest.mark.parametrize(
+    ("word", "taken"),
+    [
+        ("type_size_changed", False),
+        ("type_size_changed.handle", True),
+        ("type_size_changed.*", True),
+        ("type_handle_size_changed", True),
+        ("library_allocated_type_resized", True),
+    ],
+)
+def test_a_word_takes_no_more_than_it_says(tmp_path: Path, word: str, taken: bool) -> None:
+    case = cases(RULES / "type_size_changed.handle.md")[0]
+    path = tmp_path / "known.yaml"
+    path.write_text(f"suppressions: [{{change_kind: {word}, reason: known}}]\n")
+    held = load([str(path)], scheme="auto", today=date(2026, 6, 1), strict=False)
+    found = compare(snapshot_of(case, "old"), snapshot_of(case, "new"), Ruling(suppressions=held))
+    assert ("type_size_changed.handle" in {each.kind for each in with_consequences(found.suppressed)}) is taken
