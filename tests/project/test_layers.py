@@ -85,6 +85,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("context",),
         ("differences",),
         ("rule",),
+        ("retyping",),
         ("diff",),
         ("classify",),
         ("rules",),

@@ -10,6 +10,7 @@ from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.classify.signatures.handed_out import only_handed_out, returns_anew
 from abistore.compare.context import Context
 from abistore.compare.diff.unseen import read_as_another_language
+from abistore.compare.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.compare.rule import Note, rule
 from abistore.compare.rules.runtime import is_time64
 from abistore.compare.types.sameness import Sameness
@@ -131,58 +132,38 @@ def _is_unused(name: Name, context: Context) -> bool:
     return never_exchanged(name, context)
 
 
-@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="types", action="changed")
-def typedef_base_changed_reinterpreted(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for the same bits with another meaning, e.g. unsigned for signed.
-
-    Programs misread the values that only one of the types has: -1 becomes a large number. In C++, the mangled names of
-    functions that take it differ too.
-
-    Fix: keep the type, or never use a value that the old type does not have.
-    """
-    if _sameness(alias, context) is Sameness.REINTERPRETED and _is_usable(alias, context):
-        yield Note("the typedef is interpreted differently", *_targets(alias))
+def _retyped(alias: Changed[Alias], context: Context) -> Retyped | None:
+    found = graded(_sameness(alias, context), lambda: _is_usable(alias, context))
+    if found is None or found is Retyped.REINTERPRETED:
+        return found
+    if found is Retyped.RESPELLED and only_named_otherwise(alias.old.target, alias.new.target, context):
+        return None
+    return None if read_as_another_language(context) else found
 
 
-@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
-def typedef_base_changed_respelled(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for the same type under another name.
+UNLIKE = "Headers that were read as C and as C++ differ by themselves in how they spell types: no such change is told."
 
-    Headers that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
-
-    Fix: nothing.
-    """
-    renamed = only_named_otherwise(alias.old.target, alias.new.target, context)
-    if _sameness(alias, context) <= Sameness.SPELLING and not renamed and not read_as_another_language(context):
-        yield Note("the typedef is spelled differently", *_targets(alias))
-
-
-@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="types", action="changed")
-def typedef_base_changed_convertible(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for another type of the same representation, and values convert both ways.
-
-    Built programs hold and pass the same bits. Example: ``long`` became ``long long`` where both have 8 bytes. Headers
-    that were read as C and as C++ differ by themselves in how they spell types, and are not compared in this.
-
-    Fix: nothing.
-    """
-    other = Sameness.SPELLING < _sameness(alias, context) < Sameness.REINTERPRETED
-    if other and _is_usable(alias, context) and not read_as_another_language(context):
-        yield Note("the typedef stands for another type of the same bits", *_targets(alias))
-
-
-@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
-def typedef_base_changed_inconvertible(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for another type of the same bits, and values do not convert both ways.
-
-    Built programs hold and pass the same bits. Sources that exchange values with the old type do not compile: ``typedef
-    void *handle`` became ``typedef struct item *handle``, and C++ converts no ``void *`` to it.
-
-    Fix: keep the type, or add a typedef with a new name.
-    """
-    other = Sameness.SPELLING < _sameness(alias, context) < Sameness.DIFFERENT
-    if other and not _is_usable(alias, context) and not read_as_another_language(context):
-        yield Note("the typedef does not convert as before", *_targets(alias))
+variants_of(
+    TypedSubject(
+        "typedef_base_changed",
+        "typedef",
+        "The type that a typedef stands for",
+        "types",
+        "Changed[Alias]",
+        __name__,
+        more={
+            Retyped.RESPELLED: UNLIKE,
+            Retyped.CONVERTIBLE: f"Example: ``long`` became ``long long`` where both have 8 bytes. {UNLIKE}",
+            Retyped.REINTERPRETED: "In C++, the mangled names of functions that take it differ too.",
+            Retyped.INCONVERTIBLE: (
+                "Example: ``typedef void *handle`` became ``typedef struct item *handle``, and C++ converts no"
+                " ``void *`` to it."
+            ),
+        },
+    ),
+    _retyped,
+    _targets,
+)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("public_typedef_removed",))

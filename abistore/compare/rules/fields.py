@@ -10,6 +10,7 @@ from abistore.compare.classify.record_growth import grows_safely
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import FieldGroup
+from abistore.compare.retyping import Retyped, TypedSubject, variants_of
 from abistore.compare.rule import Note, rule
 from abistore.compare.types.fields import InnerField, plain
 from abistore.compare.types.reserved_fields import is_reserved
@@ -269,70 +270,45 @@ def type_field_type_changed(field: Changed[Field], context: Context) -> Iterator
         yield Note("the field is of another type", spelled(field.old), spelled(field.new))
 
 
-@rule(
-    Impact.RISK,
-    variant="reinterpreted",
-    evidence="layout",
-    element="types",
-    action="changed",
-    aliases=(
-        "atomic_qualifier_changed",
-        "char8t_migration",
+def _retyped(field: Changed[Field | InnerField], context: Context) -> Retyped | None:
+    found = RETYPED.get(field_type(field, context))
+    if found in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        old, new = plain(field.old), plain(field.new)
+        if old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context):
+            return None
+    return found
+
+
+RETYPED = {
+    FieldType.RESPELLED: Retyped.RESPELLED,
+    FieldType.CONVERTED: Retyped.CONVERTIBLE,
+    FieldType.REINTERPRETED: Retyped.REINTERPRETED,
+    FieldType.UNCONVERTED: Retyped.INCONVERTIBLE,
+}
+
+variants_of(
+    TypedSubject(
+        "type_field_type_changed",
+        "field",
+        "The type of a field",
+        "types",
+        "Changed[Field | InnerField]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: (
+                "Example: ``long`` became ``long long`` of the same size, or ``unsigned red : 8`` became"
+                " ``unsigned char red`` in its place. Nobody outside of the class names a private field."
+            ),
+            Retyped.INCONVERTIBLE: (
+                "Example: ``struct item *next`` became ``void *next``, and ``list.next->size`` does not compile. In"
+                " C++, ``void *`` converts to no other pointer, and an integer to no enumeration."
+            ),
+        },
+        aliases={Retyped.REINTERPRETED: ("atomic_qualifier_changed", "char8t_migration")},
     ),
+    _retyped,
+    lambda field: (spelled(field.old), spelled(field.new)),
 )
-def type_field_type_changed_reinterpreted(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """A field holds the same bits with another meaning, e.g. unsigned for signed.
-
-    Programs misread the values that only one of the types has: -1 becomes a large number.
-
-    Fix: keep the type, or never store a value that the old type does not have.
-    """
-    if field_type(field, context) is FieldType.REINTERPRETED:
-        yield Note("the field is interpreted differently", spelled(field.old), spelled(field.new))
-
-
-@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
-def type_field_type_changed_respelled(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """The type of a field is the same under another name.
-
-    Example: ``unsigned int`` became ``uint32_t``.
-
-    Fix: nothing.
-    """
-    old, new = plain(field.old), plain(field.new)
-    renamed = old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context)
-    if field_type(field, context) is FieldType.RESPELLED and not renamed:
-        yield Note("the field's type is spelled differently", spelled(field.old), spelled(field.new))
-
-
-@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="types", action="changed")
-def type_field_type_changed_convertible(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """The type of a field changed to one of the same representation, and values convert both ways.
-
-    Programs read and write the same bits. What sources assign converts to the new type, and what they read to the old
-    one. Example: ``long`` became ``long long`` of the same size, or ``unsigned red : 8`` became ``unsigned char red``
-    in its place. Nobody outside of the class names a private field.
-
-    Fix: nothing.
-    """
-    old, new = plain(field.old), plain(field.new)
-    renamed = old.bit_size == new.bit_size and only_named_otherwise(old.type, new.type, context)
-    if field_type(field, context) is FieldType.CONVERTED and not renamed:
-        yield Note("the field is of another type of the same bits", spelled(field.old), spelled(field.new))
-
-
-@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
-def type_field_type_changed_inconvertible(field: Changed[Field | InnerField], context: Context) -> Iterator[Note]:
-    """The type of a field changed to one of the same bits that sources cannot use like the old one.
-
-    Built programs read and write the same bits. What sources assign to the field does not convert to its new type, or
-    what they read from it not to the old one: ``struct item *next`` became ``void *next``, and ``list.next->size`` does
-    not compile. In C++, ``void *`` converts to no other pointer, and an integer to no enumeration.
-
-    Fix: keep the type, or add a field of the new one.
-    """
-    if field_type(field, context) is FieldType.UNCONVERTED:
-        yield Note("sources cannot use the field as before", spelled(field.old), spelled(field.new))
 
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed")

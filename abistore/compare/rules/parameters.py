@@ -11,7 +11,9 @@ from abistore.compare.classify.signatures.pointee_qualifiers import loses_qualif
 from abistore.compare.classify.signatures.spelled_types import spells_parameter
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Parameter
+from abistore.compare.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -31,10 +33,6 @@ def _accepts(parameter: Changed[Parameter], context: Context) -> bool:
 
 def _types(parameter: Changed[Parameter]) -> tuple[str, str]:
     return spell(parameter.old.type), spell(parameter.new.type)
-
-
-def _is_renamed(parameter: Changed[Parameter], context: Context) -> bool:
-    return only_named_otherwise(parameter.old.type, parameter.new.type, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -61,69 +59,43 @@ def template_param_type_changed(parameter: Changed[Parameter], context: Context)
         yield Note("the parameter's template arguments differ", *_types(parameter))
 
 
-@rule(
-    Impact.RISK,
-    variant="reinterpreted",
-    evidence="layout",
-    element="functions",
-    action="changed",
-    aliases=("char8t_migration",),
+def _retyped(parameter: Changed[Parameter], context: Context) -> Retyped | None:
+    found = difference(parameter.old.type, parameter.new.type, context)
+    if found is TypeDifference.REPRESENTATION and _is_spelled(parameter, context):
+        found = TypeDifference.SPELLING
+    sameness = SAMENESS.get(found)
+    retyped = None if sameness is None else graded(sameness, lambda: _accepts(parameter, context))
+    if retyped in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        return None if only_named_otherwise(parameter.old.type, parameter.new.type, context) else retyped
+    return retyped
+
+
+SAMENESS = {
+    TypeDifference.SPELLING: Sameness.SPELLING,
+    TypeDifference.REPRESENTATION: Sameness.REPRESENTATION,
+    TypeDifference.REINTERPRETED: Sameness.REINTERPRETED,
+}
+
+variants_of(
+    TypedSubject(
+        "func_params_changed",
+        "parameter",
+        "The type of a parameter",
+        "functions",
+        "Changed[Parameter]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``struct item *`` became ``void *``.",
+            Retyped.INCONVERTIBLE: (
+                "Example: ``void *`` became ``struct item *``, which C++ converts no ``void *`` to; an integer became"
+                " an enumeration, or a callback takes other parameters."
+            ),
+        },
+        aliases={Retyped.REINTERPRETED: ("char8t_migration",)},
+    ),
+    _retyped,
+    _types,
 )
-def func_params_changed_reinterpreted(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """A parameter takes the same bits with another meaning, e.g. unsigned for signed.
-
-    The function misreads the values that only the old type has: -1 becomes a large number.
-
-    Fix: keep the type, or accept the old values too.
-    """
-    if _is(parameter, context, TypeDifference.REINTERPRETED) and _accepts(parameter, context):
-        yield Note("the parameter is interpreted differently", *_types(parameter))
-
-
-@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="functions", action="changed")
-def func_params_changed_respelled(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """The type of a parameter is the same under another name.
-
-    Example: ``unsigned int`` became ``uint32_t``.
-
-    Fix: nothing.
-    """
-    same = _is(parameter, context, TypeDifference.SPELLING)
-    told = _is(parameter, context, TypeDifference.REPRESENTATION) and _is_spelled(parameter, context)
-    if (same or told) and not _is_renamed(parameter, context):
-        yield Note("the parameter's type is spelled differently", *_types(parameter))
-
-
-@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="functions", action="changed")
-def func_params_changed_convertible(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """The type of a parameter changed to one of the same representation, to which all arguments convert.
-
-    Built callers pass the same bits in the same place, and what sources pass converts. Example: ``struct item *``
-    became ``void *``.
-
-    Fix: nothing.
-    """
-    if _is_other_type(parameter, context) and _accepts(parameter, context) and not _is_renamed(parameter, context):
-        yield Note("the parameter is of another type of the same bits", *_types(parameter))
-
-
-@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
-def func_params_changed_inconvertible(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
-    """The type of a parameter changed to one of the same bits, to which not all old arguments convert.
-
-    Built callers pass the same bits in the same place. Sources that pass what the old type took do not compile:
-    ``void *`` became ``struct item *``, which C++ converts no ``void *`` to; an integer became an enumeration, or a
-    callback takes other parameters.
-
-    Fix: keep the type, or add a function with a new name.
-    """
-    other = _is(parameter, context, TypeDifference.REINTERPRETED) or _is_other_type(parameter, context)
-    if other and not _accepts(parameter, context):
-        yield Note("old arguments do not convert to the parameter", *_types(parameter))
-
-
-def _is_other_type(parameter: Changed[Parameter], context: Context) -> bool:
-    return _is(parameter, context, TypeDifference.REPRESENTATION) and not _is_spelled(parameter, context)
 
 
 @rule(

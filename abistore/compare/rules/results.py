@@ -13,7 +13,9 @@ from abistore.compare.classify.signatures.pointee_qualifiers import gains_qualif
 from abistore.compare.classify.signatures.spelled_types import spells_result
 from abistore.compare.context import Context
 from abistore.compare.diff.parts import Result
+from abistore.compare.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.compare.rule import Note, rule
+from abistore.compare.types.sameness import Sameness
 from abistore.model.cpp_names.declarators import spell
 from abistore.model.deltas import Changed
 from abistore.model.findings import Impact
@@ -118,76 +120,44 @@ def template_return_type_changed(result: Changed[Result], context: Context) -> I
         yield Note("the result's template arguments differ", *_types(result))
 
 
-@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="functions", action="changed")
-def func_return_changed_reinterpreted(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function returns the same bits with another meaning, e.g. unsigned for signed.
+def _retyped(result: Changed[Result], context: Context) -> Retyped | None:
+    found = _result(result, context)
+    if found is TypeDifference.REPRESENTATION and _is_spelled(result, context):
+        found = TypeDifference.SPELLING
+    sameness = SAMENESS.get(found)
+    retyped = None if sameness is None else graded(sameness, lambda: _serves(result, context))
+    if retyped in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        return None if only_named_otherwise(result.old.type, result.new.type, context) else retyped
+    return retyped
 
-    Callers misread the values that only one of the types has: a negative error code becomes a large number.
 
-    Fix: keep the type, or never return a value that the old type does not have.
-    """
-    if _result(result, context) is TypeDifference.REINTERPRETED and _serves(result, context):
-        yield Note("the result is interpreted differently", *_types(result))
+SAMENESS = {
+    TypeDifference.SPELLING: Sameness.SPELLING,
+    TypeDifference.RESTRICT: Sameness.SPELLING,
+    TypeDifference.VA_LIST_GAINED: Sameness.SPELLING,
+    TypeDifference.VA_LIST_LOST: Sameness.SPELLING,
+    TypeDifference.REPRESENTATION: Sameness.REPRESENTATION,
+    TypeDifference.REINTERPRETED: Sameness.REINTERPRETED,
+}
 
-
-@rule(
-    Impact.COMPATIBLE,
-    variant="respelled",
-    evidence="layout",
-    element="functions",
-    action="changed",
-    aliases=("unspecified_return_now_named",),
+variants_of(
+    TypedSubject(
+        "func_return_changed",
+        "result",
+        "The return type of a function",
+        "functions",
+        "Changed[Result]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``void *`` became ``struct item *``.",
+            Retyped.REINTERPRETED: "A negative error code is such a value.",
+            Retyped.INCONVERTIBLE: "Example: ``struct item *`` became ``void *``, and ``first()->size`` is an error.",
+        },
+        aliases={Retyped.RESPELLED: ("unspecified_return_now_named",)},
+    ),
+    _retyped,
+    _types,
 )
-def func_return_changed_respelled(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """The return type of a function is the same under another name.
-
-    Example: ``unsigned int`` became ``uint32_t``.
-
-    Fix: nothing.
-    """
-    if _is_renamed(result, context):
-        return
-    told = _result(result, context) is TypeDifference.REPRESENTATION and _is_spelled(result, context)
-    if told or _result(result, context) in (TypeDifference.SPELLING, TypeDifference.RESTRICT, *VA_LISTS):
-        yield Note("the result's type is spelled differently", *_types(result))
-
-
-@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="functions", action="changed")
-def func_return_changed_convertible(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """The return type of a function changed to one of the same representation, which converts to the old one.
-
-    Built callers read the same bits from the same place, and sources use the result as they did. Example: ``void *``
-    became ``struct item *``.
-
-    Fix: nothing.
-    """
-    if _is_other_type(result, context) and _serves(result, context) and not _is_renamed(result, context):
-        yield Note("the result is of another type of the same bits", *_types(result))
-
-
-@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="functions", action="changed")
-def func_return_changed_inconvertible(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """The return type of a function changed to one of the same bits that sources cannot use like the old one.
-
-    Built callers read the same bits from the same place. Sources do not compile that keep the result as what it was, or
-    use what it points to: ``struct item *`` became ``void *``, and ``first()->size`` is an error.
-
-    Fix: keep the type, or add a function with a new name.
-    """
-    other = _result(result, context) is TypeDifference.REINTERPRETED or _is_other_type(result, context)
-    if other and not _serves(result, context):
-        yield Note("sources cannot use the result as before", *_types(result))
-
-
-def _is_other_type(result: Changed[Result], context: Context) -> bool:
-    return _result(result, context) is TypeDifference.REPRESENTATION and not _is_spelled(result, context)
-
-
-def _is_renamed(result: Changed[Result], context: Context) -> bool:
-    return only_named_otherwise(result.old.type, result.new.type, context)
-
-
-VA_LISTS = (TypeDifference.VA_LIST_GAINED, TypeDifference.VA_LIST_LOST)
 
 
 @rule(

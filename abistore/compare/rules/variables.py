@@ -8,6 +8,7 @@ from abistore.compare.classify.conversion import is_exchangeable, serves
 from abistore.compare.classify.field_types import unqualified
 from abistore.compare.classify.renamed_mentions import only_named_otherwise
 from abistore.compare.context import Context
+from abistore.compare.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.compare.rule import Note, rule
 from abistore.compare.side import SideFacts
 from abistore.compare.types.sameness import Sameness
@@ -50,61 +51,6 @@ def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[
         yield Note("the variable is of another type", *_types(variable))
 
 
-@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="variables", action="changed")
-def var_type_changed_reinterpreted(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """An exported variable holds the same bits with another meaning, e.g. unsigned for signed.
-
-    Programs misread the values that only one of the types has: -1 becomes a large number.
-
-    Fix: keep the type, or never store a value that the old type does not have.
-    """
-    if _sameness(variable, context) is Sameness.REINTERPRETED and _is_usable(variable, context):
-        yield Note("the variable is interpreted differently", *_types(variable))
-
-
-@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="variables", action="changed")
-def var_type_changed_respelled(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """The type of an exported variable is the same under another name.
-
-    Example: ``unsigned int`` became ``uint32_t``.
-
-    Fix: nothing.
-    """
-    constants = _constants(variable, context)
-    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
-    if not renamed and constants[0] == constants[1] and _sameness(variable, context) <= Sameness.SPELLING:
-        yield Note("the variable's type is spelled differently", *_types(variable))
-
-
-@rule(Impact.COMPATIBLE, variant="convertible", evidence="layout", element="variables", action="changed")
-def var_type_changed_convertible(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """The type of an exported variable changed to one of the same representation, and values convert both ways.
-
-    Consumers read and write the same bits. What sources assign converts to the new type, and what they read to the old
-    one. Example: ``long`` became ``long long`` of the same size.
-
-    Fix: nothing.
-    """
-    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
-    other = not renamed and Sameness.SPELLING < _sameness(variable, context) < Sameness.REINTERPRETED
-    if other and _is_usable(variable, context):
-        yield Note("the variable is of another type of the same bits", *_types(variable))
-
-
-@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="variables", action="changed")
-def var_type_changed_inconvertible(variable: Changed[Variable], context: Context) -> Iterator[Note]:
-    """The type of an exported variable changed to one of the same bits that sources cannot use like the old one.
-
-    Built programs read and write the same bits. What sources assign to the variable does not convert to its new type,
-    or what they read from it not to the old one: ``struct item *first`` became ``void *first``.
-
-    Fix: keep the type, or export a variable of the new one under a new name.
-    """
-    other = Sameness.SPELLING < _sameness(variable, context) < Sameness.DIFFERENT
-    if other and not _is_usable(variable, context):
-        yield Note("sources cannot use the variable as before", *_types(variable))
-
-
 def _is_usable(variable: Changed[Variable], context: Context) -> bool:
     """Whether sources write and read the variable as they did; a constant is only read."""
     old, own = unqualified(variable.old.type, context.old.types)
@@ -113,6 +59,34 @@ def _is_usable(variable: Changed[Variable], context: Context) -> bool:
     if variable.old.access == "private" or renamed:
         return True
     return (serves if "const" in own else is_exchangeable)(variable.subject.name, old, new, context)
+
+
+def _retyped(variable: Changed[Variable], context: Context) -> Retyped | None:
+    found = graded(_sameness(variable, context), lambda: _is_usable(variable, context))
+    if found is Retyped.RESPELLED and len(set(_constants(variable, context))) == 2:
+        return None
+    if found in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+        return None if renamed else found
+    return found
+
+
+variants_of(
+    TypedSubject(
+        "var_type_changed",
+        "variable",
+        "The type of an exported variable",
+        "variables",
+        "Changed[Variable]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``long`` became ``long long`` of the same size.",
+            Retyped.INCONVERTIBLE: "Example: ``struct item *first`` became ``void *first``.",
+        },
+    ),
+    _retyped,
+    _types,
+)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
