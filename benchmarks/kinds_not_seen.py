@@ -23,10 +23,15 @@ def why(kind: str, evidence: str, failed: Sequence[str]) -> str:
     """The key of the reason why no case of ``kind`` is seen. ``failed`` tells what kept each from being compared."""
     names = (kind, *former_names(kind))
     for row in _ROWS:
-        if evidence in row.get("evidence", ()) and any(name.startswith(tuple(row["kinds"])) for name in names):
+        if evidence in row.get("evidence", ()) and any(_begins(name, row["kinds"]) for name in names):
             return str(row["key"])
     if evidence != "headers" and load()[kind].evidence == "source":
         return "source"
     if all(failed):
         return "kept" if set(failed) == {"not compiled"} else "platform"
     return "binary" if evidence == "headers" else UNKNOWN
+
+
+def _begins(name: str, beginnings: Sequence[str]) -> bool:
+    """Whether one of them is the beginning of a kind's name: of a variant's only where it names the variant."""
+    return name.startswith(tuple(each for each in beginnings if "." in each or "." not in name))

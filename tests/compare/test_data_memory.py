@@ -11,6 +11,7 @@ import pytest
 from abistore.compare.comparison import compare
 from abistore.extract.capture import read
 from abistore.extract.reader import ExtractOptions
+from abistore.model.judging.kinds import variant_of
 from abistore.model.snapshot import Snapshot
 from abistore.model.tables import Symbol
 from abistore.model.words.elf_symbols import is_read_only
@@ -47,7 +48,7 @@ def _told(old: Snapshot, new: Snapshot) -> list[tuple[str, str, str, str]]:
     return [
         (each.kind, each.name.spelling, str(each.old_value), str(each.new_value))
         for each in found
-        if each.kind.startswith("var_storage")
+        if variant_of(each.kind) == "storage"
     ]
 
 
