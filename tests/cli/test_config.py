@@ -25,7 +25,9 @@ HEADERS = "the table [headers] has it"
 NO_PLACE = {
     **dict.fromkeys(("version", "revision", "url", "released", "expected_digest", "actor"), OF_ONE_BUILD),
     **dict.fromkeys(("replace", "replace_baseline", "dry_run", "merge_base", "bootstrap"), OF_ONE_BUILD),
-    **dict.fromkeys(("target", "arch", "pdb", "debug_package", "devel_package", "for"), OF_ONE_BUILD),
+    **dict.fromkeys(
+        ("target", "arch", "pdb", "debug_package", "devel_package", "package_index", "suite", "for"), OF_ONE_BUILD
+    ),
     **dict.fromkeys(("old_header", "new_header", "old_include_dir", "new_include_dir"), OF_ONE_BUILD),
     **dict.fromkeys(("old_devel_package", "new_devel_package", "header_patch", "declare"), OF_ONE_BUILD),
     **dict.fromkeys(("format", "output", "mode", "full", "show_only", "plot", "github", "gitlab"), OF_ONE_ANSWER),

@@ -502,7 +502,7 @@ def test_completion_completes_what_is_stored_and_what_is_known(stored: Call, pro
     assert offered("verdict", "libcase@1") == ["plain,libcase@1.0", "plain,libcase@1.1"]
     assert offered("compare", "libcase@b") == ["plain,libcase@baseline:release"]
     assert offered("compare", "build/lib") == ["file,build/lib"]
-    assert offered("explain", "func_remov") == ["plain,func_removed", *offered("explain", "func_removed_")]
+    assert offered("explain", "func_remov") == ["plain,func_removed", *offered("explain", "func_removed.")]
     assert offered("--db", "nowhere.db", "history", "lib") == []
 
 

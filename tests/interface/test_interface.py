@@ -25,7 +25,7 @@ COMMANDS = Path(abistore.__file__).parent / "cli" / "commands"
 FIRST = "struct point { int x, y; };\nint norm(const struct point *p) { return p->x; }\n"
 SECOND = FIRST.replace("int x, y", "int x, z, y")
 
-FOR_TEXT = {"established", "standing_note", "strangers"}
+FOR_TEXT = {"by_kind", "established", "standing_note", "strangers"}
 """What only the command line needs of the service: lists for its own texts and notes."""
 
 NO_RECORDS = {"OpenStore"}

@@ -147,11 +147,10 @@ class HeaderParser:
             probe = newest(others, reading)
             newer = [each for each in others if each == probe or is_newer(each, reading)]
             others = [each for each in others if each not in newer]
-            few = [each for each in unit.headers if each.name in unit.faulty - unit.lacking]
+            few = [each for each in unit.headers if each.name in unit.faulty]
             left = self._unit(probe, few, expected=True).faulty
             for each in newer if len(left) < len(few) else ():
-                last = left | unit.lacking
-                other = self._in_order(each, self._whole(each, _with_last(unit.headers, last), expected=True))
+                other = self._in_order(each, self._whole(each, _with_last(unit.headers, left), expected=True))
                 if len(other.faulty) < len(unit.faulty):
                     unit, reading = other, each
                     break
