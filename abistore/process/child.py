@@ -71,6 +71,7 @@ class Child:
     def __init__(self, module: str, *, keeps_errors: bool = False) -> None:
         self._module = module
         self._keeps_errors = keeps_errors
+        self._closed = False
         self._said: IO[bytes] | None = None
         self._process: _Process | None = None
         self._channel: socket.socket | None = None
@@ -81,7 +82,9 @@ class Child:
         return None if self._process is None else self._process.pid
 
     def start(self) -> socket.socket:
-        """This end of the socket; a process that has ended is replaced first."""
+        """This end of the socket; a process that has ended is replaced first. Raises :class:`EOFError` if closed."""
+        if self._closed:
+            raise EOFError
         if self._channel is not None and self._process is not None and self._process.poll() is None:
             return self._channel
         self.kill()
@@ -96,6 +99,9 @@ class Child:
             self.kill()
             raise
         self._channel = own
+        if self._closed:  # meanwhile, by another thread
+            self.kill()
+            raise EOFError
         return own
 
     def _started(self, own: socket.socket, other: socket.socket) -> _Process:
@@ -124,8 +130,8 @@ class Child:
         Raises :class:`Ended`, :class:`Silent` where ``silence`` seconds passed without a message, and
         :class:`Cancelled` where ``cancelled`` became true. After any error the process is gone.
         """
-        channel = self.start()
         try:
+            channel = self.start()
             send(channel, request, descriptor)
             return self._answer(channel, progress, silence, cancelled)
         except (EOFError, OSError):
@@ -178,6 +184,11 @@ class Child:
         for each in (channel, said):
             if each is not None:
                 each.close()
+
+    def close(self) -> None:
+        """End the process for good, also where another thread is about to ask it."""
+        self._closed = True
+        self.kill()
 
     def _ended(self) -> Ended:
         """How the process ended; it is not running afterwards."""

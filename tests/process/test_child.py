@@ -120,3 +120,13 @@ def eventually(told: Callable[[], object]) -> Any:
         assert time.monotonic() < end
         time.sleep(0.02)
     return found
+
+
+def test_a_process_that_was_closed_is_not_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "waiting.py").write_text(SERVING)
+    monkeypatch.syspath_prepend(tmp_path)
+    child = Child("waiting")
+    child.close()
+    with pytest.raises(Ended):
+        child.ask(b"late")
+    assert child.pid is None

@@ -76,7 +76,7 @@ class Jobs:
             code: Code = "LIMIT" if ended.how == "killed" else "INTERNAL"
             raise Refusal(code, message, "call again, or ask for less") from None
         except BaseException:  # a call that is cancelled too ends its process
-            child.kill()
+            child.close()
             self._all.discard(child)
             raise
 
@@ -93,7 +93,7 @@ class Jobs:
     def close(self) -> None:
         """Ends all processes; those that work are killed."""
         for child in self._all:
-            child.kill()
+            child.close()
         self._all.clear()
         self._idle.clear()
 
