@@ -32,7 +32,7 @@ def test_a_case_has_ten_releases_each_with_version_day_and_digest(name: str) -> 
 def test_a_page_shows_the_commands_and_the_picture_that_every_page_shows(name: str) -> None:
     page = (PAGES / f"{name}.md").read_text()
     assert asked(page) >= set(SHOWN)
-    assert f"(../images/{picture(case(name)).name})" in page
+    assert f"(../../images/{picture(case(name)).name})" in page
     assert picture(case(name)).read_bytes().startswith(b"\x89PNG")
 
 
