@@ -6,9 +6,7 @@ calls the same functions. All modules and packages below are private, however th
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,19 +36,3 @@ def __dir__() -> list[str]:
 
 if not TYPE_CHECKING:
     __getattr__ = _named  # a type checker would take any name for one of the interface
-
-
-class _Interface(ModuleType):
-    """This module, whose ``compare`` stays the verb when Python would set it to the package of that name."""
-
-    @property
-    def compare(self) -> Any:
-        """The verb."""
-        return _named("compare")
-
-    @compare.setter
-    def compare(self, package: ModuleType) -> None:
-        """Leave the verb as it is."""
-
-
-sys.modules[__name__].__class__ = _Interface

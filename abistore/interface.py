@@ -46,18 +46,18 @@ from abistore.model.history import (
     StoreUpgrade as StoreUpgrade,
     TaggedRelease as TaggedRelease,
 )
-from abistore.model.judging.deprecations import Deprecation as Deprecation, LineDeprecations as LineDeprecations
-from abistore.model.labels.windows import DeprecationWindow as DeprecationWindow
-from abistore.model.judging.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
-from abistore.model.judging.consumers import (
+from abistore.model.approvals import Deprecation as Deprecation, LineDeprecations as LineDeprecations
+from abistore.model.versions import DeprecationWindow as DeprecationWindow
+from abistore.model.approvals import Approval as Approval, ApprovedFacts as ApprovedFacts
+from abistore.model.approvals import (
     ConsumedSymbol as ConsumedSymbol,
     ConsumerDetails as ConsumerDetails,
     StoredConsumer as StoredConsumer,
 )
-from abistore.model.judging.bump import AllowPlan as AllowPlan, Bump as Bump
-from abistore.model.stores.merging import Merged as Merged, MergedRelease as MergedRelease
-from abistore.model.names import Name as Name
-from abistore.model.judging.standing import (
+from abistore.model.bump import AllowPlan as AllowPlan, Bump as Bump
+from abistore.model.history import Merged as Merged, MergedRelease as MergedRelease
+from abistore.model.declarations import Name as Name
+from abistore.model.statements import (
     BaselineRole as BaselineRole,
     Evaluation as Evaluation,
     FoldedRelease as FoldedRelease,
@@ -68,7 +68,7 @@ from abistore.model.judging.standing import (
     MovedVerdict as MovedVerdict,
     Standing as Standing,
 )
-from abistore.model.judging.statement import (
+from abistore.model.statements import (
     ReleaseStatement as ReleaseStatement,
     StatedApproval as StatedApproval,
     StatedExport as StatedExport,
@@ -83,7 +83,7 @@ from abistore.model.snapshot import (
     Target as Target,
 )
 from abistore.report import render as render
-from abistore.report.history.model import Matrix as Matrix, MatrixRelease as MatrixRelease, UnjudgedPair as UnjudgedPair
+from abistore.report.history import Matrix as Matrix, MatrixRelease as MatrixRelease, UnjudgedPair as UnjudgedPair
 from abistore.report.model import (
     ChangeKind as ChangeKind,
     ComparedDeclaration as ComparedDeclaration,
@@ -93,8 +93,8 @@ from abistore.report.model import (
     ReportedReview as ReportedReview,
     Summary as Summary,
 )
-from abistore.report.style import Style as Style
-from abistore.service.administration.administration import (
+from abistore.report.model import Style as Style
+from abistore.service.administration import (
     AuditQuery as AuditQuery,
     InitialisedStore as InitialisedStore,
     VacuumedStore as VacuumedStore,
@@ -107,8 +107,8 @@ from abistore.service.administration.administration import (
     db_upgrade as db_upgrade,
     db_vacuum as db_vacuum,
 )
-from abistore.service.administration.amending import EditPlan as EditPlan, release_edit as release_edit
-from abistore.service.administration.baselines import (
+from abistore.service.administration import EditPlan as EditPlan, release_edit as release_edit
+from abistore.service.administration import (
     BaselinePlan as BaselinePlan,
     baseline_history as baseline_history,
     baselines as baselines,
@@ -116,43 +116,43 @@ from abistore.service.administration.baselines import (
     set_baseline as set_baseline,
     set_release_baseline as set_release_baseline,
 )
-from abistore.service.administration.ordering import SchemeCard as SchemeCard, db_scheme as db_scheme
-from abistore.service.administration.tagging import TagPlan as TagPlan, release_tag as release_tag
-from abistore.service.administration.pruning import (
+from abistore.service.administration import SchemeCard as SchemeCard, db_scheme as db_scheme
+from abistore.service.administration import TagPlan as TagPlan, release_tag as release_tag
+from abistore.service.administration import (
     PrunedSnapshot as PrunedSnapshot,
     PrunedStore as PrunedStore,
     RetentionPlan as RetentionPlan,
     db_prune as db_prune,
     older_than as older_than,
 )
-from abistore.service.approvals.approving import (
+from abistore.service.approving import (
     ApprovalPlan as ApprovalPlan,
     ApprovedBreak as ApprovedBreak,
     WithdrawalPlan as WithdrawalPlan,
     approve as approve,
     withdraw as withdraw,
 )
-from abistore.service.approvals.gate import with_approvals as with_approvals, without_said as without_said
-from abistore.service.approvals.ledger import LedgerEntry as LedgerEntry, approvals as approvals
-from abistore.service.approvals.syncing import (
+from abistore.service.approved_gates import with_approvals as with_approvals, without_said as without_said
+from abistore.service.approving import LedgerEntry as LedgerEntry, approvals as approvals
+from abistore.service.approval_files import (
     ExportedLedger as ExportedLedger,
     SyncedLedger as SyncedLedger,
     export_approvals as export_approvals,
     sync_approvals as sync_approvals,
 )
-from abistore.service.project.configuration import Configuration as Configuration, configuration as configuration
-from abistore.service.catalogue import ExplainedKind as ExplainedKind, changes as changes, explain as explain
-from abistore.service.completing import libraries as libraries, policies as policies, references as references
+from abistore.service.project import Configuration as Configuration, configuration as configuration
+from abistore.service.kinds import ExplainedKind as ExplainedKind, changes as changes, explain as explain
+from abistore.service.listing import libraries as libraries, policies as policies, references as references
 from abistore.service.database import asked_by as asked_by, locate as locate
-from abistore.service.consumers.asking import (
+from abistore.service.consumer_verdicts import (
     ConsumerUse as ConsumerUse,
     UnusedExports as UnusedExports,
     UsersOfName as UsersOfName,
     consumers_using as consumers_using,
     unused_exports as unused_exports,
 )
-from abistore.service.consumers.fitting import BrokenBy as BrokenBy
-from abistore.service.consumers.judging import (
+from abistore.service.consumers import BrokenBy as BrokenBy
+from abistore.service.consumer_verdicts import (
     JudgedConsumer as JudgedConsumer,
     ProgramRange as ProgramRange,
     ReleaseForConsumers as ReleaseForConsumers,
@@ -160,7 +160,7 @@ from abistore.service.consumers.judging import (
     consumers_broken as consumers_broken,
     program_range as program_range,
 )
-from abistore.service.consumers.keeping import (
+from abistore.service.consumers import (
     AddedConsumer as AddedConsumer,
     AddedConsumers as AddedConsumers,
     ShownConsumer as ShownConsumer,
@@ -177,54 +177,45 @@ from abistore.service.declarations import (
     card as card,
     declarations as declarations,
 )
-from abistore.service.declared_exports import DeclaredExports as DeclaredExports
-from abistore.service.gating.gating import (
+from abistore.service.declarations import DeclaredExports as DeclaredExports
+from abistore.service.gating import (
     GatePlan as GatePlan,
     GateResult as GateResult,
     SinceMergeBase as SinceMergeBase,
     gate as gate,
     since_merge_base as since_merge_base,
 )
-from abistore.service.generate.generating import GeneratedFile as GeneratedFile, generate as generate
-from abistore.service.deprecations.deprecations import deprecations as deprecations
-from abistore.service.history.explaining import (
-    StoredFinding as StoredFinding,
-    StoredFindings as StoredFindings,
-    findings as findings,
-)
-from abistore.service.history.history import History as History, HistoryRow as HistoryRow, history as history
-from abistore.service.history.log import LogEntry as LogEntry, log as log
-from abistore.service.history.matrix import ReleaseRange as ReleaseRange, matrix as matrix
-from abistore.service.history.reviews import (
-    Reviewed as Reviewed,
-    ReviewPlan as ReviewPlan,
-    review as review,
-    reviews as reviews,
-)
-from abistore.service.history.verdicts import (
+from abistore.service.generate import GeneratedFile as GeneratedFile, generate as generate
+from abistore.service.log import deprecations as deprecations
+from abistore.service.log import StoredFinding as StoredFinding, StoredFindings as StoredFindings, findings as findings
+from abistore.service.history import History as History, HistoryRow as HistoryRow, history as history
+from abistore.service.log import LogEntry as LogEntry, log as log
+from abistore.service.matrix import ReleaseRange as ReleaseRange, matrix as matrix
+from abistore.service.log import Reviewed as Reviewed, ReviewPlan as ReviewPlan, review as review, reviews as reviews
+from abistore.service.verdicts import (
     Judgement as Judgement,
     remembered as remembered,
     verdict as verdict,
     verdict_between as verdict_between,
 )
-from abistore.service.ingest.gates import Gate as Gate
-from abistore.service.ingest.ingesting import ingest as ingest
-from abistore.service.ingest.results import Ingested as Ingested, IngestPlan as IngestPlan
-from abistore.service.ingest.transfer import ExportedRelease as ExportedRelease, export as export, import_ as import_
-from abistore.service.inventory.inventory import (
+from abistore.service.ingest_gates import Gate as Gate
+from abistore.service.ingest import ingest as ingest
+from abistore.service.ingest_gates import Ingested as Ingested, IngestPlan as IngestPlan
+from abistore.service.imports import ExportedRelease as ExportedRelease, export as export, import_ as import_
+from abistore.service.inventory import (
     Inventory as Inventory,
     InventoryItem as InventoryItem,
     exports as exports,
     types as types,
 )
-from abistore.service.inventory.providers import ProvidedSymbol as ProvidedSymbol, provides as provides
-from abistore.service.inventory.users import TypeUser as TypeUser, UsedType as UsedType, who_uses as who_uses
-from abistore.service.judging.evidence import EvidenceRequirement as EvidenceRequirement, requirement as requirement
-from abistore.service.judging.filtering import show_only as show_only
-from abistore.service.judging.comparing import compare as compare
-from abistore.service.judging.judging import gated as gated
-from abistore.service.judging.ruling import Ruling as Ruling, ruling as ruling
-from abistore.service.judging.suppressing import (
+from abistore.service.inventory import ProvidedSymbol as ProvidedSymbol, provides as provides
+from abistore.service.inventory import TypeUser as TypeUser, UsedType as UsedType, who_uses as who_uses
+from abistore.service.judging import EvidenceRequirement as EvidenceRequirement, requirement as requirement
+from abistore.service.judging import show_only as show_only
+from abistore.service.comparing import compare as compare
+from abistore.service.judging import gated as gated
+from abistore.service.ruling import Ruling as Ruling, ruling as ruling
+from abistore.service.ruling import (
     ListedSuppression as ListedSuppression,
     PolicyCard as PolicyCard,
     Suggestion as Suggestion,
@@ -232,9 +223,9 @@ from abistore.service.judging.suppressing import (
     suggest as suggest,
     suppressions as suppressions,
 )
-from abistore.service.ledger.evaluating import evaluate as evaluate
-from abistore.service.ledger.ledger import ledger as ledger, lines_of_release as lines_of_release
-from abistore.service.statement.statement import statement as statement
+from abistore.service.ledger import evaluate as evaluate
+from abistore.service.ledger import ledger as ledger, lines_of_release as lines_of_release
+from abistore.service.statements import statement as statement
 from abistore.service.listing import (
     ListedLine as ListedLine,
     lines as lines,
@@ -243,21 +234,21 @@ from abistore.service.listing import (
 )
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.operands import Selection as Selection
-from abistore.service.since.blame import (
+from abistore.service.blame import (
     Blame as Blame,
     BlamedBreak as BlamedBreak,
     RestoredBreak as RestoredBreak,
     blame as blame,
 )
-from abistore.service.since.broken import FirstBroken as FirstBroken, first_broken as first_broken
-from abistore.service.since.line import DatedRelease as DatedRelease
-from abistore.service.since.range import (
+from abistore.service.bisect import FirstBroken as FirstBroken, first_broken as first_broken
+from abistore.service.bisect import DatedRelease as DatedRelease
+from abistore.service.matrix import (
     CompatibleRange as CompatibleRange,
     RunsOn as RunsOn,
     compatible_range as compatible_range,
 )
-from abistore.service.site.building import SiteBuilt as SiteBuilt, build_site as build_site
-from abistore.service.site.plan import SitePlan as SitePlan
+from abistore.service.site import SiteBuilt as SiteBuilt, build_site as build_site
+from abistore.service.site import SitePlan as SitePlan
 from abistore.service.snapshots import (
     Dump as Dump,
     ExtractOptions as ExtractOptions,
@@ -265,7 +256,7 @@ from abistore.service.snapshots import (
     capture as capture,
     dump as dump,
 )
-from abistore.service.transferring.bundles import (
+from abistore.service.imports import (
     Bundle as Bundle,
     MergePlan as MergePlan,
     db_merge as db_merge,
@@ -273,7 +264,7 @@ from abistore.service.transferring.bundles import (
     import_bundles as import_bundles,
     is_bundle as is_bundle,
 )
-from abistore.service.whatif.whatif import (
+from abistore.service.whatif import (
     WhatIf as WhatIf,
     WhatIfBaseline as WhatIfBaseline,
     WhatIfPlan as WhatIfPlan,

@@ -1,8 +1,9 @@
-"""Limits of time and memory around work on untrusted input, enforced by the kernel."""
+"""Limits of time and memory, and whether this process may be copied."""
 
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 import threading
@@ -182,3 +183,13 @@ def _used_bytes() -> int:
     except OSError:
         return 0
     return pages * resource.getpagesize()
+
+
+def may_fork() -> bool:
+    """Whether no other thread runs, also none of a library in C: it may hold locks that nobody opens in the copy."""
+    if not hasattr(os, "fork"):
+        return False
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1  # proc(5)
+    except OSError:
+        return threading.active_count() == 1

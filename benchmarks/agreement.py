@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.model.declarations import Declared, Name
 from abistore.model.shapes import Alias, AnyShape, Foreign, Function, Method, Named, Opaque, Record, TypeRef
 from abistore.model.snapshot import Variants
 from abistore.model.structure import with_types

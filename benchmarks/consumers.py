@@ -14,12 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from abistore.model.approvals import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
+from abistore.model.declarations import SELF, Name
 from abistore.model.history import IngestRequest
-from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import Field, Function, Named, Pointer, Primitive, Record
+from abistore.model.shapes import Field, Function, Library, Named, Pointer, Primitive, Record, Symbol
 from abistore.model.snapshot import Entries, Evidence, Snapshot, Target
-from abistore.model.tables import Library, Symbol
 from abistore.store.store import Store
 
 CONSUMERS, IMPORTS, EXPORTS, TYPES, USED_TYPES = 200, 1_000, 5_000, 200, 20

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import InputError
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 
 REAL = Path(__file__).parents[1] / "tests" / "extract" / "foreign" / "real"
 SEEDS = {"abicc": "shapes-1.dump", "abixml": "shapes.abi", "symbols": "libshapes1.symbols"}

@@ -18,12 +18,12 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import AbistoreError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Comparison
-from abistore.model.recorded.common_ground import common_ground
+from abistore.model.format_gaps import common_ground
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, Case, Fence, cases, source_of
 
@@ -81,12 +81,12 @@ def asked(case: Case, form: str) -> Seen | None:
     if libraries is None:
         return None
     try:
-        dumps = [read(dumped(each, form), OPTIONS) for each in libraries]
+        dumps = [read_snapshot(dumped(each, form), OPTIONS) for each in libraries]
     except (AbistoreError, subprocess.SubprocessError, OSError) as error:
         return Seen(
             case.label, failed=type(error).__name__ + ": " + str(error).replace(str(libraries[0].parent), "")[:80]
         )
-    binaries = [read(each, OPTIONS) for each in libraries]
+    binaries = [read_snapshot(each, OPTIONS) for each in libraries]
     try:
         return _seen(case, dumps, binaries)
     except AbistoreError as error:  # a dump that does not tell the whole platform

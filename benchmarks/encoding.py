@@ -28,16 +28,16 @@ Costs = dict[str, float]
 
 def costs(old: Path, new: Path) -> Costs:
     """What a pair of libraries costs in the tree that is imported."""
-    from abistore.compare.comparison import compare
-    from abistore.extract.capture import read
+    from abistore.diffing.judge.judged import compare
+    from abistore.extract.capture import read_snapshot
     from abistore.extract.reader import ExtractOptions
     from abistore.model.history import IngestRequest
     from abistore.model.snapshot import Snapshot
-    from abistore.model.snapshot_file.codec import from_json, to_json
+    from abistore.model.snapshot_files import from_json, to_json
     from abistore.store.store import Store
 
     options = ExtractOptions(library="libpair")
-    first, second = read(old, options), read(new, options)
+    first, second = read_snapshot(old, options), read_snapshot(new, options)
     written = to_json(first)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store.db"

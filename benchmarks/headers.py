@@ -22,17 +22,21 @@ from time import process_time
 from typing import Any
 from unittest.mock import patch
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers import clang
-from abistore.extract.headers.apart import HeaderLimits
-from abistore.extract.headers.compile_commands import CommonFlags
-from abistore.extract.headers.given import find_headers
-from abistore.extract.headers.language import Reading
-from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.given import (
+    UMBRELLA,
+    CommonFlags,
+    Invocation,
+    Reading,
+    find_headers,
+    include_folders,
+    umbrella,
+)
+from abistore.extract.headers.subprocess import HeaderLimits
 from abistore.extract.headers.toolchain import toolchain
-from abistore.extract.headers.umbrella import UMBRELLA, Invocation, include_folders, umbrella
-from abistore.extract.headers.work import work
+from abistore.extract.headers.worker import work
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Target
 from benchmarks.accuracy.unseen.building import release
@@ -187,7 +191,7 @@ def floor(case: Case) -> tuple[float, float]:
         headers=tuple(case.headers), include_dirs=(case.include,), defines=tuple(case.defines), language="c++"
     )
     given = find_headers(options)
-    tools = toolchain(options, read(case.library, ExtractOptions()).target, clang.major_version())
+    tools = toolchain(options, read_snapshot(case.library, ExtractOptions()).target, clang.major_version())
     invocation = Invocation(tools, options, CommonFlags(), include_folders(given, []))
     text, arguments = umbrella(given.headers), invocation.arguments(Reading("c++", "gnu++17"))
     found = []

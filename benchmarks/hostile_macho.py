@@ -15,7 +15,7 @@ from time import process_time
 
 from abistore.errors import InputError
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
 from tests.extract import macho_fixtures as macho
 from tests.extract.test_macho_hostile import SOURCE, mutated, mutated_text

@@ -19,10 +19,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import AbistoreError
-from abistore.extract.capture import read
-from abistore.extract.headers.options import Language
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import Language
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from benchmarks.kinds_not_seen import REASONS, SEEN, why
@@ -100,7 +100,7 @@ def side_of(case: Case, side: str, evidence: str) -> Snapshot:
         raise NotBuilt("declared in headers only")
     main = sources[0]
     library = built(own, main, evidence)
-    binary = read(library, ExtractOptions(library="libcase", layout=evidence != "headers"))
+    binary = read_snapshot(library, ExtractOptions(library="libcase", layout=evidence != "headers"))
     if evidence != "headers":
         return binary
     language: Language = "c" if main.language == "c" else "c++"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from abistore.compare.rule import load
-from abistore.model.judging.kinds import former_names
+from abistore.diffing.context import load
+from abistore.model.declarations import former_names
 
 SEEN: Final = "seen"
 UNKNOWN: Final = "unknown"

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from abistore.model.history import IngestRequest, Release
-from abistore.service.history.consecutive import ConsecutiveJudge
+from abistore.service.verdicts import ConsecutiveJudge
 from abistore.store.store import Store
 from benchmarks.history import ingested
 from benchmarks.releases import made

@@ -16,11 +16,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from abistore.model.declarations import SELF, Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import AnyShape, Field, Function, Named, Pointer, Primitive, Record
+from abistore.model.shapes import AnyShape, Field, Function, Library, Named, Pointer, Primitive, Record, Symbol
 from abistore.model.snapshot import Evidence, Provenance, Snapshot, Target
-from abistore.model.tables import Library, Symbol
 from abistore.store.store import Store
 from benchmarks.history import ingested
 from benchmarks.measure import machine, measure

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from mcp.shared.uri_template import UriTemplate
 
 from abistore.interface import OpenStore, capture, open_store
-from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 from benchmarks.measure import machine, pace
 from benchmarks.processes import family, resident, seconds

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Base, Enum, Enumerator, Field, Function, Method, Record, VirtualMethod
 from abistore.model.snapshot import Snapshot
@@ -49,7 +49,7 @@ def read_both(library: str, version: str) -> Snapshot:
         language="c++" if recipe.compiler.endswith("++") else "c",
         clang_args=tuple(other),
     )
-    return read(build(recipe, version), ExtractOptions(headers=options))
+    return read_snapshot(build(recipe, version), ExtractOptions(headers=options))
 
 
 def told(difference: Difference) -> Iterator[str]:

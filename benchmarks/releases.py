@@ -5,10 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import Alias, AnyShape, Field, Function, Named, Pointer, Primitive, Record, TypeRef
+from abistore.model.declarations import SELF, Name
+from abistore.model.shapes import (
+    Alias,
+    AnyShape,
+    Field,
+    Function,
+    Library,
+    Named,
+    Pointer,
+    Primitive,
+    Record,
+    Symbol,
+    TypeRef,
+)
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target
-from abistore.model.tables import Library, Symbol
 
 INT, LONG, KEY = Primitive("int", 4), Primitive("long", 8), Primitive("unsigned long", 8)
 CONTEXT, STATUS = Name("record", "context"), Name("alias", "status_t")

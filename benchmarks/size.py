@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-RULES = ("abistore/compare/rules/", "abistore/rules/")
+RULES = ("abistore/diffing/rules/", "abistore/rules/")
 """Where the rules are, and where they were: they are counted by themselves."""
 
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}

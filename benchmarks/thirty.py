@@ -17,8 +17,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from abistore.interface import BaselinePlan, ExtractOptions, capture, history, set_baseline
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Snapshot
 from abistore.store.store import Store
 from benchmarks.libraries import library

@@ -18,24 +18,22 @@ from pathlib import Path
 import click
 import msgspec
 
-from abistore.cli.commands.setup.completion import completion_script
+from abistore.cli.commands.config import completion_script
 from abistore.cli.main import cli
-from abistore.compare.policies.formats.policy_file import PolicyDocument
-from abistore.compare.policies.formats.suppression_file import SuppressionDocument
-from abistore.compare.rule import FILE as SUBSCRIPTIONS
-from abistore.compare.rule import load, subscriptions
-from abistore.model.canonical.encoded import SHORT
-from abistore.model.judging.kinds import FORMER_NAMES, name_now, variant_of
-from abistore.model.judging.statement import ReleaseStatement
-from abistore.model.snapshot_file.document import FORMAT_NAME, FORMAT_VERSION, File
-from abistore.report.documentation import labelled
+from abistore.diffing.context import FILE as SUBSCRIPTIONS
+from abistore.diffing.context import load, subscriptions
+from abistore.diffing.policy.documents import PolicyDocument
+from abistore.diffing.policy.suppression_files import SuppressionDocument
+from abistore.model.declarations import FORMER_NAMES, SHORT, name_now, variant_of
+from abistore.model.snapshot_files import FORMAT_NAME, FORMAT_VERSION, File
+from abistore.model.statements import ReleaseStatement
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
-from abistore.report.plain import plain_schema
-from abistore.service.approvals.file import ApprovalDocument
-from abistore.service.catalogue import ExplainedKind, by_kind, changes, explain
+from abistore.report.plain import labelled, plain_schema
+from abistore.service.approval_files import ApprovalDocument
 from abistore.service.kinds import FILE as KINDS
-from abistore.service.project.configuration import ConfigurationFile
+from abistore.service.kinds import ExplainedKind, by_kind, changes, explain
+from abistore.service.project import ConfigurationFile
 from docs.manual import manual
 
 DOCS = Path(__file__).parent

@@ -3,9 +3,9 @@
 from alembic import context
 from sqlalchemy import Connection
 
-from abistore.store.database.connect import connect
-from abistore.store.database.schema import VERSION_TABLE
-from abistore.store.database.tables import metadata
+from abistore.store.database import VERSION_TABLE
+from abistore.store.engines import connect
+from abistore.store.tables import metadata
 
 
 def migrate(connection: Connection) -> None:

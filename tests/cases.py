@@ -11,16 +11,15 @@ from typing import TypeAlias
 
 import msgspec
 
-from abistore.compare.comparison import compare
-from abistore.compare.releases.comparison import ComparedRelease, compare_releases
-from abistore.compare.rules import CASES
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import without_parameters
-from abistore.model.cpp_names.spelling import declaration
+from abistore.diffing.judge.bundles import ComparedRelease, compare_releases
+from abistore.diffing.judge.judged import compare
+from abistore.diffing.rules import CASES
 from abistore.model.findings import Comparison, Finding
-from abistore.model.mangling.symbols import is_mangled
+from abistore.model.names.qualified import demangle, without_parameters
+from abistore.model.names.spelling import declaration
+from abistore.model.names.symbols import is_mangled
 from abistore.model.snapshot import PackageRead, Snapshot
-from abistore.model.snapshot_file.codec import from_json
+from abistore.model.snapshot_files import from_json
 from tests.build import COMPILERS
 from tests.kept import kept_or_read
 from tests.public_headers import Texts

@@ -29,7 +29,7 @@ from tests.tiers import belongs_to_full_tier, draws_inputs
 
 ROOT = Path(__file__).parent
 
-FAST = ("model", "report", "interface", "compare", "service", "store", "cli", "extract", "project")
+FAST = ("model", "report", "interface", "diffing", "service", "store", "cli", "extract", "project")
 """The folders whose tests give an answer in seconds where their modules build and start nothing.
 
 Modules that compile a little, or draw few examples, say so themselves: ``pytestmark = pytest.mark.fast``.

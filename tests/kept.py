@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from examples.obtain import Missing
 from tests.sides import Side
 

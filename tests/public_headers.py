@@ -9,15 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from abistore.extract.facets import FacetReading, with_headers
-from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions, Language
-from abistore.extract.headers.work import work
-from abistore.model.declared import NOT_EXPORTED, Declared
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import Function
+from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
+from abistore.extract.headers.worker import work
+from abistore.extract.reader import FacetReading, with_headers
+from abistore.model.declarations import NOT_EXPORTED, SELF, Declared, Name
+from abistore.model.shapes import Function, Library, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
-from abistore.model.tables import Library, Symbol
 
 TARGET = Target("elf", "x86_64", 64, "little", "sysv")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from abistore.extract.capture import read as read_file
-from abistore.extract.headers.options import Language
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import Language
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library, version
@@ -93,7 +93,7 @@ def _read(side: Side) -> Snapshot:
         found = implementing(dict(side.public), side.language, side.standard)
     else:
         options = ExtractOptions(library=side.library, layout=side.layout)
-        found = read_file(side.source.build(), options)
+        found = read_snapshot(side.source.build(), options)
         if side.public:
             found = beside(found, dict(side.public), side.language, side.standard, included=dict(side.included))
     return _of_any_build(found)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from abistore.extract.headers import apart
-from abistore.store.database import sqlite
+from abistore.extract.headers import subprocess
+from abistore.store import engines
 from examples.obtain import alone
 from tests.build import CACHE
 
@@ -26,7 +26,7 @@ def spare_the_disk() -> None:
 
     Transactions are as they were, also for a process that is killed: the system keeps what it was given.
     """
-    sqlite._PRAGMAS = (*sqlite._PRAGMAS, "synchronous = OFF")
+    engines._PRAGMAS = (*engines._PRAGMAS, "synchronous = OFF")
 
 
 def copy_in_spite_of_xdist() -> None:
@@ -35,12 +35,12 @@ def copy_in_spite_of_xdist() -> None:
     The product copies no process that has a second thread, which may hold a lock of a library in C.
     """
     if "PYTEST_XDIST_WORKER" in os.environ:
-        apart.may_fork = may_fork
+        subprocess.may_fork = may_fork
 
 
 def may_fork() -> bool:
     """Whether no other thread runs but that."""
-    from abistore.extract.headers.walk.clang.cursors import libclang
+    from abistore.extract.headers.cursors import libclang
 
     libclang()  # or each copy loads it
     return len(list(Path("/proc/self/task").iterdir())) <= 1 + ASLEEP

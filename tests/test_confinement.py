@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.confinement import canonical, confined, exists, is_file, open_file, status
 from abistore.errors import InputError, PathDenied, PolicyError
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
+from abistore.files import canonical, confined, exists, is_file, open_file, status
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_pipe_or_a_device_is_not_opened(root: Path) -> None:
 
 def test_a_path_that_is_changed_meanwhile_reads_what_was_judged(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The moment after the judgement is the one that a racing attacker waits for."""
-    import abistore.confinement as judged
+    from abistore import files as judged
 
     secret, path, leads_below = root.parent / "rooted" / "secret", root / "file", judged._leads_below
 
@@ -138,7 +138,7 @@ def test_a_file_that_was_removed_is_no_file_of_its_name(root: Path) -> None:
 
 
 def test_a_linker_script_leads_to_no_library_elsewhere(tmp_path: Path) -> None:
-    from abistore.extract.capture import read
+    from abistore.extract.capture import read_snapshot
     from abistore.extract.reader import ExtractOptions
     from tests.build import build_library
 
@@ -148,15 +148,15 @@ def test_a_linker_script_leads_to_no_library_elsewhere(tmp_path: Path) -> None:
     script = tmp_path / "root" / "libf.so"
     for target in ("../outside.so", str(tmp_path / "outside.so")):
         script.write_text(f"INPUT({target})\n")
-        assert read(script, ExtractOptions()).library == "libf"
+        assert read_snapshot(script, ExtractOptions()).library == "libf"
         with confined([canonical(tmp_path / "root")]), pytest.raises(InputError, match="none is there"):
-            read(script, ExtractOptions())
+            read_snapshot(script, ExtractOptions())
 
 
 def test_a_debug_file_elsewhere_is_not_read(tmp_path: Path) -> None:
     import subprocess
 
-    from abistore.extract.capture import read
+    from abistore.extract.capture import read_snapshot
     from abistore.extract.reader import ExtractOptions
     from tests.build import build_library
 
@@ -167,16 +167,16 @@ def test_a_debug_file_elsewhere_is_not_read(tmp_path: Path) -> None:
     subprocess.run(["objcopy", "--only-keep-debug", library, debug], check=True)
     subprocess.run(["objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", library, copy], check=True)
     options = ExtractOptions(debug_dirs=(debug.parent,))
-    layout = {evidence.facet: evidence.state for evidence in read(copy, options).evidence}
+    layout = {evidence.facet: evidence.state for evidence in read_snapshot(copy, options).evidence}
     with confined([canonical(copy.parent)]):
-        without = {evidence.facet: evidence.state for evidence in read(copy, options).evidence}
+        without = {evidence.facet: evidence.state for evidence in read_snapshot(copy, options).evidence}
     assert (layout["layout"], without["layout"]) == ("full", "missing")
 
 
 def test_a_policy_elsewhere_is_not_read(root: Path) -> None:
     from datetime import date
 
-    from abistore.compare.policies.formats.policy_file import read_policy
+    from abistore.diffing.policy.documents import read_policy
 
     policy = root.parent / "rooted" / "policy.yaml"
     policy.write_text("base: strict_abi\n")

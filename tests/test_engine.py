@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.model.judging import engine
+from abistore.model import findings
 from tests.cases import RULES, cases
 
-FILE = Path(engine.__file__)
+FILE = Path(findings.__file__)
 NUMBER, DIGEST = (re.compile(rf"^{name}: Final = (.+)$", re.MULTILINE) for name in ("ENGINE", "CORPUS"))
 
 
@@ -33,10 +33,10 @@ def raised(text: str, said: str) -> str:
 
 def test_the_number_goes_up_where_the_cases_find_something_else(request: pytest.FixtureRequest) -> None:
     said = digest(corpus())
-    if request.config.getoption("--update-cases") and said != engine.CORPUS:
+    if request.config.getoption("--update-cases") and said != findings.CORPUS:
         FILE.write_text(raised(FILE.read_text(), said))
     else:
-        assert said == engine.CORPUS, "the cases find something else: `pytest tests/test_engine.py --update-cases`"
+        assert said == findings.CORPUS, "the cases find something else: `pytest tests/test_engine.py --update-cases`"
 
 
 def test_each_finding_has_a_part_in_the_digest() -> None:

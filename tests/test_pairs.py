@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from abistore.model.snapshot import Snapshot, Target
-from abistore.model.snapshot_file.codec import from_json
+from abistore.model.snapshot_files import from_json
 from benchmarks.accuracy import kept
 from benchmarks.accuracy.kept import answers, archives
 from benchmarks.accuracy.kept.answers import Answer, Place

@@ -14,9 +14,9 @@ from math import ceil
 
 import pytest
 
-from abistore.compare.rule import load
+from abistore.diffing.context import load
 from abistore.model.findings import Comparison
-from abistore.model.snapshot_file.codec import to_json
+from abistore.model.snapshot_files import to_json
 from examples.obtain import Missing
 from tests.cases import (
     RULES,

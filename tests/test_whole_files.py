@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.whole_files import write_whole
+from abistore.files import write_whole
 
 
 def test_a_file_takes_the_place_of_the_one_that_is_there(tmp_path: Path) -> None:

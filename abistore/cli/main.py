@@ -7,17 +7,98 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
 from abistore import __version__
-from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options.shared import BISECT, SharedSettings, output_options, store_option
+from abistore.cli.options import BISECT, SharedSettings, output_options, store_option
 from abistore.errors import AbistoreError, OutputError, UsageError
+
+OTHER_WORDS: Final = {
+    "add": "ingest",
+    "clear": "baseline set LIBRARY --clear",
+    "diff": "compare",
+    "extract": "dump",
+    "ls": "list",
+    "remove": "db forget",
+    "store": "ingest",
+    "withdraw": "release tag LIBRARY@VERSION withdrawn",
+    "yank": "release tag LIBRARY@VERSION withdrawn",
+}
+"""What other tools call a command."""
+
+WORDS: Final = "abistore.words"
+"""What stands behind a command's name, in the context's ``meta``."""
+
+GIVEN: Final = "abistore.given"
+"""The options with one value that a command line has so far, in the context's ``meta``."""
+
+
+class SuggestingGroup(click.Group):
+    """A group that answers a name that it has not with those nearest to it, and with the place where one stands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options before a command's name. Raises :class:`UsageError` for one given twice, or empty."""
+        if ctx.parent is None and not ctx.resilient_parsing:
+            _check_given(ctx, self, args)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises :class:`UsageError` with what was likely meant as the hint."""
+        word, known = args[0], self.list_commands(ctx)
+        if word not in known and not word.startswith("-") and not ctx.resilient_parsing:
+            from abistore.model.words import did_you_mean, near
+
+            meant = [f"`{each}`" for each in _elsewhere(ctx.find_root(), word)] or near(word, known)
+            raise UsageError(f"no command is called {word}", did_you_mean(meant, f"see `{ctx.command_path} --help`"))
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            ctx.meta[WORDS] = tuple(rest)
+            own = click.Context(command, ctx, command.name, **command.context_settings)
+            _check_given(own, command, rest)
+        return name, command, rest
+
+
+def _check_given(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
+    """Raise :class:`UsageError` where an option that takes one value has two, and where any value is empty.
+
+    Of two only the last would count, unsaid, whether it stands before the command's name or behind it. An empty one
+    would be taken for none.
+    """
+    values, _, given = command.make_parser(ctx).parse_args(list(words))
+    for each in given:
+        if each.name is not None and isinstance(values.get(each.name), str | list | tuple):
+            from abistore.model.labels import check_not_blank  # the overview gives no values
+
+            shown = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+            check_not_blank(shown, values.get(each.name))
+    seen: set[str] = ctx.meta.setdefault(GIVEN, set())
+    for each in given:
+        if isinstance(each, click.Option) and not (each.multiple or each.is_flag or each.count):
+            if each.opts[0] in seen:
+                raise UsageError(f"{each.opts[0]} is given twice", "only one counts: leave the other out")
+            seen.add(each.opts[0])
+
+
+def _elsewhere(root: click.Context, word: str) -> Iterator[str]:
+    """Commands that may be meant: those of this name in other groups, and what other tools call by it."""
+    program = root.command_path
+    if word in OTHER_WORDS:
+        yield f"{program} {OTHER_WORDS[word]}"
+    if isinstance(root.command, click.Group):
+        for name in root.command.list_commands(root):
+            inner = root.command.get_command(root, name)
+            if isinstance(inner, click.Group) and word in inner.list_commands(root):
+                yield f"{program} {name} {word}"
+            elif name == word:
+                yield f"{program} {name}"
+
 
 INTERRUPTED = 130
 BAD, SKIP = 1, 125
@@ -38,50 +119,50 @@ COMPLETION = "_ABISTORE_COMPLETE"
 """What the completion scripts of ``abistore completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "approvals": ("said.approvals", "List and withdraw accepted breaks, and keep them in a reviewed file."),
-    "approve": ("said.approvals", "Accept a break, so that gates let it through and say why."),
-    "baseline": ("baseline", "Set and list the releases that others are judged against."),
-    "blame": ("asking.since", "Show since when each break of the latest release stands."),
-    "changes": ("changes", "List the kinds of change that are detected."),
+    "approvals": ("approvals", "List and withdraw accepted breaks, and keep them in a reviewed file."),
+    "approve": ("approvals", "Accept a break, so that gates let it through and say why."),
+    "baseline": ("releases", "Set and list the releases that others are judged against."),
+    "blame": ("since", "Show since when each break of the latest release stands."),
+    "changes": ("policy", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
-    "compatible-range": ("asking.matrix", "Show the releases that a program can run on."),
-    "completion": ("setup.completion", "Print the completion script of a shell."),
-    "config": ("setup.config", "Show what a project's abistore.toml settles."),
-    "consumers": ("asking.consumers", "Store what programs use of libraries, and ask whom a release breaks."),
+    "compatible-range": ("ledger", "Show the releases that a program can run on."),
+    "completion": ("config", "Print the completion script of a shell."),
+    "config": ("config", "Show what a project's abistore.toml settles."),
+    "consumers": ("consumers", "Store what programs use of libraries, and ask whom a release breaks."),
     "db": ("db", "Create, upgrade, check and back up the database."),
-    "deprecations": ("asking.deprecations", "List what is deprecated, when it may go, and what went too early."),
-    "dump": ("dump", "Write the snapshot of a library as JSON, without a database."),
-    "explain": ("changes", "Explain a kind of change or a finding: what happens, why, how to fix it."),
-    "export": ("transfer", "Write a stored snapshot as JSON."),
-    "evaluate": ("asking.ledger", "Judge all history by another policy, and show which verdicts move."),
-    "exports": ("asking.inventory", "List the exports of a release, with since when they are there."),
-    "first-broken": ("asking.since", "Show the first release that breaks a symbol, a type or a finding."),
-    "gate": ("gating.gate", "Say whether a build may be merged and released."),
-    "generate": ("asking.generate", "Write a file for another tool: Debian symbols, a version script, skip lists."),
+    "deprecations": ("since", "List what is deprecated, when it may go, and what went too early."),
+    "dump": ("compare", "Write the snapshot of a library as JSON, without a database."),
+    "explain": ("policy", "Explain a kind of change or a finding: what happens, why, how to fix it."),
+    "export": ("ingest", "Write a stored snapshot as JSON."),
+    "evaluate": ("ledger", "Judge all history by another policy, and show which verdicts move."),
+    "exports": ("inventory", "List the exports of a release, with since when they are there."),
+    "first-broken": ("since", "Show the first release that breaks a symbol, a type or a finding."),
+    "gate": ("gate", "Say whether a build may be merged and released."),
+    "generate": ("ingest", "Write a file for another tool: Debian symbols, a version script, skip lists."),
     "history": ("history", "Show the releases of a library, with their verdicts."),
-    "import": ("transfer", "Store JSON snapshots."),
+    "import": ("ingest", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
-    "last-good": ("asking.since", "Show the last release before something broke."),
-    "ledger": ("asking.ledger", "Show the verdict about a release against every baseline."),
-    "lines": ("asking.ledger", "Show all targets and profiles of a release, with one verdict."),
-    "list": ("show", "List what is stored."),
+    "last-good": ("since", "Show the last release before something broke."),
+    "ledger": ("ledger", "Show the verdict about a release against every baseline."),
+    "lines": ("ledger", "Show all targets and profiles of a release, with one verdict."),
+    "list": ("inventory", "List what is stored."),
     "log": ("history", "Show every release in which a symbol or type appeared, changed or vanished."),
-    "matrix": ("asking.matrix", "Show which release can replace which."),
+    "matrix": ("ledger", "Show which release can replace which."),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
     "policy": ("policy", "Show and check policies, which give findings another impact."),
-    "prune": ("keeping.pruning", "Remove builds that are no releases; releases stay."),
-    "provides": ("asking.inventory", "List the libraries that export a symbol."),
-    "release": ("said.release", "Correct the day, revision or CI job of a stored release, and tag it."),
-    "review": ("said.release", "Say what people think of findings. No verdict depends on it."),
-    "show": ("show", "Show a snapshot, or one of its declarations as C or C++."),
-    "site": ("site", "Write the history as static HTML pages."),
-    "statement": ("asking.statement", "State whether a release may ship, and what that rests on."),
-    "suppress": ("suppress", "Suggest, check and list suppressions."),
-    "types": ("asking.inventory", "List the types of a release, with since when they are there."),
+    "prune": ("db", "Remove builds that are no releases; releases stay."),
+    "provides": ("inventory", "List the libraries that export a symbol."),
+    "release": ("releases", "Correct the day, revision or CI job of a stored release, and tag it."),
+    "review": ("releases", "Say what people think of findings. No verdict depends on it."),
+    "show": ("inventory", "Show a snapshot, or one of its declarations as C or C++."),
+    "site": ("ingest", "Write the history as static HTML pages."),
+    "statement": ("ledger", "State whether a release may ship, and what that rests on."),
+    "suppress": ("policy", "Suggest, check and list suppressions."),
+    "types": ("inventory", "List the types of a release, with since when they are there."),
     "verify": ("db", "Verify every row and digest of the database, and report damage."),
-    "verdict": ("verdict", "Show the verdict about a stored release."),
-    "whatif": ("verdict", "Judge an edit of headers before it is built."),
-    "who-uses": ("asking.inventory", "List the exports that use a type."),
+    "verdict": ("compare", "Show the verdict about a stored release."),
+    "whatif": ("compare", "Judge an edit of headers before it is built."),
+    "who-uses": ("inventory", "List the exports that use a type."),
 }
 """Every command: its module in :mod:`abistore.cli.commands`, imported when it runs, and its line in the overview."""
 

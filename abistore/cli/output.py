@@ -1,18 +1,38 @@
-"""Writing answers: one JSON object, or text."""
+"""Writing answers: one JSON object, or text in columns, with a progress bar for people who wait."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import click
 
-from abistore.cli.options.shared import SharedSettings
-from abistore.errors import LONGEST, AbistoreError, OutputError
-from abistore.model.words.characters import bounded, in_line, json_text, visible
+from abistore.cli.options import SharedSettings
+from abistore.errors import LONGEST as LONGEST_ERROR
+from abistore.errors import AbistoreError, OutputError
+from abistore.model.words import bounded, in_line, json_text, visible
+
+LONGEST = 400
+"""The longest cell, in characters: all rows are padded to the longest of a column."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Rows below their heads, each in one line without trailing blanks. The columns in ``right`` are numbers."""
+    every = [list(heads), *([in_line(cell, LONGEST) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in every) for column in range(len(heads))]
+    lines = (
+        "  ".join(
+            cell.rjust(widths[column]) if column in right else cell.ljust(widths[column])
+            for column, cell in enumerate(row)
+        )
+        for row in every
+    )
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def error_document(error: AbistoreError) -> dict[str, Any]:
@@ -42,9 +62,9 @@ def say(text: str, *, err: bool = False, color: bool = False) -> None:
 
 def say_error(message: str, hint: str) -> None:
     """Print an error in two lines on standard error."""
-    click.echo(f"error: {in_line(message, LONGEST)}", err=True)
+    click.echo(f"error: {in_line(message, LONGEST_ERROR)}", err=True)
     if hint:
-        click.echo(f"hint: {in_line(hint, LONGEST)}", err=True)
+        click.echo(f"hint: {in_line(hint, LONGEST_ERROR)}", err=True)
 
 
 def answer(settings: SharedSettings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
@@ -72,7 +92,7 @@ def note(settings: SharedSettings, text: str) -> None:
 
 def write_file(path: Path, *pieces: bytes) -> None:
     """Write ``pieces`` to a file, completely or not at all. Raises :class:`OutputError`."""
-    from abistore.whole_files import write_whole  # few commands write files
+    from abistore.files import write_whole  # few commands write files
 
     try:
         if path.exists() and not path.is_file():  # a device
@@ -124,3 +144,52 @@ def width() -> int:
     import shutil
 
     return max(40, shutil.get_terminal_size((100, 24)).columns)
+
+
+PATIENCE = 1.0
+"""Seconds before a bar appears: shorter work needs none."""
+
+STEPS = 1000
+WIDEST = 200
+"""How many characters of a label are shown."""
+
+Advance: TypeAlias = Callable[[str, float], None]
+"""Called with what is being done, and how much of it is done, from 0 to 1."""
+
+
+def _label(what: str | None) -> str | None:
+    return in_line(what, WIDEST) if what else what
+
+
+class ProgressBar:
+    """A bar that appears when the work takes long."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._started = time.monotonic()
+        self._bar: Any = None
+
+    def advance(self, what: str, done: float) -> None:
+        """Show ``what`` is being done, and how much of it, from 0 to 1."""
+        if self._bar is None and time.monotonic() - self._started >= PATIENCE:
+            bar = click.progressbar(length=STEPS, file=sys.stderr, item_show_func=_label)
+            self._bar = self._stack.enter_context(bar)
+        if self._bar is not None:
+            self._bar.update(int(done * STEPS) - self._bar.pos, what)
+
+    def finish(self) -> None:
+        """Fill the bar, where one appeared: the work is done."""
+        if self._bar is not None:
+            self.advance("", 1.0)
+
+
+@contextmanager
+def progress(settings: SharedSettings) -> Iterator[Advance | None]:
+    """The function to call as the work advances; ``None`` where nobody watches."""
+    if settings.json or settings.verbosity < 0 or not sys.stderr.isatty():
+        yield None
+        return
+    with ExitStack() as stack:
+        bar = ProgressBar(stack)
+        yield bar.advance
+        bar.finish()

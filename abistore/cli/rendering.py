@@ -12,14 +12,13 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from abistore.cli.options.shared import FILE, Decorated, SharedSettings
+from abistore.cli.options import FILE, Decorated, SharedSettings
 from abistore.cli.output import colour_wanted, say, say_error, width, write_file
 from abistore.report import render
-from abistore.report.registry import format_of_file, formats
-from abistore.report.style import MODES, Mode, Style
+from abistore.report.model import MODES, Mode, Style, format_of_file, formats
 
 if TYPE_CHECKING:
-    from abistore.model.labels.windows import DeprecationWindow
+    from abistore.model.versions import DeprecationWindow
     from abistore.report.model import Report
 
 GATES = ("breaking", "api_break", "risk", "never")
@@ -48,7 +47,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
             format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), named.pop("source_root")
         )
         if rendering.docs:
-            from abistore.report.documentation import check_docs
+            from abistore.report.plain import check_docs
 
             check_docs(rendering.docs)
         return command(*positional, **named, rendering=rendering)
@@ -116,7 +115,7 @@ def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
 def _window(ctx: click.Context, parameter: click.Parameter, value: str | None) -> DeprecationWindow | str | None:
     if value is None or ctx.resilient_parsing:
         return value
-    from abistore.model.labels.windows import window
+    from abistore.model.versions import window
 
     return window(value)
 
@@ -174,14 +173,14 @@ def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> Non
     if settings.json:
         click.echo(render(report, "json", Style(source_root=rendering.source_root)))
     elif settings.verbosity >= 0:
-        from abistore.report.heading import stat
+        from abistore.report.outline import stat
 
         say(stat(report))
 
 
 def show_together(settings: SharedSettings, reports: Sequence[Report], rendering: Rendering) -> None:
     """Print the reports of all files of a call as one document, or write it to a file."""
-    from abistore.report.releases.together import together
+    from abistore.report.releases import together
 
     style = style_as(settings, rendering)
     if rendering.output is None:

@@ -13,10 +13,10 @@ import msgspec
 
 from abistore.errors import AbistoreError, named_error
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile, InputFolder
+from abistore.extract.files import InputFile, InputFolder
 from abistore.extract.reader import ExtractOptions, is_package
+from abistore.limits import may_fork
 from abistore.model.snapshot import Snapshot
-from abistore.process.copying import may_fork
 
 if TYPE_CHECKING:
     from abistore.process.child import Copy

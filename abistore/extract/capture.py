@@ -1,27 +1,92 @@
-"""Reads a file of any format within limits of time and memory, and chooses among the libraries in it."""
+"""Reads a file of any format within limits of time and memory; JSON snapshots directly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from abistore.errors import InputError, UsageError
-from abistore.extract.facets import FacetReading, with_headers
-from abistore.extract.headers.options import NO_EDITS, HeaderEdits, HeaderOptions
-from abistore.extract.input_file import InputFile, open_input
-from abistore.extract.json.reader import accepts as accepts_json
-from abistore.extract.reader import ExtractOptions, reader_of
-from abistore.extract.types.foreign import is_runtime
+from abistore.errors import InputError, SnapshotError, UsageError
+from abistore.extract.files import InputFile, open_input
+from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions
+from abistore.extract.reader import ExtractOptions, FacetReading, reader_of, with_headers
+from abistore.extract.types import is_runtime
 from abistore.limits import limits_for
-from abistore.model.mangling.decorated import is_decorated
-from abistore.model.mangling.symbols import is_mangled, is_of_standard_library
-from abistore.model.names import Name
-from abistore.model.snapshot import Snapshot, Target
+from abistore.model.declarations import Name
+from abistore.model.names.symbols import is_declared, is_mangled, is_of_standard_library
+from abistore.model.snapshot import Evidence, Snapshot, Target
+from abistore.model.structure import references
+from abistore.model.words import counted, is_decorated
 
 
-def read(path: Path, options: ExtractOptions) -> Snapshot:
+def unfounded(snapshot: Snapshot) -> str:
+    """What the evidence claims and the entries do not show, in words; empty where there is no such thing."""
+    return next((said for seen in snapshot.evidence if (said := _unfounded(snapshot, seen))), "")
+
+
+def _unfounded(snapshot: Snapshot, seen: Evidence) -> str:
+    facet = seen.facet
+    if seen.state != "missing" and facet not in snapshot.entries:
+        return f"its evidence says that {facet} was seen, and nothing of {facet} is there"
+    if facet != "layout":
+        return ""
+    exported, described = (
+        {name.spelling for name in snapshot.entries.get(facet, ()) if name.kind in {"function", "variable"}}
+        for facet in ("symbol", "layout")
+    )
+    if len(described) < seen.described:
+        return f"its evidence says that {seen.described} exports are described, and {len(described)} are"
+    absent = sorted(filter(is_declared, exported - described))
+    if absent and (seen.reason == "nothing-to-describe" or (seen.state == "full" and not seen.reason)):
+        some = counted(len(absent), "export is", "exports are")
+        return f"its evidence says that all is described, and {some} not, e.g. {', '.join(absent[:3])}"
+    if seen.state == "full" and (dangling := _mentioned_only(snapshot)):
+        some = counted(len(dangling), "type is", "types are")
+        return f"its evidence says that all is described, and {some} mentioned only, e.g. {', '.join(dangling[:3])}"
+    return ""
+
+
+def _mentioned_only(snapshot: Snapshot) -> list[str]:
+    """The types that described exports mention and that are not there; debug information declares each at least."""
+    layout = snapshot.entries["layout"]
+    there = {name for name, shapes in layout.items() if shapes}
+    mentioned = {each for shapes in layout.values() for shape in shapes for each, _ in references(shape)}
+    return sorted(each.spelling for each in mentioned - there)
+
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def accepts(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is meant as a snapshot in JSON."""
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if text[:1] != b"{":
+        return False
+    from abistore.extract.files import is_json_stub  # no other format begins as these do
+
+    return not is_json_stub(text)
+
+
+def read(file: InputFile, options: ExtractOptions) -> Iterator[Snapshot]:
+    """The snapshot that the file holds. Raises :class:`SnapshotError`."""
+    from abistore.model.snapshot_files import from_json
+
+    path = file.path
+    if file.size > options.max_bytes:
+        raise SnapshotError(f"{path}: {file.size:,} bytes are more than the {options.max_bytes:,} allowed")
+    try:
+        snapshot = from_json(file.read_at(0, file.size).removeprefix(BYTE_ORDER_MARK))
+    except SnapshotError as error:
+        raise SnapshotError(f"{path}: {error.message}", error.hint) from error
+    if said := unfounded(snapshot):
+        raise SnapshotError(f"{path}: {said}")
+    yield msgspec.structs.replace(
+        snapshot, library=options.library or snapshot.library, version=options.version or snapshot.version
+    )
+
+
+def read_snapshot(path: Path, options: ExtractOptions) -> Snapshot:
     """The snapshot of the one library at ``path``. Raises :class:`InputError` and its kinds."""
     with open_input(path) as file:
         return only(read_all(file, options), path)
@@ -33,13 +98,13 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     Time and memory are bounded by the size of what is read. Raises :class:`InputError` and its kinds.
     """
     reader = reader_of(file, options)
-    if options.headers is not None and not options.headers.configured and accepts_json(file.head):
+    if options.headers is not None and not options.headers.configured and accepts(file.head):
         raise UsageError(
             f"{file.path}: is a JSON snapshot, to which no headers can be added",
             "give the headers where the snapshot is made: `abistore dump LIBRARY --header FOLDER`",
         )
     with limits_for(file.size, f"reading {file.path.name}"):
-        if accepts_json(file.head):
+        if accepts(file.head):
             return tuple(map(_printable, reader.read(file, options)))
         found = tuple(map(_printable, reader.read(file, options)))
         _check_named(options.headers, found, file.path)
@@ -72,7 +137,7 @@ def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
         return binary
     if binary.evidence_of("source").state != "missing":
         return binary  # a development package has them
-    from abistore.extract.described import weighed  # not always needed
+    from abistore.extract.reader import weighed  # not always needed
 
     return with_headers(binary, weighed(headers_of(binary, headers, progress=options.progress), binary))
 
@@ -87,8 +152,10 @@ def headers_of(
 
     Raises :class:`HeaderError`, :class:`LimitExceeded`.
     """
-    from abistore.extract.headers.reader import read_headers  # not always needed
-    from abistore.extract.headers.string_abi import as_built
+    from abistore.extract.headers.subprocess import (
+        as_built,
+        read_headers,  # not always needed
+    )
 
     own = [name.spelling for name in binary.entries.get("symbol", ()) if is_cpp(name)]
     return read_headers(

@@ -1,4 +1,4 @@
-"""Workers that all threads of this process share: processes that read files, killed and replaced if one takes much."""
+"""Worker processes that all threads of this process share: each reads files, and is replaced if one takes too much."""
 
 from __future__ import annotations
 
@@ -8,21 +8,81 @@ import pickle
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from abistore.confinement import roots
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded, named_error
-from abistore.extract.input_file import InputFile
+from abistore.extract.capture import read_all
+from abistore.extract.files import InputFile, open_input
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.worker_process import ReadRequest
-from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE
+from abistore.files import confined, roots
+from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE, limits, limits_for
 from abistore.model.snapshot import Snapshot
+from abistore.process import serving
 from abistore.process.child import Cancelled, Child, Ended, Silent
-from abistore.process.protocol import Failed
+from abistore.process.protocol import Answered, Failed, Progress, Say, resident
+
+_LONG, _MUCH = 1e8, 1 << 50
+"""Seconds and bytes that no file takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Asks for the snapshots of the file whose descriptor comes with the message.
+
+    ``folder`` is what paths are relative to. ``options`` are without their ``progress``, which is told where
+    ``tells_progress``. ``seconds`` and ``memory`` bound the reading where they are given, and
+    ``roots`` the folders that other files are read from. It is pickled: it comes from this program.
+    """
+
+    path: Path
+    folder: Path
+    options: ExtractOptions
+    tells_progress: bool
+    seconds: float | None
+    memory: int | None
+    roots: tuple[str, ...] | None
+
+
+def serve(descriptor: int) -> None:
+    """Read the files that come over the socket ``descriptor``."""
+    import_module("abistore.extract.dwarf.layout")  # while nobody waits
+    serving.serve(descriptor, _answer)
+
+
+def _answer(data: bytes, descriptor: int | None, say: Say) -> Answered | Failed:
+    request: ReadRequest = pickle.loads(data)
+    with suppress(OSError):  # without it, absolute paths can still be read
+        os.chdir(request.folder)
+    options = request.options
+    if request.tells_progress:
+        options = replace(options, progress=lambda what, done: say(Progress(what, done)))
+    try:
+        with confined(request.roots), open_input(request.path, descriptor) as file, _limits(request, file):
+            snapshots = list(map(_written, read_all(file, options)))
+    except AbistoreError as error:
+        return Failed(type(error).__name__, error.message, error.hint, resident())
+    return Answered(msgspec.msgpack.encode(snapshots), resident())
+
+
+def _limits(request: ReadRequest, file: InputFile) -> AbstractContextManager[None]:
+    """The limits that were asked for; those by the file's size hold within them."""
+    if request.seconds is None and request.memory is None:
+        return nullcontext()
+    return limits(request.seconds or _LONG, request.memory or _MUCH, f"reading {file.path.name}")
+
+
+def _written(snapshot: Snapshot) -> bytes:
+    from abistore.model.snapshot_files import to_json
+
+    with limits_for(snapshot.weight, f"writing {snapshot.label}"):
+        return to_json(snapshot)
+
 
 IS_SUPPORTED = hasattr(socket, "send_fds")
 
@@ -47,7 +107,7 @@ class Worker:
 
     def __init__(self, bounds: ReadLimits | None = None) -> None:
         self.bounds = bounds or ReadLimits()
-        self._child = Child("abistore.extract.worker_process")
+        self._child = Child("abistore.extract.workers")
 
     @property
     def pid(self) -> int | None:
@@ -86,7 +146,7 @@ class Worker:
             self.kill()
         if isinstance(answer, Failed):
             raise named_error(answer.kind, answer.message, answer.hint)
-        from abistore.model.snapshot_file.codec import from_json
+        from abistore.model.snapshot_files import from_json
 
         try:
             return tuple(map(from_json, msgspec.msgpack.decode(answer.data, type=list[bytes])))

@@ -1,21 +1,88 @@
-"""What a caller names: files, which are looked at before anything reads them, and stored references."""
+"""Operands of calls: files and references, baselines, handles of comparisons, and questions to a person.
+
+Short ids of comparisons, by which later calls mean them.
+
+An id has digits of both contents, then of both labels, then of these and what they were judged by. So one of stored
+releases is found again by every server of the store, by the index of digests and at the same cost however long the
+history is; one of files by the server that compared them, for as long as it keeps the report.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Literal, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from itertools import pairwise, product
+from pathlib import Path, PurePosixPath
+from secrets import token_hex
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
-from abistore.confinement import status
+import msgspec
+
 from abistore.errors import PathDenied
-from abistore.interface import HeaderOptions, Ruling, policies, ruling
-from abistore.mcp.answers.answer import brief
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.settings import Settings
-from abistore.model.judging.bump import ALLOW_RULES, AllowRule
+from abistore.files import status
+from abistore.interface import (
+    HeaderOptions,
+    ListedLine,
+    OpenStore,
+    Release,
+    Report,
+    ReportedFinding,
+    Ruling,
+    Side,
+    Verdict,
+    locate,
+    open_store,
+    policies,
+    releases_of_digest,
+    reviews,
+    ruling,
+    verdict_between,
+    with_approvals,
+    without_said,
+)
+from abistore.mcp.answers import Page, ReviewItem, brief, encoded, page
+from abistore.mcp.settings import Code, Refusal, Settings, write_disabled
+from abistore.model.bump import ALLOW_RULES, AllowRule
+from abistore.model.findings import ENGINE
+from abistore.model.history import DEFAULT_CHANNEL
+
+
+class ChosenLine(NamedTuple):
+    """A line of a library; ``baseline`` is the version in the usual channel."""
+
+    library: str
+    target: str
+    profile: str
+    baseline: str | None
+    latest: str
+
+
+def line_of(store: OpenStore, library: str, line: str | None) -> ChosenLine:
+    """The line that ``TARGET`` or ``TARGET/PROFILE`` chooses, or the only one. Raises :class:`Refusal`."""
+    store.releases(library)  # says what is near to a library that is none
+    every = store.lines(library=library)
+    found = [listed for listed in every if _is_meant(listed, line)]
+    if len(found) == 1:
+        one = found[0]
+        key = one.line
+        return ChosenLine(library, key.target, key.profile, one.baselines.get(DEFAULT_CHANNEL), one.latest)
+    choices = ", ".join(f"{listed.line.target}/{listed.line.profile}" for listed in found or every)
+    if found:
+        raise Refusal("AMBIGUOUS_REF", f"{library} has several lines", f"give one as line: {choices}")
+    raise Refusal("NOT_FOUND", f"{library} has no line {line}", f"its lines: {choices}")
+
+
+def _is_meant(listed: ListedLine, line: str | None) -> bool:
+    if line is None:
+        return True
+    target, _, profile = line.partition("/")
+    key = listed.line
+    return target in {key.target, key.target.split("-")[1]} and profile in {"", key.profile}
+
 
 LANGUAGES = ("c++", "c")
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
@@ -140,3 +207,322 @@ def allow_rule(word: str) -> AllowRule:
     if rule is None:
         raise Refusal("INVALID_ARGUMENT", f"allow: no rule is called {brief(word, 40)}", ", ".join(ALLOW_RULES))
     return rule
+
+
+SUFFIX = ".json"
+
+SYSTEM = tuple(
+    PurePosixPath(folder)
+    for folder in (
+        "/etc",
+        "/bin",
+        "/sbin",
+        "/lib",
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/lib",
+        "/boot",
+        "/sys",
+        "/proc",
+        "/dev",
+    )
+)
+"""Folders in which nothing is written, whatever the export root is."""
+
+CREDENTIALS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".netrc"})
+"""Names below which people keep keys; ``.config/gh`` too."""
+
+_PLACE = "name a new .json file below the export root of the server"
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def check_export(settings: Settings, text: str) -> tuple[Path, tuple[str, ...]]:
+    """The export root, and the parts of a path below it. Nothing is touched. Raises :class:`Refusal`."""
+    path = PurePosixPath(text)
+    if not path.is_absolute() or "\0" in text:
+        raise Refusal("INVALID_ARGUMENT", "output_path is a relative path", "give an absolute path")
+    if path.suffix != SUFFIX:
+        raise Refusal("INVALID_ARGUMENT", f"output_path must have a .json extension, got: {path.suffix!r}", _PLACE)
+    given = settings.export_root or ""
+    root = Path(given).resolve()
+    parts = _below(path, (PurePosixPath(given), PurePosixPath(root)))
+    place = PurePosixPath(root, *parts)
+    if _is_kept_from(place):
+        raise Refusal("PATH_DENIED", "output_path is in a folder of the system, or of keys", _PLACE)
+    return root, parts
+
+
+def _below(path: PurePosixPath, roots: tuple[PurePosixPath, ...]) -> tuple[str, ...]:
+    """The parts of a path below one of the ways to write the export root."""
+    for root in roots:
+        if path.is_relative_to(root):
+            parts = path.relative_to(root).parts
+            if parts and ".." not in parts:
+                return parts
+    raise Refusal("PATH_DENIED", "output_path is not below the export root", _PLACE)
+
+
+def _is_kept_from(place: PurePosixPath) -> bool:
+    parts = place.parts
+    keys = CREDENTIALS.intersection(parts) or (".config", "gh") in pairwise(parts)
+    return bool(keys) or any(place.is_relative_to(folder) for folder in SYSTEM)
+
+
+def write_new(settings: Settings, text: str, data: bytes) -> None:
+    """Write a file that is not there yet, all or nothing. Raises :class:`Refusal`."""
+    root, parts = check_export(settings, text)
+    try:
+        folder = _opened(root, parts[:-1])
+        try:
+            _write(folder, parts[-1], data)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise _export_denied(error) from None
+
+
+def _opened(root: Path, folders: tuple[str, ...]) -> int:
+    """The folder of a file, reached from the root step by step, so that no link can be put in the way."""
+    found = os.open(root, _OPEN_FOLDER)
+    for name in folders:
+        try:
+            inner = os.open(name, _OPEN_FOLDER, dir_fd=found)
+        finally:
+            os.close(found)
+        found = inner
+    return found
+
+
+def _write(folder: int, name: str, data: bytes) -> None:
+    """Under another name first: a process that is killed meanwhile leaves no half of a dump."""
+    draft = f".abistore-{token_hex(8)}.part"
+    with os.fdopen(os.open(draft, _CREATE, 0o644, dir_fd=folder), "wb") as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=folder)
+
+
+def _export_denied(error: OSError) -> Refusal:
+    why = {
+        errno.EEXIST: "exists already: nothing is overwritten",
+        errno.ENOENT: "is in a folder that does not exist",
+        errno.ELOOP: "leads through a symbolic link",
+        errno.ENOTDIR: "leads through a symbolic link, or a file",
+        errno.ENOSPC: "cannot be written: no space is left",
+    }.get(error.errno or 0, "cannot be written")
+    return Refusal("PATH_DENIED", f"output_path {why}", _PLACE)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question for a person; ``text`` is empty where nobody has to decide.
+
+    ``facts`` are what the decision rests on: the write checks them again, in its transaction.
+    """
+
+    text: str
+    facts: dict[str, str]
+
+
+T = TypeVar("T")
+PAGING = frozenset({"cursor", "limit"})
+"""The arguments that choose a page of an answer, and not the answer."""
+
+
+class Call:
+    """One call of a tool, in the process that works on it.
+
+    ``kept`` is the report of the comparison that the arguments name, where the server has it; the body sets ``keep`` to
+    have one kept, under its id, for later calls. ``actor`` is who asks, for the audit of what is written;
+    ``decided`` the question that a person has decided.
+    """
+
+    def __init__(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        settings: Settings,
+        *,
+        kept: bytes | None = None,
+        actor: str = "",
+        decided: Question | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.settings = settings
+        self.kept = kept
+        self.actor = actor
+        self.decided = decided
+        self.progress = progress
+        self.keep: tuple[str, bytes] | None = None
+        self._store: OpenStore | None = None
+
+    @contextmanager
+    def store(self) -> Iterator[OpenStore]:
+        """The store, to which nothing is written; within another ``with``, that one. Raises :class:`StoreError`."""
+        if self._store is not None:
+            yield self._store
+            return
+        with open_store(self.settings.database, read_only=True) as self._store:
+            try:
+                yield self._store
+            finally:
+                self._store = None
+
+    @contextmanager
+    def writing(self, *, create: bool = False) -> Iterator[OpenStore]:
+        """The store, to be written to. It is never upgraded. Raises :class:`StoreError`, :class:`Refusal`."""
+        if not self.settings.allow_write:
+            raise write_disabled(self.tool)
+        with open_store(self.settings.database, create=create and self.has_no_store) as store:
+            yield store
+
+    @property
+    def has_no_store(self) -> bool:
+        """Whether the database is a file that does not exist yet."""
+        where = locate(self.settings.database)
+        return "://" not in where and not Path(where).exists()
+
+    def page(self, items: Sequence[T], *, budget: int) -> Page[T]:
+        """The page that the arguments ``cursor`` and ``limit`` ask for, of at most ``budget`` units."""
+        cursor, limit = self.arguments.get("cursor"), self.arguments.get("limit") or len(items)
+        budget = min(budget, self.settings.max_response_units)
+        return page(items, cursor, limit, question=self._question, budget=budget)
+
+    @property
+    def _question(self) -> str:
+        asked = sorted((name, value) for name, value in self.arguments.items() if name not in PAGING)
+        return blake2b(encoded((self.tool, asked)), digest_size=4).hexdigest()
+
+
+SHOWN = 16
+"""The digits that answers show: fewer do not tell what findings were judged by."""
+
+_STRICT = ("strict_abi", "", "", str(ENGINE))
+
+
+_encode = msgspec.msgpack.encode
+_decode = msgspec.msgpack.Decoder(Report).decode
+
+
+def keep(call: Call, report: Report) -> str:
+    """The short id of a comparison, whose report is kept for later calls."""
+    identity = identity_of(report)
+    call.keep = identity, _encode(_ungated(report))
+    return identity[:SHOWN]
+
+
+def _ungated(report: Report) -> Report:
+    """The report as no gate has seen it, and nobody has said anything of it: another one may ask, at another time."""
+    code = Verdict[report.verdict].exit_code
+    bump = report.bump
+    told = msgspec.structs.replace(bump, decides=False) if bump is not None and bump.rule == "scheme" else None
+    asked = msgspec.structs.replace(without_said(report), status="ok", code="", error="", hint="", bump=told)
+    return msgspec.structs.replace(asked, fail_on="api_break", exit_code=code)
+
+
+def identity_of(report: Report) -> str:
+    """The whole id of a comparison."""
+    ruled = (report.policy, report.policy_digest, report.suppression_digest, report.engine)
+    return _identity(report.old, report.new, ruled)
+
+
+def kept_report(call: Call) -> Report | None:
+    """The report that the server keeps of the comparison which the arguments name."""
+    return None if call.kept is None else _decode(call.kept)
+
+
+def report_of(call: Call, digits: str, *, judge: bool = True) -> Report:
+    """The report of the comparison whose id begins with ``digits``. Raises :class:`Refusal`.
+
+    With ``judge=False`` only what the server keeps and what the store remembers is told.
+    """
+    report = kept_report(call)
+    if report is None and len(digits) >= SHOWN:
+        with call.store() as store:
+            report = _stored(store, digits.lower(), judge)
+    if report is None:
+        raise Refusal(
+            "NOT_FOUND",
+            f"no comparison is known by {digits}",
+            "compare again with abi_compare or abi_summary: comparisons of files are kept by the server that made them",
+        )
+    keep(call, report)
+    return _ungated(report)
+
+
+def told_report(call: Call, digits: str) -> Report:
+    """The same with what people say of its findings by now: nothing that was withdrawn lets a gate pass."""
+    report = report_of(call, digits)
+    if call.has_no_store:
+        return report
+    with call.store() as store:
+        return with_approvals(report, database=store)
+
+
+def findings_of(report: Report) -> tuple[ReportedFinding, ...]:
+    """Everything that a comparison found: what counts, what is suppressed, advice, and the consequences of each."""
+    top = (*report.changes, *report.suppressed, *report.advice)
+    return tuple(each for change in top for each in (change, *change.consequences))
+
+
+def one_finding(found: Iterable[ReportedFinding], digits: str) -> ReportedFinding:
+    """The one whose id begins with ``digits``. Raises :class:`Refusal` where none does, or several do."""
+    meant = {each.id: each for each in reversed(tuple(found)) if each.id.startswith(digits.lower())}
+    if len(meant) == 1:
+        return next(iter(meant.values()))
+    code: Code = "AMBIGUOUS_REF" if meant else "NOT_FOUND"
+    hint = f"give more digits: {', '.join(sorted(meant)[:3])}" if meant else "abi_findings lists them"
+    raise Refusal(code, f"{len(meant) or 'no'} findings begin with {brief(digits, 80)}", hint)
+
+
+def reviewed(call: Call, library: str) -> Mapping[str, ReviewItem]:
+    """What people said of findings in a library, by identity."""
+    if call.has_no_store:
+        return {}
+    with call.store() as store:
+        said = reviews(library, database=store)
+    return {one.identity: ReviewItem(one.state, brief(one.note), one.actor) for one in said}
+
+
+def _stored(store: OpenStore, digits: str, judge: bool) -> Report | None:
+    """The verdict about two stored releases of a line, by the strict policy, where it has this id."""
+    pairs = {_identity(old.side, new.side, _STRICT): (old, new) for old, new in _pairs(store, digits)}
+    found = [identity for identity in sorted(pairs) if identity.startswith(digits)]
+    if len(found) > 1:
+        told = "; ".join(f"{identity} is {pairs[identity][0].side} -> {pairs[identity][1].side}" for identity in found)
+        raise Refusal("AMBIGUOUS_REF", f"comparison_id {digits}: {told}", "give more digits")
+    return verdict_between(*pairs[found[0]], database=store, judge=judge).report if found else None
+
+
+def _pairs(store: OpenStore, digits: str) -> Iterator[tuple[Release, Release]]:
+    """The pairs of releases of one line whose comparison may have an id that begins so: an index has them."""
+    for old, new in product(*(_sides(store, digits, place) for place in (0, 1))):
+        if old != new and old.line == new.line:
+            yield old, new
+
+
+def _sides(store: OpenStore, digits: str, place: Literal[0, 1]) -> list[Release]:
+    content, label = digits[4 * place : 4 * place + 4], digits[8 + 2 * place : 10 + 2 * place]
+    found = releases_of_digest(content, database=store)
+    return [release for release in found if _label(release.side).startswith(label)]
+
+
+def _identity(old: Side, new: Side, ruled: tuple[str, ...]) -> str:
+    """Four digits of each content, two of each label, and twenty of everything."""
+    every = b"\0".join((_key(old), _key(new), encoded(ruled)))
+    whole = blake2b(every, digest_size=10).hexdigest()
+    return f"{old.digest[:4]:0<4}{new.digest[:4]:0<4}{_label(old)}{_label(new)}{whole}"
+
+
+def _label(side: Side) -> str:
+    return blake2b(_key(side), digest_size=1).hexdigest()
+
+
+def _key(side: Side) -> bytes:
+    return encoded((side.library, side.version, side.digest, side.target))

@@ -1,25 +1,23 @@
-"""One library's ABI at one moment: what each kind of evidence saw, and where it came from."""
+"""One library's ABI at one moment: what each kind of evidence saw, where it came from, and its digest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache, partial
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from abistore.model.declared import Declared
-from abistore.model.header_modes import AskedCompiler, HeadersMode, UntakenBranch
-from abistore.model.names import SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Opaque
-from abistore.model.tables import Library
+from abistore.model.declarations import FACETS, SELF, Declared, Facet, Name, blake2b, by_name
+from abistore.model.shapes import AnyShape, AskedCompiler, HeadersMode, Library, Opaque, Symbol, UntakenBranch
 from abistore.urls import masked
 
 Variants: TypeAlias = tuple[AnyShape, ...]
 """The shapes that one name has in one facet: one, or several where units disagree or a symbol has several versions.
 
-Sorted by their canonical encoding (see :func:`abistore.model.digest.sort_variants`), without repetition.
+Sorted by their canonical encoding (see :func:`abistore.model.snapshot.sort_variants`), without repetition.
 """
 
 Entries: TypeAlias = Mapping[Facet, Mapping[Name, Variants]]
@@ -138,7 +136,7 @@ class Evidence(msgspec.Struct, frozen=True):
     ``split-debug-missing``, ``alternate-file-missing``, ``not-requested``, ...), ``detail`` and ``hint`` are for
     people. A full one may have a reason too, such as :data:`CLASS_NOT_DESCRIBED`. ``source`` tells where it was found:
     ``file``, ``build-id``, ``debuglink``, ``debug-dir``, ``debuginfod``.
-    ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.recorded.unrecorded`.
+    ``unrecorded`` are the facts that inputs of this sort never record: see :mod:`abistore.model.format_gaps`.
     ``inline_namespaces`` are the library's own, qualified, sorted, :data:`MOST_INLINE` at most; unset where there are
     none. ``lacks`` are the files that headers include and that are not found, first those that the most headers miss.
     """
@@ -548,3 +546,122 @@ class Snapshot(msgspec.Struct, frozen=True):
         if any(not isinstance(shape, Opaque) for shape in layout):
             return layout
         return tuple(each for each in self.variants("source", name) if not isinstance(each, Declared)) or layout
+
+
+SEPARATOR: Final = "@"
+"""Before the version in the name of a declaration, as linkers spell it: ``open@FOO_1``."""
+
+
+def symbols_of(variants: Variants) -> tuple[Symbol, ...]:
+    """The symbols among the shapes of a name: one for each version."""
+    return tuple(shape for shape in variants if isinstance(shape, Symbol))
+
+
+def bound(symbols: Iterable[Symbol]) -> Symbol:
+    """The one of a symbol's versions that a new link binds to."""
+    return max(symbols, key=lambda symbol: (symbol.default, symbol.version or ""))
+
+
+def declared_as(name: Name, symbols: Iterable[Symbol], symbol: Symbol) -> Name:
+    """What the declaration of one version of ``name`` is called: ``name`` where a new link binds to it."""
+    if symbol.version == bound(symbols).version:
+        return name
+    return Name(name.kind, f"{name.spelling}{SEPARATOR}{symbol.version or ''}")
+
+
+def exported_as(name: Name, symbols: Mapping[Name, Variants]) -> Name:
+    """The export of which ``name`` is the declaration of one version; else ``name`` itself."""
+    spelling, separator, version = name.spelling.rpartition(SEPARATOR)
+    if not separator or name in symbols:
+        return name
+    export = Name(name.kind, spelling)
+    found = symbols_of(symbols.get(export, ()))
+    return export if any((each.version or "") == version for each in found) else name
+
+
+def given(symbols: Iterable[Symbol], version: str | None, first: str = "") -> Symbol | None:
+    """What the dynamic linker gives a program that asks for a ``version`` of a symbol; ``None`` is no version at all.
+
+    A symbol without version stands for every one, unless it is hidden (no ``default``). Who asks for none gets the one
+    that has none, that of the ``first`` node of the library, or the default (glibc, ``elf/dl-lookup.c``).
+    """
+    found = {each.version: each for each in symbols}
+    if version in found:
+        return found[version]
+    if version is not None:
+        plain = found.get(None)
+        return plain if plain is not None and plain.default else None
+    if first in found:
+        return found[first]
+    return next((each for each in found.values() if each.default), None)
+
+
+FORMAT = b"abistore-1"
+"""Mixed into every digest, of names and of the audit's rows too."""
+
+SIZE = 16
+"""Digest length in bytes."""
+
+AT_ONCE: Final = 1 << 10
+"""So many names are encoded together: the bytes of large libraries need not be held all at once."""
+
+Rows: TypeAlias = Sequence[tuple[Name, Variants]]
+
+encode = msgspec.json.Encoder(order="deterministic").encode
+"""A shape's canonical bytes: UTF-8 JSON objects without white space, tag first, fields with their default left out."""
+
+
+def digest(data: bytes) -> bytes:
+    """The 16-byte BLAKE2b of ``data`` under this format."""
+    return begun(data).digest()
+
+
+def name_digest(kind: str, spelling: str) -> bytes:
+    """The digest of a name, by which a store finds it: spellings may be longer than an index allows."""
+    return digest(encode((kind, spelling)))
+
+
+def sort_variants(shapes: Iterable[AnyShape]) -> Variants:
+    """Distinct ``shapes`` in the order of their canonical bytes."""
+    found = tuple(shapes)
+    return found if len(found) < 2 else tuple(sorted(set(found), key=encode))
+
+
+def snapshot_digest(snapshot: Snapshot, canonical: Callable[[AnyShape], bytes] = encode) -> bytes:
+    """The digest of what a snapshot says: its target and every (facet, name, shapes), and no provenance.
+
+    ``canonical`` gives a shape's canonical bytes; a caller that needs these as well can keep them.
+    """
+    encoded = _encoded if canonical is encode else partial(_joined, canonical)
+    state = begun(encode(snapshot.target))
+    for facet in FACETS:
+        if facet in snapshot.entries:
+            state.update(b'["%b",[' % facet.encode())
+            rows = sorted(snapshot.entries[facet].items(), key=by_name)
+            for start in range(0, len(rows), AT_ONCE):
+                state.update(b"," if start else b"")
+                state.update(encoded(rows[start : start + AT_ONCE]))
+            state.update(b"]]")
+    return state.digest()
+
+
+def _encoded(rows: Rows) -> bytes:
+    """Names with their shapes, as a list without its brackets. All in one go is several times as fast as one by one."""
+    return encode(rows)[1:-1]
+
+
+def _joined(canonical: Callable[[AnyShape], bytes], rows: Rows) -> bytes:
+    """The same, of bytes that a caller has for each shape."""
+    return b",".join([b"[%b,[%b]]" % (encode(name), b",".join(map(canonical, shapes))) for name, shapes in rows])
+
+
+def begun(data: bytes) -> blake2b:
+    """A digest under this format that has seen ``data``, to go on with."""
+    state = _state().copy()  # twice as fast as a new one
+    state.update(data)
+    return state
+
+
+@cache
+def _state() -> blake2b:
+    return blake2b(digest_size=SIZE, person=FORMAT)

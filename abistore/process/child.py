@@ -209,7 +209,7 @@ class Child:
 class Copy(Child):
     """A copy of this process, made at once by ``fork``, that does one piece of work and answers.
 
-    Nothing is loaded and no request is sent. :func:`abistore.process.copying.may_fork` says when that is sound. Raises
+    Nothing is loaded and no request is sent. :func:`abistore.limits.may_fork` says when that is sound. Raises
     :class:`OSError` where the system allows no further process.
     """
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abistore.errors import UsageError
-from abistore.report.registry import format_named, formats_with_modes
+from abistore.report.model import format_named, formats_with_modes
 
 if TYPE_CHECKING:
-    from abistore.report.model import Report
-    from abistore.report.style import Style
+    from abistore.report.model import Report, Style
 
 
 def render(report: Report, format: str, style: Style) -> str:
-    """The report in one of :func:`abistore.report.registry.formats`, with hostile names made harmless.
+    """The report in one of :func:`abistore.report.model.formats`, with hostile names made harmless.
 
     Raises :class:`UsageError` for an unknown format, and :class:`LimitExceeded` if rendering takes too long.
     """
@@ -26,8 +25,8 @@ def draft(report: Report, format: str, style: Style) -> str:
     if style.mode != "full" and not chosen.has_modes:
         raise UsageError(f"mode {style.mode} is not for {format}", f"it is for {' and '.join(formats_with_modes())}")
     from abistore.limits import limits_for
-    from abistore.report.build_paths import with_short_paths
-    from abistore.report.legible import legible
+    from abistore.report.model import legible
+    from abistore.report.outline import with_short_paths
 
     findings = len(report.changes) + len(report.suppressed) + len(report.declarations)
     with limits_for(findings << 10, f"writing the report as {format}"):

@@ -1,17 +1,104 @@
-"""The report: a judged comparison arranged for its readers, which every format renders."""
+"""The report: a judged comparison arranged for its readers, and the registry of its formats."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
-from typing import Literal, TypeAlias, TypeVar
+from importlib import import_module
+from operator import is_not
+from pkgutil import iter_modules
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 
+from abistore.errors import UsageError
+from abistore.model.bump import Bump
+from abistore.model.declarations import Facet, Kind
 from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Side, Verdict
-from abistore.model.judging.bump import Bump
-from abistore.model.names import Facet, Kind
 from abistore.model.snapshot import hide_secrets
+from abistore.model.words import LONGEST, bounded, own, visible
+from abistore.report import formats as package
+
+CODES = {
+    "breaking": "1;31",
+    "api_break": "33",
+    "risk": "35",
+    "compatible": "32",
+    "notice": "2",
+    "unchecked": "1;33",
+    "bold": "1",
+    "dim": "2",
+    "!": "33",
+    "-": "31",
+    "+": "32",
+}
+
+
+Mode: TypeAlias = Literal["full", "leaf", "impact", "stat"]
+"""How text and Markdown are arranged: by impact and kind (``full``), by declaration (``leaf``), as a table of affected
+exports (``impact``), or in one line (``stat``)."""
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+class Style(msgspec.Struct, frozen=True):
+    """``limit`` is how many changes of one kind are shown (``None``: all); ``width`` is in columns.
+
+    ``docs`` is where the pages about kinds are published: see :func:`abistore.report.plain.page`.
+    ``source_root`` is the folder of the sources in the build: see :mod:`abistore.report.outline`.
+    """
+
+    colour: bool = False
+    width: int = 100
+    limit: int | None = 10
+    detail: bool = False
+    mode: Mode = "full"
+    docs: str = ""
+    source_root: str = ""
+
+    def paint(self, text: str, tone: str) -> str:
+        """``text`` in one of the tones of :data:`CODES`, if colour is wanted."""
+        return f"{own(f'[{CODES[tone]}m')}{text}{own('[0m')}" if self.colour else text
+
+
+MOST = 4_000
+"""How many lines a text has at most."""
+
+Value = TypeVar("Value")
+
+
+def legible(value: Value) -> Value:
+    """A report, or a part of one, in which the middle of every text that is too long is left out."""
+    found: Any = value
+    if isinstance(value, str):
+        found = value if len(value) <= LONGEST else bounded(_of_some_lines(value))
+    elif isinstance(value, tuple) and value and isinstance(value[0], str) and max(map(len, value)) <= LONGEST:
+        pass
+    elif isinstance(value, tuple):
+        parts = tuple(map(legible, value))
+        found = parts if any(map(is_not, parts, value)) else value
+    elif isinstance(value, msgspec.Struct):
+        changed = dict(_changed(value))
+        found = msgspec.structs.replace(value, **changed) if changed else value
+    return cast(Value, found)
+
+
+def _changed(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """The fields that are shortened. Most texts are short, and only their length is looked at."""
+    for field, old in zip(value.__struct_fields__, msgspec.structs.astuple(value), strict=True):
+        if not old or (type(old) is str and len(old) <= LONGEST):
+            continue
+        if (new := legible(old)) is not old:
+            yield field, new
+
+
+def _of_some_lines(text: str) -> str:
+    lines = text.split("\n")
+    if len(lines) <= MOST:
+        return text
+    half = MOST // 2
+    return "\n".join((*lines[:half], f"... ({len(lines) - MOST:,} more lines)", *lines[-half:]))
+
 
 SCHEMA = 1
 """Version of the report's JSON. New fields keep the number; a field that goes or changes its meaning raises it."""
@@ -268,3 +355,42 @@ def would_fail(report: Report, finding: ReportedFinding) -> bool:
     if report.bump is not None and report.bump.passes:
         return False
     return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]
+
+
+class ReportFormat(msgspec.Struct, frozen=True):
+    """What a module of ``formats/`` defines as ``FORMAT``.
+
+    ``suffix`` is that of file names: ``-o abi.html`` means HTML. ``has_modes`` says that ``--mode`` applies. ``escape``
+    is the last step; it makes control characters and commands of CI runners harmless. A format that ``is_complete`` has
+    long texts whole; others cut them.
+    """
+
+    render: Callable[[Report, Style], str]
+    suffix: str = ""
+    has_modes: bool = False
+    escape: Callable[[str], str] = visible
+    is_complete: bool = False
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all formats, sorted. No format is imported."""
+    return tuple(sorted(module.name for module in iter_modules(package.__path__)))
+
+
+def format_named(name: str) -> ReportFormat:
+    """The format of this name. Raises :class:`UsageError`."""
+    if name not in formats():
+        raise UsageError(f"no report format is called {name}", f"one of: {', '.join(formats())}")
+    found: ReportFormat = import_module(f"{package.__name__}.{name}").FORMAT
+    return found
+
+
+def formats_with_modes() -> tuple[str, ...]:
+    """The formats to which ``--mode`` applies."""
+    return tuple(name for name in formats() if format_named(name).has_modes)
+
+
+def format_of_file(suffix: str) -> str:
+    """The format of files that end in ``suffix``; text if there is none."""
+    named = (name for name in formats() if suffix and format_named(name).suffix == suffix)
+    return next(named, "text")

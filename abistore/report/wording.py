@@ -1,17 +1,24 @@
-"""The phrases that formats share: names, values, places, who is affected, and counts."""
+"""The phrases that formats share: names, values, differing lines, and whether a release is allowed."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from abistore.model.cpp_names.definitions import COMMENT_COLUMN
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, without_arguments
-from abistore.model.names import UNNAMED_ENUM
-from abistore.model.words.counting import counted, listed
-from abistore.report.difference import COMMENT, difference
+import msgspec
+from msgspec.structs import replace
+
+from abistore.model.bump import Bump, OldAndNew
+from abistore.model.declarations import UNNAMED_ENUM, Facet
+from abistore.model.findings import Verdict
+from abistore.model.labels import name_word, to_bump
+from abistore.model.names.qualified import demangle, entity, without_arguments
+from abistore.model.names.spelling import COMMENT_COLUMN
+from abistore.model.snapshot import Evidence, PackageRead, Provenance, evidence_of
+from abistore.model.words import counted, listed
 from abistore.report.model import (
     ComparedDeclaration,
     Report,
@@ -19,7 +26,140 @@ from abistore.report.model import (
     ReportedFinding,
     ReportedNotChecked,
     Summary,
+    verdict_of,
 )
+
+if TYPE_CHECKING:
+    from abistore.model.approvals import EarlyRemoval
+
+Sign: TypeAlias = Literal["-", "+", "!", " ", "…"]
+Line: TypeAlias = tuple[Sign, str]
+COMMENT = " // "
+"""Begins the place (offset, slot, size) of what stands before it."""
+
+CONTEXT = 1
+MOST = 4_000_000
+"""Matching takes lines times lines; above this, the whole text counts as replaced."""
+
+
+def difference(declared: ComparedDeclaration) -> list[Line]:
+    """The lines that differ, those around them, and ``…`` for what was left out between.
+
+    A line that differs in its place only is one with ``!``, which tells both places.
+    """
+    return list(_shortened(_lines((declared.before or "").splitlines(), (declared.after or "").splitlines())))
+
+
+def _lines(old: list[str], new: list[str]) -> list[Line]:
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    before, after = old[start : len(old) - end], new[start : len(new) - end]
+    lines: list[Line] = [(" ", line) for line in old[:start]]
+    lines += _matched(before, after) if len(before) * len(after) <= MOST else _replaced(before, after)
+    lines += [(" ", line) for line in old[len(old) - end :]]
+    return lines
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    count = 0
+    for first, second in zip(old, new, strict=False):
+        if first != second:
+            break
+        count += 1
+    return count
+
+
+def _matched(old: list[str], new: list[str]) -> Iterator[Line]:
+    from difflib import SequenceMatcher  # few reports draw declarations
+
+    for tag, first, last, low, high in SequenceMatcher(None, _keys(old), _keys(new), autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from map(_placed, old[first:last], new[low:high])
+        else:
+            yield from _replaced(old[first:last], new[low:high])
+
+
+def _keys(lines: list[str]) -> list[tuple[str, int]]:
+    """Keys to match lines by: the text without its offset. Padding and ``public:`` go with the line after them.
+
+    Equal ones are numbered, because matching many equal lines takes cubic time.
+    """
+    texts = [line.partition(COMMENT)[0].rstrip() for line in lines]
+    for number in reversed(range(len(texts) - 1)):
+        if texts[number].endswith(("*/", ":")):
+            texts[number] += texts[number + 1]
+    seen: Counter[str] = Counter()
+    keys = []
+    for text in texts:
+        seen[text] += 1
+        keys.append((text, seen[text]))
+    return keys
+
+
+def _placed(old: str, new: str) -> Line:
+    if old == new:
+        return " ", old
+    code, _, place = new.partition(COMMENT)
+    if not place:
+        return " ", new
+    return "!", f"{code}{COMMENT}{old.partition(COMMENT)[2] or 'no place'} -> {place or 'no place'}"
+
+
+def _replaced(old: list[str], new: list[str]) -> Iterator[Line]:
+    yield from (("-", line) for line in old)
+    yield from (("+", line) for line in new)
+
+
+def _shortened(lines: list[Line]) -> Iterator[Line]:
+    """Unchanged lines that are far from any change are left out; the first names the declaration and stays."""
+    changed = [number for number, (sign, _) in enumerate(lines) if sign != " "]
+    kept = {0} | {
+        near for number in changed for near in range(number - CONTEXT, number + CONTEXT + 1) if 0 <= near < len(lines)
+    }
+    numbers = sorted(number for number in kept if number < len(lines))
+    for before, number in pairwise([-1, *numbers]):
+        if number > before + 1:
+            yield "…", ""
+        yield lines[number]
+    if numbers and numbers[-1] < len(lines) - 1:
+        yield "…", ""
+
+
+class NamedPackage(Protocol):
+    """A package with the names that people know it by."""
+
+    @property
+    def name(self) -> str:
+        """That of the package itself."""
+
+    @property
+    def source(self) -> str:
+        """That of the source package."""
+
+    @property
+    def suite(self) -> str:
+        """The part of the distribution."""
+
+
+def package_of(provenance: Provenance) -> PackageRead | None:
+    """The package of a distribution; what the snapshot of a former version does not tell of it is empty."""
+    package = provenance.package
+    return package if isinstance(package, PackageRead) and package.name else None
+
+
+def package_words(package: PackageRead) -> str:
+    """``libfoo1 1.0-1 amd64, source foo, of bookworm``."""
+    source = package.source if package.source != package.name else ""
+    told = (f"source {source}" if source else "", f"of {package.suite}" if package.suite else "")
+    name = " ".join(filter(None, (package.name, package.version, package.architecture)))
+    return ", ".join(filter(None, (name, *told)))
+
+
+def short_package(package: NamedPackage) -> str:
+    """``foo/libfoo1 bookworm``: what a column has."""
+    source = f"{package.source}/" if package.source not in {"", package.name} else ""
+    return f"{source}{package.name}{f' {package.suite}' if package.suite else ''}"
+
 
 STRINGS = tuple(
     f"std::{inline}basic_string<char, std::char_traits<char>, std::allocator<char>>" for inline in ("__cxx11::", "")
@@ -257,3 +397,217 @@ def said_of(finding: ReportedFinding) -> tuple[str, ...]:
         f"review: {review.state} by {review.actor}{f': {review.note}' if review.note else ''}" if review else "",
     )
     return tuple(filter(None, told))
+
+
+DECLARING: tuple[Facet, ...] = ("layout", "source")
+
+REMOVED = {"func_removed": "function", "var_removed": "variable"}
+"""Kinds that are told by what they remove."""
+
+PLACE = "place"
+NAMED = 3
+"""So many users are named."""
+
+
+class ChangeFacts(msgspec.Struct, frozen=True):
+    """What a sentence says of two releases: their labels, their SONAMEs, and what broke.
+
+    ``breaks`` counts the findings that make the verdict; ``removed`` says what they remove if that is all they do.
+    ``users`` are the known programs that use the library, ``early`` what goes before its window opens. ``checked``: the
+    declarations of both were compared, and all of them.
+    """
+
+    labels: OldAndNew
+    sonames: OldAndNew
+    verdict: Verdict
+    breaks: int = 0
+    removed: str = ""
+    library: str = ""
+    users: tuple[str, ...] = ()
+    early: tuple[EarlyRemoval, ...] = ()
+    checked: bool = False
+
+
+def facts_of(report: Report) -> ChangeFacts:
+    """The facts of a report."""
+    verdict = verdict_of(report)
+    worst = [each for each in report.changes if each.impact == verdict.name.lower()]
+    return ChangeFacts(
+        OldAndNew(report.old.version, report.new.version),
+        OldAndNew(report.old.soname, report.new.soname),
+        verdict,
+        len(worst),
+        _removed(worst),
+        checked=is_checked(report),
+    )
+
+
+def is_checked(report: Report) -> bool:
+    """Whether all declarations of both sides were compared, so that advice may rest on that."""
+    left = {each.facet for each in report.not_checked}
+    return not whole_facets(report.old.evidence, report.new.evidence) <= left
+
+
+def whole_facets(old: Sequence[Evidence], new: Sequence[Evidence]) -> frozenset[Facet]:
+    """Which of debug information and headers show all declarations of both sides."""
+    return frozenset(each for each in DECLARING if all(evidence_of(side, each).is_whole for side in (old, new)))
+
+
+def _removed(worst: Sequence[ReportedFinding]) -> str:
+    words = {REMOVED.get(each.kind) for each in worst}
+    if len(words) != 1 or not (word := words.pop()):
+        return ""
+    return counted(len(worst), word)
+
+
+def in_words(bump: Bump, facts: ChangeFacts) -> Bump:
+    """The answer with its sentence; without one if neither labels nor SONAMEs tell releases apart."""
+    known = facts.labels.old and facts.labels.new and facts.labels.old != facts.labels.new
+    if not known and bump.soname in {"same", "none", "unversioned"}:
+        return bump
+    return replace(bump, sentence=_allowed(bump, facts) if bump.allowed else _refused(bump, facts))
+
+
+def _allowed(bump: Bump, facts: ChangeFacts) -> str:
+    old, new = _sides(facts)
+    named = _soname_step(facts)
+    match bump.reason:
+        case "nothing-breaks":
+            return _compatible(bump, facts)
+        case "label-major":
+            why = f"its label declares a release that may break ({old} to {new})"
+        case _:
+            why = (
+                f"{named}{f', and its label declares it ({old} to {new})' if bump.reason == 'soname-and-label' else ''}"
+            )
+    cure = f"; semantic versions would call it {bump.suggested}" if bump.suggested and not bump.unreleased else ""
+    ready = f"; the next release must be {bump.suggested}" if bump.suggested and bump.unreleased else ""
+    return f"{_change(facts)}; that is allowed, {why}{cure}{ready}"
+
+
+def _compatible(bump: Bump, facts: ChangeFacts) -> str:
+    old, new = _sides(facts)
+    if bump.soname == "bumped":
+        word = name_word(facts.sonames.new or "")
+        keep = f"; if nothing else needs the new {word}, keep the old one" if facts.checked else ""
+        extent = "" if facts.checked else ", as far as that could be checked"
+        return (
+            f"nothing was found that {new} breaks of {old}{extent}, and {_soname_step(facts)}: every program must be "
+            f"rebuilt{_users(facts)}{keep}"
+        )
+    if bump.suggested and bump.required != "patch":
+        call = "the next release must be" if bump.unreleased else "call it"
+        step = "" if bump.versioning == "libtool" else f", a {bump.required} release"  # these labels have no such steps
+        return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}{step}"
+    if bump.soname in {"renamed", "lowered", "lost"}:
+        return f"{new} breaks nothing of {old}, but {_soname_step(facts)}: programs go on asking for the old name"
+    return f"{new} breaks nothing of {old}"
+
+
+def _users(facts: ChangeFacts) -> str:
+    """``, 5 known ones among them (app, lister, packer and 2 more)``."""
+    users = facts.users
+    if not users:
+        return ""
+    more = f" and {len(users) - NAMED} more" if len(users) > NAMED else ""
+    return f", {len(users)} known {'one' if len(users) == 1 else 'ones'} among them ({', '.join(users[:NAMED])}{more})"
+
+
+def _refused(bump: Bump, facts: ChangeFacts) -> str:
+    name = facts.sonames.new or facts.sonames.old or ""
+    word, change = name_word(name), _change(facts)
+    call = f"the next release must be {bump.suggested}" if bump.unreleased else f"call it {bump.suggested}"
+    label = call if bump.suggested else ""
+    raised = " and ".join(filter(None, (label, to_bump(name))))
+    back = f"restore {_what(facts)}"
+    either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
+    match bump.reason:
+        case "package-kept":
+            return f"{change}, and the package kept its name, on which others depend: rename it with the SONAME"
+        case "package-unknown":
+            return f"{change}, and which packages hold it is not known: compare the packages"
+        case "between-libraries":
+            return f"{change}: its libraries do not fit each other, which no bump mends"
+        case "removed-too-early":
+            return f"{change}, and {_early(facts.early)}: restore what went too early"
+        case "never":
+            return f"{change}, and the gate allows no break: {back}"
+        case "label-lowered":
+            return f"{change}, and has the lower label: compare the older release with the newer one"
+        case "label-promises-nothing":
+            how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
+            enough = bump.rule == "major" or (label and not bump.soname_required)  # sources find either
+            return f"{change}, and {how} promise nothing: {either(label if enough else raised, back)}"
+        case "label-too-small":
+            return f"{change}, and its label declares no release that may break: {either(label, back)}"
+        case "soname-kept":
+            return f"{change} under the same {word}: {either(raised, back)}"
+        case "soname-unversioned":
+            said = f"the {word} {facts.sonames.new}, which has no version"
+            return f"{change} under {said}: {either(f'give it a {word} with one', back)}"
+        case "soname-missing":
+            named = "" if any(facts.sonames) else f"give it a {word}"
+            return f"{change}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
+        case _:
+            return f"{change}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
+
+
+def _early(removals: Sequence[EarlyRemoval]) -> str:
+    """``old() was never deprecated, older() may go in 2.2.0 (deprecated since 1.4.0) and 3 more``."""
+    more = f" and {len(removals) - NAMED} more" if len(removals) > NAMED else ""
+    return f"{', '.join(map(_too_early, removals[:NAMED]))}{more}"
+
+
+def _too_early(removal: EarlyRemoval) -> str:
+    if removal.since and removal.removable:
+        return f"{removal.display} may go in {removal.removable} (deprecated since {removal.since})"
+    if removal.since:
+        return f"{removal.display} is deprecated since {removal.since}, whose label opens no window"
+    return f"{removal.display} was never deprecated"
+
+
+def _nameless(facts: ChangeFacts) -> str:
+    if any(facts.sonames):
+        return _soname_step(facts)
+    return "no SONAME keeps programs that were built before on the old release"
+
+
+def _either(cure: str, back: str) -> str:
+    return f"{cure}, or {back}" if cure else back
+
+
+def _restore_first(cure: str, back: str) -> str:
+    return f"{back}, or {cure}" if cure else back
+
+
+def _what(facts: ChangeFacts) -> str:
+    return "it" if facts.breaks == 1 else "them" if facts.removed else "what broke"
+
+
+def _change(facts: ChangeFacts) -> str:
+    """``1.10.0 removes 2 functions``, ``2.0.0 breaks 1.9.4 in 3 places``."""
+    old, new = _sides(facts)
+    where = f" of {facts.library}" if facts.library else ""
+    if facts.removed:
+        return f"{new} removes {facts.removed}{where}"
+    places = f" in {counted(facts.breaks, PLACE)}" if facts.breaks else ""
+    sources = "sources for " if facts.verdict is Verdict.API_BREAK else ""
+    return f"{new} breaks {sources}{old}{places}{where}"
+
+
+def _sides(facts: ChangeFacts) -> tuple[str, str]:
+    old, new = facts.labels
+    return (old, new) if old and new else ("the old library", "the new one")
+
+
+def _soname_step(facts: ChangeFacts) -> str:
+    """``SONAME went from .1 to .2``; whole names if they differ in more than their end."""
+    old, new = facts.sonames
+    word = name_word(new or old or "")
+    whose = f"the {word} of {facts.library}" if facts.library else word if word == "SONAME" else f"the {word}"
+    if not old or not new:
+        return f"{whose} {f'{old} was lost' if old else f'{new} is new'}"
+    stem = old.find(".so.") + len(".so")
+    if stem >= len(".so") and old[:stem] == new[:stem]:
+        old, new = old[stem:], new[stem:]
+    return f"{whose} went from {old} to {new}"

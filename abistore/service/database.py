@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from abistore.errors import StoreError, UsageError
-from abistore.model.labels.blanks import check_not_blank
+from abistore.model.labels import check_not_blank
 from abistore.model.snapshot import usual_machine
 
 if TYPE_CHECKING:

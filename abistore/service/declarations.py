@@ -1,29 +1,144 @@
-"""Looking into one snapshot: its card, and its declarations."""
+"""The facts and declarations of one snapshot, in the words of its format."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
-from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.spelling import spelled_out
-from abistore.model.digest import snapshot_digest
+from abistore.model import words
+from abistore.model.declarations import FACETS, SELF, Declared, Facet, Kind, Name
 from abistore.model.history import Release
-from abistore.model.names import FACETS, SELF, Facet, Kind, Name
-from abistore.model.reach.graph import Reach
-from abistore.model.snapshot import Evidence, Location, Provenance, ReleaseTag, Snapshot
-from abistore.report.wording import lengthened
+from abistore.model.names.qualified import demangle, normal_name
+from abistore.model.names.spelling import spelled_out
+from abistore.model.reach import Reach
+from abistore.model.shapes import AnyShape, Function, Library, Variable
+from abistore.model.snapshot import Evidence, Location, Provenance, ReleaseTag, Snapshot, snapshot_digest
+from abistore.model.words import did_you_mean, near_name
+from abistore.report.wording import lengthened, shortened
 from abistore.service.database import Database
-from abistore.service.declared_exports import DeclaredExports, declared_exports
-from abistore.service.facts import Facts, facts_of
 from abistore.service.operands import Selection, operands
-from abistore.service.spelled import LINKED, declarations_near, display
+
+if TYPE_CHECKING:
+    from abistore.diffing.side import SideFacts
+
+
+class Hardening(msgspec.Struct, frozen=True):
+    """What protects a process that loads the file. ``branch_protection`` names IBT, SHSTK, BTI, PAC notes."""
+
+    relro: Literal["none", "partial", "full"]
+    bind_now: bool
+    executable_stack: bool
+    stack_canary: bool
+    fortify: bool
+    branch_protection: tuple[str, ...]
+    text_relocations: bool
+    writable_executable_segment: bool
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the file says of itself, in the words of its format. ``hardening`` is known of ELF files only."""
+
+    file_kind: str
+    soname: str | None
+    needed: tuple[str, ...]
+    rpath: tuple[str, ...]
+    runpath: tuple[str, ...]
+    version_definitions: tuple[str, ...]
+    version_requirements: tuple[tuple[str, str], ...]
+    hardening: Hardening | None
+    features: tuple[str, ...]
+
+
+def facts_of(shape: Library, *, elf: bool) -> Facts:
+    """The facts of a library's shape; whether it is of an ELF file."""
+    return Facts(
+        file_kind=shape.file_kind,
+        soname=shape.name,
+        needed=shape.needed,
+        rpath=shape.on_elf.rpath,
+        runpath=shape.search_paths,
+        version_definitions=shape.on_elf.version_definitions,
+        version_requirements=shape.on_elf.version_requirements,
+        hardening=_hardening(shape) if elf else None,
+        features=shape.features,
+    )
+
+
+def _hardening(shape: Library) -> Hardening:
+    had = {*shape.protections, *shape.weaknesses}
+    return Hardening(
+        relro="full" if words.FULL_RELRO in had else "partial" if words.PARTIAL_RELRO in had else "none",
+        bind_now=words.BIND_NOW in had,
+        executable_stack=words.EXECUTABLE_STACK in had,
+        stack_canary=words.STACK_CANARY in had,
+        fortify=words.FORTIFY in had,
+        branch_protection=tuple(sorted(had & words.BRANCHES)),
+        text_relocations=words.TEXT_RELOCATIONS in had,
+        writable_executable_segment=words.WRITABLE_CODE in had,
+    )
+
+
+MATCHES_SHOWN = 5
+LINKED = frozenset({"function", "variable", "import"})
+
+
+def declarations_near(text: str, known: Iterable[str]) -> str:
+    """The hint with the declarations that ``text`` probably means."""
+    near = near_name(text, (shortened(one) or "" for one in known), MATCHES_SHOWN)
+    return did_you_mean(near, "only exports and the types they reach are recorded")
+
+
+def display(name: Name, shapes: Iterable[AnyShape]) -> str:
+    """How a programmer calls one name whose ``shapes`` are known: demangled, or as the debug information has it."""
+    spelling = demangle(name.spelling) if name.kind in LINKED else name.spelling
+    if spelling == name.spelling:
+        for shape in shapes:
+            if isinstance(shape, Function | Variable):
+                return shape.display
+    return spelling or "the library"
+
+
+class DeclaredExports(msgspec.Struct, frozen=True):
+    """Where public headers and the export table of a library differ, by linker names, sorted.
+
+    Sources cannot use what is ``undeclared``; what uses something ``unexported`` compiles and does not link.
+    Where a header did not parse, exports that may stand there are in neither.
+    """
+
+    undeclared: tuple[str, ...]
+    unexported: tuple[str, ...]
+
+
+def declared_exports(snapshot: Snapshot) -> DeclaredExports | None:
+    """The differences; ``None`` where no headers were read."""
+    if snapshot.evidence_of("source").state == "missing":
+        return None
+    from abistore.diffing.rules.headers_declarations import is_unexported  # not needed without headers
+    from abistore.diffing.side import SideFacts
+
+    side = SideFacts(snapshot)
+    exports = (name for name in snapshot.entries.get("symbol", {}) if name.kind in ("function", "variable"))
+    unexported = (
+        name
+        for name, shapes in snapshot.entries.get("source", {}).items()
+        if any(is_unexported(side, name, shape) for shape in shapes if isinstance(shape, Declared))
+    )
+    return DeclaredExports(
+        tuple(sorted({name.spelling for name in exports if _is_undeclared(side, name)})),
+        tuple(sorted({name.spelling for name in unexported})),
+    )
+
+
+def _is_undeclared(side: SideFacts, export: Name) -> bool:
+    consumers = side.consumers
+    return not consumers.can_name(export) and consumers.concealment(export) == "undeclared"
 
 
 class StoredFacts(msgspec.Struct, frozen=True):

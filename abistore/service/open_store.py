@@ -8,29 +8,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from abistore.service.administration.baselines import baseline_history, baselines, clear_baseline, set_baseline
+from abistore.service.administration import baseline_history, baselines, clear_baseline, set_baseline
+from abistore.service.bisect import first_broken
+from abistore.service.blame import blame
+from abistore.service.comparing import compare
 from abistore.service.database import Connections, busy_seconds, locate
 from abistore.service.declarations import card, declarations
-from abistore.service.deprecations.deprecations import deprecations
-from abistore.service.history.explaining import findings
-from abistore.service.history.history import history
-from abistore.service.history.log import log
-from abistore.service.history.matrix import matrix
-from abistore.service.history.verdicts import verdict
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.transfer import export, import_
-from abistore.service.inventory.inventory import exports, types
-from abistore.service.inventory.providers import provides
-from abistore.service.inventory.users import who_uses
-from abistore.service.judging.comparing import compare
-from abistore.service.ledger.evaluating import evaluate
-from abistore.service.ledger.ledger import ledger, lines_of_release
+from abistore.service.history import history
+from abistore.service.imports import export, import_
+from abistore.service.ingest import ingest
+from abistore.service.inventory import exports, provides, types, who_uses
+from abistore.service.ledger import evaluate, ledger, lines_of_release
 from abistore.service.listing import lines, releases
-from abistore.service.since.blame import blame
-from abistore.service.since.broken import first_broken
-from abistore.service.since.range import compatible_range
-from abistore.service.statement.statement import statement
-from abistore.service.whatif.whatif import whatif
+from abistore.service.log import deprecations, findings, log
+from abistore.service.matrix import compatible_range, matrix
+from abistore.service.statements import statement
+from abistore.service.verdicts import verdict
+from abistore.service.whatif import whatif
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard
 
 import msgspec
 
-from abistore.confinement import exists
 from abistore.errors import Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.extract.bounded import BESIDE_A_STORE, read_beside
-from abistore.model.labels.blanks import Given
+from abistore.files import exists
+from abistore.model.labels import Given
 from abistore.model.snapshot import Snapshot
 from abistore.patterns import pattern
 from abistore.service.database import Database, line_target, using

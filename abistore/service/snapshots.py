@@ -8,16 +8,39 @@ from pathlib import Path
 
 import msgspec
 
-from abistore.errors import Incomparable
+from abistore.errors import Incomparable, UsageError
 from abistore.extract.bounded import BESIDE_A_FILE, read_beside, read_bounded
+from abistore.extract.capture import accepts as accepts_json
 from abistore.extract.capture import only
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.input_file import InputFile, open_input
-from abistore.extract.json.reader import accepts as accepts_json
+from abistore.extract.files import InputFile, open_input
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.reader import ExtractOptions, is_package
 from abistore.limits import limits_for
 from abistore.model.snapshot import PackageRead, Snapshot, Target
-from abistore.service.labels import check_label
+
+LONGEST_NOTE = 2000
+
+
+def check_note(what: str, text: str) -> None:
+    """Raise :class:`UsageError` for a text that is no line of printable characters."""
+    if not text.isprintable() or len(text) > LONGEST_NOTE:
+        hint = f"use at most {LONGEST_NOTE:,} printable characters in one line"
+        raise UsageError(f"not a {what}: {text[:40]!r}", hint)
+
+
+def check_label(what: str, text: str | None) -> None:
+    """Raise :class:`UsageError` if ``text`` cannot be the ``what`` (library, version, revision, ...) of a release."""
+    if text is None:
+        return
+    from abistore.model.versions import NAMED, check_name  # few commands are given names
+
+    for named in NAMED:
+        if what == named:
+            check_name(named, text)
+            return
+    if not text.isprintable() or text != text.strip():
+        raise UsageError(f"not a {what}: {text!r}", "use printable characters, without blanks around them")
+
 
 __all__ = [
     "Dump",
@@ -136,7 +159,7 @@ def check_target(found: Target, path: Path, wanted: str | None) -> None:
 
 def written(snapshot: Snapshot) -> bytes:
     """The snapshot as JSON, within limits. Raises :class:`SnapshotError` if it cannot be written."""
-    from abistore.model.snapshot_file.codec import to_json
+    from abistore.model.snapshot_files import to_json
 
     with limits_for(snapshot.weight, f"writing {snapshot.label}"):
         return to_json(snapshot)
@@ -157,13 +180,13 @@ def is_json(file: InputFile) -> bool:
 
 def is_dump(file: InputFile) -> bool:
     """Whether a file is a JSON snapshot or another tool's dump, as its first bytes tell."""
-    from abistore.extract.foreign.recognised import is_foreign_dump
+    from abistore.extract.dumps.reader import accepts
 
-    return is_json(file) or is_foreign_dump(file.head)
+    return is_json(file) or accepts(file.head)
 
 
 def has_architectures(file: InputFile) -> bool:
     """Whether a file holds a dylib for each of some architectures, as its first bytes tell; for one, too."""
-    from abistore.extract.macho import universal
+    from abistore.extract.macho import container
 
-    return not is_json(file) and universal.is_macho(file.head)
+    return not is_json(file) and container.is_macho(file.head)

@@ -1,74 +1,435 @@
-"""The store: a history of snapshots behind one object."""
+"""The store: a history of snapshots behind one object, with references, checks and maintenance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
+from itertools import groupby
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from abistore.errors import SnapshotNotFound
+import msgspec
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, case, func, select
+
+from abistore.errors import AmbiguousReference, SchemaMismatch, SnapshotNotFound, StoreError
 from abistore.limits import limits_for
+from abistore.model.approvals import BuiltType, ConsumerKey
+from abistore.model.declarations import Name
 from abistore.model.findings import RulingKey
 from abistore.model.history import (
+    CANDIDATE,
+    DEFAULT_CHANNEL,
     AuditRecord,
     BaselineMove,
     IngestOutcome,
     IngestRequest,
     LineKey,
     LogEvent,
+    Merged,
+    Progress,
     Release,
     Sighting,
     StoredVerdict,
+    StoreStats,
 )
-from abistore.model.judging.consumers import BuiltType, ConsumerKey
-from abistore.model.names import Name
-from abistore.model.snapshot import Snapshot
-from abistore.model.stores.merging import Merged
-from abistore.store.checking import check
-from abistore.store.consumers import stored, writing
-from abistore.store.database import audit, copying
-from abistore.store.database.database import Database
-from abistore.store.history import approvals, reviews, sightings, timeline, verdicts
-from abistore.store.history.findings import WrittenFindings
-from abistore.store.history.returning import returned
-from abistore.store.history.walking import LineWalk
-from abistore.store.maintenance import stats, vacuum
-from abistore.store.opening import open_store
-from abistore.store.releases import amending, baselines, tagging
-from abistore.store.releases.baselines import move
-from abistore.store.releases.cards import digests_of
-from abistore.store.releases.forgetting import forget
-from abistore.store.releases.holding import hold
-from abistore.store.releases.lines import scheme
-from abistore.store.releases.overview import overview
-from abistore.store.releases.releases import (
+from abistore.model.labels import check_not_blank
+from abistore.model.snapshot import Snapshot, digest, name_digest
+from abistore.model.versions import channel_in
+from abistore.model.words import LOOSELY_ALIKE, close, did_you_mean, near
+from abistore.store import consumers as stored_consumers
+from abistore.store import database as audit
+from abistore.store import ingest as write
+from abistore.store import names as calling
+from abistore.store import opening, order, snapshots, tables, timeline, verdicts
+from abistore.store import releases as cards
+from abistore.store.database import HEAD, Database, damaged, revision
+from abistore.store.ingest import place
+from abistore.store.names import spellings, spellings_near
+from abistore.store.opening import open_store, structure_problems
+from abistore.store.order import (
+    by_line,
     candidates,
+    elsewhere,
     foremost,
+    forget,
+    hold,
     known,
     lines,
     may_know,
+    move,
     no_library,
     of_package,
+    ordered_releases,
+    orders,
+    overview,
     preceding,
-    releases,
     scheme_of,
+    set_scheme,
     with_types,
 )
-from abistore.store.releases.resolve import no_baseline, of_digest, resolve
-from abistore.store.releases.schemes import orders, set_scheme
-from abistore.store.snapshots import read, write
-from abistore.store.snapshots.memory import RowMemory
-from abistore.store.snapshots.naming import spellings, spellings_near
-from abistore.store.snapshots.write import place
+from abistore.store.releases import digests_of, scheme
+from abistore.store.snapshots import RowMemory, line_problems, unpack
+from abistore.store.timeline import returned
+from abistore.store.verdicts import WrittenFindings
+from abistore.store.walking import LineWalk
 
 if TYPE_CHECKING:
-    from abistore.store.bundles.merging import MergeWish
-    from abistore.store.bundles.records import AnyRecord
-    from abistore.store.bundles.selection import BundleSelection
-    from abistore.store.pruning.choosing import Prunable
+    from abistore.store.bundle_files import AnyRecord
+    from abistore.store.gathering import BundleSelection
+    from abistore.store.merging import MergeWish
+    from abistore.store.pruning import Prunable
+
+LISTED = 8
+_DIGEST = re.compile(r"[0-9a-f]{6,32}")
+
+
+def resolve(database: Database, reference: str, *, target: str | None = None, profile: str | None = None) -> Release:
+    """The one release that ``reference`` names.
+
+    ``library@version``, ``library@latest``, ``library@prev``, ``library@baseline[:channel]``,
+    ``library@candidate:version``, or at least six hexadecimal digits of a digest. Raises :class:`SnapshotNotFound`
+    where there is none, or more than one.
+    """
+    library, at, label = reference.partition("@")
+    check_not_blank("the profile", profile)
+    if not at:
+        return _by_digest(database, reference, target, profile)
+    if label.startswith(CANDIDATE):
+        return _candidate(database, reference, target, profile)
+    found = ordered_releases(database, library, target, profile)
+    if not found:
+        raise no_library(database, library, target, profile)
+    candidates = [release for line in by_line(found).values() for release in _labelled(database, line, label)]
+    if not candidates:
+        raise _no_label(database, library, label, found)
+    return _only(reference, candidates)
+
+
+def _candidate(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    library, _, label = reference.partition("@")
+    version = label.removeprefix(CANDIDATE)
+    kept = candidates(database, library, target, profile)
+    found = [candidate for candidate in kept if candidate.version == version]
+    if found:
+        return _only(reference, found)
+    if not kept and not ordered_releases(database, library, target, profile):
+        raise no_library(database, library, target, profile)
+    names = list(dict.fromkeys(candidate.version for candidate in kept))
+    hint = f"kept: {', '.join(names)}" if names else "no candidate is kept; `abistore list` shows the releases"
+    raise SnapshotNotFound(f"{reference}: no such candidate", hint)
+
+
+def _labelled(database: Database, line: Sequence[Release], label: str) -> Sequence[Release]:
+    """What ``label`` names among the releases of one line, which are in release order: at most one."""
+    if label == "latest":
+        return foremost(database, line)[-1:]
+    if label == "prev":
+        return foremost(database, line)[-2:-1]
+    channel = channel_in(label)
+    version = label if channel is None else order.current(database, line[0].line, channel)
+    return [release for release in line if release.version == version]
+
+
+def _only(reference: str, candidates: Sequence[Release]) -> Release:
+    if len(candidates) > 1:
+        # the profile that a caller means who says none
+        candidates = [release for release in candidates if release.line.profile == "default"] or candidates
+    if len(candidates) == 1:
+        return candidates[0]
+    lines_ = "; ".join(f"--target {release.line.target} --profile {release.line.profile}" for release in candidates)
+    raise AmbiguousReference(f"{reference}: stored in {len(candidates)} lines", f"say which: {lines_}")
+
+
+def _no_label(database: Database, library: str, label: str, found: Sequence[Release]) -> SnapshotNotFound:
+    channel = channel_in(label)
+    if label == "prev":
+        return SnapshotNotFound(f"{library}: no release before the latest", "ingest an older one")
+    if channel is not None:
+        return no_baseline(database, {release.line for release in found}, channel)
+    channels = sorted({move.channel for move in order.standing(database, library)})
+    versions = list(dict.fromkeys(release.version for release in found))
+    if label in {candidate.version for candidate in candidates(database, library)}:
+        meant = [f"{CANDIDATE}{label}"]
+    else:
+        meant = [f"baseline:{label}"] if label in channels else near(label, versions, alike=LOOSELY_ALIKE)
+    stored = f"stored{' last' if len(versions) > LISTED else ''}: {', '.join(versions[-LISTED:])}"
+    return SnapshotNotFound(f"{library}@{label}: no such version", did_you_mean(meant, stored))
+
+
+def no_baseline(database: Database, meant: Collection[LineKey], channel: str) -> SnapshotNotFound:
+    """Why ``channel`` names nothing in the lines that are meant: with where it is set, or what may be meant."""
+    (library,) = {line.library for line in meant}
+    moves = order.standing(database, library)
+    message = f"{library}: no baseline is set in channel {channel}"
+    others = [move for move in moves if move.channel == channel and move.line not in meant]
+    if others:
+        places = "; ".join(f"{move.line} at {move.version}" for move in others)
+        hint = f"it is set for {places}, which --target and --profile choose"
+        kind = elsewhere([move.line for move in others], min(line.target for line in meant))
+        return kind(f"{message} of {' or '.join(map(str, sorted(meant)))}", hint)
+    words = close(channel, sorted({move.channel for move in moves}))
+    proposed = [f"baseline:{word}" for word in words if word != channel]
+    named = "" if channel == DEFAULT_CHANNEL else f" --channel {quote(channel)}"
+    command = f"abistore baseline set {quote(library)}@VERSION{named}"
+    return SnapshotNotFound(message, did_you_mean(proposed, f"set it: {command}"))
+
+
+def _by_digest(database: Database, reference: str, target: str | None, profile: str | None) -> Release:
+    prefix = reference.lower()
+    if not _DIGEST.fullmatch(prefix):
+        names = {line.library for line in lines(database)}
+        hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
+        raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
+    found = _beginning(database, cards.SNAPSHOT.digest, prefix) or _beginning(database, cards.SNAPSHOT.former, prefix)
+    if not found:
+        raise SnapshotNotFound(f"{reference}: no snapshot has this digest", "`abistore list` shows the digests")
+    digests = sorted({release.digest for release in found})
+    if len(digests) > 1:
+        raise AmbiguousReference(
+            f"{reference}: {len(digests)} digests begin with it", f"give more digits: {', '.join(digests)}"
+        )
+    selected = [
+        release
+        for release in found
+        if target in {None, release.line.target} and profile in {None, release.line.profile}
+    ]
+    if not selected:
+        kind = elsewhere([release.line for release in found], target)
+        raise kind(f"{reference}: not stored for {target or profile}", f"stored for {found[-1].line}")
+    return _newest(database, selected)
+
+
+def of_digest(database: Database, digits: str) -> tuple[Release, ...]:
+    """The releases whose digest begins with ``digits``, in the order of ingestion."""
+    low, high = _between(digits)
+    digest = cards.SNAPSHOT.digest
+    return tuple(cards.find(database, and_(cards.RELEASES, digest >= low, digest <= high)))
+
+
+def _between(digits: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
+
+
+def _beginning(database: Database, digest: ColumnElement[bytes], prefix: str) -> list[Release]:
+    """The snapshots whose ``digest``, that of today or the former one, begins so."""
+    low, high = _between(prefix)
+    found = cards.find(database, and_(digest >= low, digest <= high))
+    # once more without the index, which may be damaged
+    within = case((and_(digest >= low, digest <= high), 1), else_=0)
+    ((count,),) = database.rows(select(func.coalesce(func.sum(within), 0)))
+    if len(found) != count:
+        raise damaged(database.where, "the index of the digests")
+    return found
+
+
+def _newest(database: Database, found: Sequence[Release]) -> Release:
+    """Of snapshots with one content: the latest release, else the latest candidate, else the latest of all."""
+    key = found[-1].line
+    for current in (ordered_releases, candidates):
+        stored = current(database, key.library, key.target, key.profile)
+        if standing := [one for one in found if one in stored]:
+            return standing[-1]
+    return found[-1]
+
+
+Problems: TypeAlias = Iterator[str]
+Part: TypeAlias = tuple[str, Callable[[Database], Problems]]
+
+_BATCH = 5000
+
+_NAME, _SHAPE, _ENTRY, _CARD = tables.name.c, tables.shape.c, tables.entry.c, tables.snapshot.c
+_LAST: BindParameter[int] = bindparam("last")
+_NAMES = (
+    select(_NAME.id, _NAME.kind, _NAME.spelling, _NAME.digest, _NAME.entries)
+    .where(_NAME.id > _LAST)
+    .order_by(_NAME.id)
+    .limit(_BATCH)
+)
+_ENTRIES = (
+    select(_ENTRY.name_id, _ENTRY.line_id, _ENTRY.facet, _SHAPE.digest, _ENTRY.first_seq, _ENTRY.last_seq)
+    .select_from(tables.entry.join(tables.shape))
+    .where(_ENTRY.name_id.between(bindparam("first"), _LAST))
+    .order_by(_ENTRY.name_id)
+)
+_SHAPES = select(_SHAPE.id, _SHAPE.digest, _SHAPE.body).where(_SHAPE.id > _LAST).order_by(_SHAPE.id).limit(_BATCH)
+_PLACES = (
+    select(_CARD.id, _CARD.places, tables.location.c.body)
+    .select_from(tables.snapshot.outerjoin(tables.location))
+    .where(_CARD.id > _LAST)
+    .order_by(_CARD.id)
+    .limit(50)
+)
+_LABELS = (tables.library.c.name, tables.line.c.target, tables.line.c.profile)
+_LINES = select(tables.line.c.id, *_LABELS).select_from(tables.line.join(tables.library)).order_by(*_LABELS)
+
+
+def check(database: Database, *, quick: bool = False, progress: Progress | None = None) -> tuple[str, ...]:
+    """Everything that is wrong with the store, a sentence each; empty where it is sound.
+
+    ``quick`` is the database's own structure, its indexes, and what tells missing rows: the sums and the audit's chain.
+    Else every digest too, and every release as it was when it came. ``progress`` is told what is looked at, and which
+    part of all is done, from 0 to 1.
+    """
+    if (found_schema := revision(database)) != HEAD:
+        message = f"{database.where}: the store has the schema {found_schema}, this abistore verifies {HEAD}"
+        raise SchemaMismatch(message, "verify it with the abistore that wrote it, or run `abistore db upgrade`")
+    parts = list(_QUICK) if quick else [*_QUICK, *_LONG, *_lines(database)]
+    found: dict[str, None] = {}
+    for number, (what, part) in enumerate(parts):
+        if progress:
+            progress(what, number / len(parts))
+        try:
+            with database.reading():  # each part of one moment: others may write meanwhile
+                found.update(dict.fromkeys(part(database)))
+        except StoreError as error:
+            found[error.message] = None
+        except (msgspec.MsgspecError, zlib.error) as error:
+            found[f"{what}: damaged ({error})"] = None
+    return tuple(found)
+
+
+def _sums(database: Database) -> Problems:
+    """The rows of libraries, lines, releases and baselines: each by its checksum, all by the sums over them."""
+    for library in sorted({line.key.library for line in cards.every(database)}):
+        for condition in (cards.RELEASES, cards.CANDIDATES):
+            yield from _told(database, partial(cards.of_library, database, condition, (library, None, None)))
+    yield from _told(database, lambda: cards.find(database, cards.SNAPSHOT.superseded == 1))
+    yield from _told(database, lambda: order.standing(database))
+
+
+def _told(database: Database, read: Callable[[], object]) -> Problems:
+    try:
+        read()
+    except StoreError as error:
+        database.go_on(error)
+        yield error.message
+
+
+def _audit(database: Database) -> Problems:
+    yield from _told(database, lambda: audit.verify(database))
+
+
+def _reviews(database: Database) -> Problems:
+    yield from _told(database, lambda: timeline.every_review(database))
+
+
+def _approvals(database: Database) -> Problems:
+    yield from _told(database, lambda: timeline.every_approval(database))
+
+
+def _consumers(database: Database) -> Problems:
+    yield from _told(database, lambda: stored_consumers.every(database))
+
+
+def _names(database: Database) -> Problems:
+    """Each name by its digest, and by the sum over its entries."""
+    last = -1
+    while rows := database.rows(_NAMES, {"last": last}):
+        first, last = rows[0][0], rows[-1][0]
+        sums = _entry_sums(database, first, last)
+        for identifier, kind, spelling, key, total in rows:
+            if name_digest(kind, spelling) != key:
+                yield f"name {identifier}, {kind} {spelling}: it has another digest"
+            if sums.get(identifier, 0) != total:
+                yield f"name {identifier}, {kind} {spelling}: an entry is missing or was changed"
+
+
+def _entry_sums(database: Database, first: int, last: int) -> dict[int, int]:
+    """The sum over the entries of each name from one id to another, which the index of names gives."""
+    rows = database.rows(_ENTRIES, {"first": first, "last": last})
+    return {
+        name: sum(tables.entry_seal(line, facet, tables.key(shape), *span) for _, line, facet, shape, *span in own)
+        for name, own in groupby(rows, key=lambda row: row[0])
+    }
+
+
+def _shapes(database: Database) -> Problems:
+    last = -1
+    while rows := database.rows(_SHAPES, {"last": last}):
+        for identifier, key, body in rows:
+            if digest(body.encode()) != key:
+                yield f"shape {key.hex()}: its body has another digest"
+            last = identifier
+
+
+def _locations(database: Database) -> Problems:
+    last = -1
+    names = {row[0] for row in database.rows(select(tables.name.c.id))}
+    while rows := database.rows(_PLACES, {"last": last}):
+        for last, places, body in rows:
+            if (places is None) != (body is None) or (body is not None and tables.of_bytes(body) != places):
+                yield f"snapshot {last}: its locations are missing or were changed"
+            elif body is not None and not unpack(body).keys() <= names:
+                yield f"snapshot {last}: the name of a location is missing"
+
+
+def _lines(database: Database) -> Iterator[Part]:
+    """A part for each line: every snapshot that it ever had, as its entries tell it."""
+    try:
+        rows = database.rows(_LINES)
+    except StoreError:
+        return  # the parts before tell why
+    for identifier, *labels in rows:
+        what = str(LineKey(*labels))
+        yield what, partial(line_problems, line=identifier, what=what)
+
+
+_QUICK: tuple[Part, ...] = (
+    ("the database's schema", structure_problems),
+    ("the database's structure", lambda database: database.problems()),
+    ("releases and baselines", _sums),
+    ("the audit", _audit),
+    ("what names are called", calling.check),
+    ("reviews", _reviews),
+    ("approvals", _approvals),
+    ("consumers", _consumers),
+)
+_LONG: tuple[Part, ...] = (
+    ("names", _names),
+    ("shapes", _shapes),
+    ("locations", _locations),
+    ("verdicts", verdicts.problems),
+    ("findings", verdicts.finding_problems),
+    ("what consumers import", stored_consumers.problems),
+)
+
+
+def stats(database: Database) -> StoreStats:
+    """How much the store holds."""
+    counted = select(func.count())
+    tables_ = (tables.library, tables.line, tables.name, tables.shape, tables.entry, tables.verdict, tables.audit)
+    counts = {table.name: int(database.rows(counted.select_from(table))[0][0]) for table in tables_}
+    selected = (cards.RELEASES, cards.SNAPSHOT.superseded == 1, cards.CANDIDATES)
+    releases, superseded, candidates = (
+        int(database.rows(counted.select_from(tables.snapshot).where(condition))[0][0]) for condition in selected
+    )
+    return StoreStats(
+        revision=revision(database) or "",
+        size=database.size(),
+        libraries=counts["library"],
+        lines=counts["line"],
+        releases=releases,
+        superseded=superseded,
+        candidates=candidates,
+        names=counts["name"],
+        shapes=counts["shape"],
+        entries=counts["entry"],
+        verdicts=counts["verdict"],
+        audit_records=counts["audit"],
+    )
+
+
+def vacuum(database: Database) -> tuple[int, int]:
+    """Give free space back to the disk: the size in bytes before and after."""
+    before = database.size()
+    database.vacuum()
+    return before, database.size()
+
 
 Words = ParamSpec("Words")
 Answer = TypeVar("Answer")
@@ -143,15 +504,15 @@ class Store:
     place = _method(place)
     hold = _method(hold)
     forget = _method(forget)
-    supplement = _method(amending.supplement)
-    amend = _method(amending.amend)
-    tag = _method(tagging.add)
-    untag = _method(tagging.take)
-    review = _method(reviews.add)
-    review_all = _method(reviews.add_all)
-    approve = _method(approvals.add)
-    add_consumers = _method(writing.add)
-    remove_consumers = _method(writing.remove)
+    supplement = _method(order.supplement)
+    amend = _method(order.amend)
+    tag = _method(order.add)
+    untag = _method(order.take)
+    review = _method(timeline.add_review)
+    review_all = _method(timeline.add_all)
+    approve = _method(timeline.add_approval)
+    add_consumers = _method(stored_consumers.add)
+    remove_consumers = _method(stored_consumers.remove)
     scheme = _method(scheme)
     set_scheme = _method(set_scheme)
     audit = _method(audit.records)
@@ -160,7 +521,7 @@ class Store:
 
     lines = _question(lines)
     overview = _question(overview)
-    releases = _question(releases)
+    releases = _question(ordered_releases)
     candidates = _question(candidates)
     no_library = _question(no_library)
     preceding = _question(preceding)
@@ -175,13 +536,13 @@ class Store:
     scheme_of = _question(scheme_of)
     orders = _question(orders)
     stats = _question(stats)
-    baseline_history = _question(baselines.history)
-    baselines = _question(baselines.standing)
-    reviews = _question(reviews.every)
-    approvals = _question(approvals.every)
-    consumers = _question(stored.every)
-    consumer_imports = _question(stored.imports)
-    ever_named = _question(stored.ever_named)
+    baseline_history = _question(order.history)
+    baselines = _question(order.standing)
+    reviews = _question(timeline.every_review)
+    approvals = _question(timeline.every_approval)
+    consumers = _question(stored_consumers.every)
+    consumer_imports = _question(stored_consumers.imports)
+    ever_named = _question(stored_consumers.ever_named)
     returned_exports = _question(returned)
 
     def audit_records(self) -> tuple[AuditRecord, ...]:
@@ -209,7 +570,7 @@ class Store:
     def set_baseline(
         self, line: LineKey, channel: str, version: str | None, actor: str = "", reason: str = ""
     ) -> BaselineMove:
-        """Put a line's baseline channel at a version, as :func:`abistore.store.releases.baselines.move` says."""
+        """Put a line's baseline channel at a version, as :func:`abistore.store.order.move` says."""
         return move(self.database, line, channel, version, actor=actor, reason=reason)
 
     def load(self, release: Release) -> Snapshot:
@@ -219,12 +580,12 @@ class Store:
     def load_many(self, wanted: Sequence[Release]) -> tuple[Snapshot, ...]:
         """The snapshots of several releases; equal shapes are the same object, decoded once."""
         with self.reading():
-            return read.load_many(self.database, wanted, self._memory)
+            return snapshots.load_many(self.database, wanted, self._memory)
 
     def consumer_types(self) -> Mapping[ConsumerKey, Mapping[Name, BuiltType]]:
         """The types that each consumer was built with; equal shapes are the same object, decoded once."""
         with self.reading():
-            return stored.types(self.database, self._memory)
+            return stored_consumers.types(self.database, self._memory)
 
     def walk(self) -> LineWalk:
         """A walk through the releases of one line. Each costs what differs from the one before."""
@@ -262,22 +623,21 @@ class Store:
 
     def bundle(self, selection: BundleSelection | None = None) -> bytes:
         """What the store holds, or a part of it, as a file: the same store gives the same bytes."""
-        from abistore.store.bundles import file  # few calls need it
-        from abistore.store.bundles.gather import gather
-        from abistore.store.bundles.selection import EVERYTHING
+        from abistore.store import bundle_files  # few calls need it
+        from abistore.store.gathering import EVERYTHING, gather
 
-        return file.write(gather(self.database, selection or EVERYTHING))
+        return bundle_files.write(gather(self.database, selection or EVERYTHING))
 
     def merge(self, records: Iterable[AnyRecord], wish: MergeWish) -> Merged:
         """Bring what a bundle, or another store, holds into this one. Raises :class:`BundleError`."""
-        from abistore.store.bundles.contents import contents  # few calls need it
-        from abistore.store.bundles.merging import merge
+        from abistore.store.bundle_files import contents  # few calls need it
+        from abistore.store.merging import merge
 
         return merge(self.database, contents(records, wish.source), wish)
 
     def prunable(self, library: str | None, *, keep_last: int, before: datetime | None) -> tuple[Prunable, ...]:
         """What :meth:`prune` would remove."""
-        from abistore.store.pruning.pruning import chosen  # few calls need it
+        from abistore.store.pruning import chosen  # few calls need it
 
         with self.reading():
             return chosen(self.database, library, keep_last=keep_last, before=before)
@@ -286,7 +646,7 @@ class Store:
         self, library: str | None, *, keep_last: int, before: datetime | None, actor: str = "", reason: str = ""
     ) -> tuple[Prunable, ...]:
         """Remove snapshots that are no releases and that nothing needs, but for the last of each line."""
-        from abistore.store.pruning.pruning import prune
+        from abistore.store.pruning import prune
 
         self._memory.forget()
         return prune(self.database, library, keep_last=keep_last, before=before, actor=actor, reason=reason)
@@ -297,14 +657,14 @@ class Store:
         What was found last comes first. Each comes once, in the judgement that had it first.
         """
         with self.reading():
-            return sightings.sightings(self.database, identity, most, self._memory)
+            return timeline.sightings(self.database, identity, most, self._memory)
 
     def found_elsewhere(self, identity: str) -> tuple[Release, Release] | None:
         """The sides between which another store has a finding that this one has not, by a judgement that it brought."""
         with self.reading():
-            return sightings.elsewhere(self.database, identity)
+            return timeline.elsewhere(self.database, identity)
 
     def backup(self, destination: str | Path) -> Path:
         """Write a consistent copy of an SQLite store to a new file, while others use it. Raises :class:`StoreError`."""
-        copying.copy(self.database, Path(destination))
+        opening.copy(self.database, Path(destination))
         return Path(destination)

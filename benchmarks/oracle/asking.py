@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
+from abistore.model.declarations import Name
 from abistore.model.findings import Finding, Impact
-from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.building import Edited, Library, Side
 from benchmarks.oracle.facts import broken
@@ -72,7 +72,7 @@ def _asked(library: str, maker: str, *, headers: bool) -> Way:
 
     def _read(side: Side) -> Snapshot:
         options = HeaderOptions(headers=(side.headers,)) if headers else None
-        return read(side.libraries[library], ExtractOptions(library="libcase", headers=options))
+        return read_snapshot(side.libraries[library], ExtractOptions(library="libcase", headers=options))
 
     return Way(judge, maker, headers)
 

@@ -1,6 +1,6 @@
 """A line may keep the order that it had before labels were ordered each by itself.
 
-Which lines need to is found by the upgrade that runs this (`abistore.store.releases.settling`).
+Which lines need to is found by the upgrade that runs this (`abistore.store.order`).
 """
 
 import sqlalchemy as sa

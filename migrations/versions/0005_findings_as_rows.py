@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from abistore.store.history.common_words import COMMON_WORDS
+from abistore.store.verdicts import COMMON_WORDS
 
 revision = "0005"
 down_revision = "0004"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 
-from abistore.model.names import Name
-from abistore.store.snapshots import calling
+from abistore.model.declarations import Name
+from abistore.store import names
 
 revision = "0007"
 down_revision = "0006"
@@ -34,7 +34,7 @@ def upgrade() -> None:
         sa.Column("name_id", Identifier, autoincrement=False, nullable=False),
         sa.ForeignKeyConstraint(["name_id"], ["name.id"], name=op.f("fk_calling_name_id")),
         sa.PrimaryKeyConstraint("word", "name_id", name=op.f("pk_calling")),
-        comment="What a programmer may call a function or variable: see abistore.store.snapshots.calling",
+        comment="What a programmer may call a function or variable: see abistore.store.names",
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )
@@ -57,7 +57,7 @@ def _fill(connection: sa.Connection) -> None:
     for last in range(0, last_name, 10_000):
         if rows := sorted(set(_rows(connection, last))):
             connection.execute(statement, [{"word": word, "name": name} for word, name in rows])
-            sums += Counter(calling.sums(rows))
+            sums += Counter(names.sums(rows))
     statement = sa.text("INSERT INTO calling_sum (bucket, sum) VALUES (:bucket, :sum)")
     if sums:
         connection.execute(statement, [{"bucket": bucket, "sum": total} for bucket, total in sorted(sums.items())])
@@ -65,9 +65,9 @@ def _fill(connection: sa.Connection) -> None:
 
 def _rows(connection: sa.Connection, last: int) -> Iterator[tuple[int, int]]:
     named = connection.execute(sa.text(NAMES), {"last": last})
-    yield from calling.of_symbols((Name(kind, spelling), identifier) for kind, spelling, identifier in named)
+    yield from names.of_symbols((Name(kind, spelling), identifier) for kind, spelling, identifier in named)
     described = connection.execute(sa.text(DESCRIBED), {"last": last})
-    yield from calling.of_displays(
+    yield from names.of_displays(
         (Name(kind, spelling), identifier, json.loads(found[1]))
         for kind, spelling, identifier, body in described
         if (found := DISPLAYED(body))

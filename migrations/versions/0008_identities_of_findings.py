@@ -10,8 +10,8 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from abistore.model.judging.kinds import first_name
-from abistore.store.history.common_words import COMMON_WORDS
+from abistore.model.declarations import first_name
+from abistore.store.verdicts import COMMON_WORDS
 
 revision = "0008"
 down_revision = "0007"

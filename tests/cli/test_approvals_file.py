@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from abistore.errors import PolicyError
-from abistore.service.approvals.syncing import sync_approvals
+from abistore.service.approval_files import sync_approvals
 from tests.build import build_library
 from tests.cli.conftest import Call
 

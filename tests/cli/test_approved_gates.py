@@ -22,7 +22,7 @@ from abistore.interface import (
     verdict,
     withdraw,
 )
-from abistore.service.ingest import admission
+from abistore.service import admission
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Named, Pointer
 from abistore.model.snapshot import Snapshot
 from abistore.store.store import Store

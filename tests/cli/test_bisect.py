@@ -95,7 +95,7 @@ def test_missing_evidence_and_crashes_are_skipped(based: Call, old: Path, monkey
     def crash(*_: object, **__: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("abistore.service.gating.gating.gate", crash)
+    monkeypatch.setattr("abistore.service.gating.gate", crash)
     assert based("gate", old, "--version", "1.1", "--bisect").code == SKIP
 
 

@@ -13,9 +13,9 @@ import pytest
 import abistore as interface
 from abistore.cli.main import cli
 from abistore.errors import UsageError
-from abistore.model.labels.blanks import Given
+from abistore.model.labels import Given
 from abistore.service.database import locate
-from abistore.service.project.configuration import ConfigurationFile, HeadersTable
+from abistore.service.project import ConfigurationFile, HeadersTable
 from tests.cli.commands import commands
 from tests.cli.conftest import Call
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.model.history import IngestRequest
-from abistore.service.completing import references
+from abistore.service.listing import references
 from abistore.service.snapshots import capture
 from abistore.store.store import Store
 from tests.cli.conftest import Call

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
+from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import clang
-from abistore.extract.headers.apart import HeaderLimits
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.work import work
+from abistore.extract.headers.subprocess import HeaderLimits
+from abistore.extract.headers.worker import work
 from abistore.model.snapshot import Target
 from tests.build import build_library
 from tests.cli.conftest import Call
@@ -39,7 +38,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
         known = (limits.seconds, limits.memory, limits.silence)
         return work(HeaderRequest(options, target, said["cpp_exports"], said["runtime"], None, *known, said["edits"]))
 
-    monkeypatch.setattr(import_module("abistore.extract.headers.reader"), "read_apart", read_here)
+    monkeypatch.setattr(import_module("abistore.extract.headers.subprocess"), "read_apart", read_here)
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
-from abistore.cli.commands.setup.config import COMMANDS
+from abistore.cli.commands.config import COMMANDS
 from abistore.cli.main import cli
-from abistore.cli.options.project import key_of, places
-from abistore.service.project.configuration import NOTHING
+from abistore.cli.reading_options import key_of, places
+from abistore.service.project import NOTHING
 from tests.build import build_library
 from tests.cli.conftest import Call
 

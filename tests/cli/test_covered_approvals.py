@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.judge import consequences
-from abistore.model.judging.kinds import former_names
-from abistore.service.approvals import approving
+from abistore.diffing.judge import consequences
+from abistore.model.declarations import former_names
+from abistore.service import approving
 from tests.build import build_library
 from tests.cli.conftest import Call
 

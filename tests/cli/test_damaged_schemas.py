@@ -19,11 +19,11 @@ import pytest
 from sqlalchemy import Column, Index, Table
 
 from abistore.cli.main import run
-from abistore.extract.capture import read as read_file
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.snapshot_file.codec import to_json
-from abistore.service.site import building
-from abistore.store.database.tables import metadata
+from abistore.model.snapshot_files import to_json
+from abistore.service import site
+from abistore.store.tables import metadata
 from tests.build import build_library
 from tests.cli.commands import calls, commands
 from tests.cli.conftest import ADDED, NEW, OLD, Call
@@ -81,9 +81,9 @@ def server(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(autouse=True, scope="module")
 def few_kinds() -> Iterator[None]:
     """Every site has a page of each of hundreds of kinds, which holds nothing of a store: here it has three."""
-    some = building.changes()[:3]
+    some = site.changes()[:3]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "changes", lambda: some)
+        patch.setattr(site, "changes", lambda: some)
         yield
 
 
@@ -192,7 +192,7 @@ def _on_postgresql(server: str, statements: tuple[str, ...]) -> str:
 @cache
 def dumped() -> bytes:
     """A release that is not stored yet, as JSON."""
-    return to_json(read_file(build_library(FRESHER), ExtractOptions(version="7")))
+    return to_json(read_snapshot(build_library(FRESHER), ExtractOptions(version="7")))
 
 
 def every_call(folder: Path) -> list[list[str]]:

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.rule import load
-from abistore.compare.rules import CASES
+from abistore.diffing.context import load
+from abistore.diffing.rules import CASES
 from abistore.errors import SnapshotNotFound
 from abistore.interface import findings
-from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
+from abistore.model.declarations import Name, kind_of
+from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict, identity
 from abistore.model.history import StoredVerdict
-from abistore.model.judging.identity import identity
-from abistore.model.judging.kinds import kind_of
-from abistore.model.names import Name
-from abistore.service import examples
+from abistore.service import kinds
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 
@@ -42,7 +40,7 @@ def test_an_explanation_as_json_has_the_case_as_markdown(abistore: Call) -> None
 
 
 def test_every_case_is_an_example_with_near_misses() -> None:
-    shown = {path.stem: examples.case(path.stem) for path in CASES.glob("*.md") if path.stem in KINDS}
+    shown = {path.stem: kinds.case(path.stem) for path in CASES.glob("*.md") if path.stem in KINDS}
     assert len(shown) > 100
     assert not [kind for kind, texts in shown.items() if not all("```findings" in text for text in texts)]
 

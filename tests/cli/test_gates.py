@@ -14,11 +14,9 @@ import pytest
 from msgspec.structs import replace
 
 from abistore import limits
-from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
+from abistore.model.declarations import Name
+from abistore.model.findings import ENGINE, Churn, Comparison, Finding, Impact, Verdict, identity
 from abistore.model.history import StoredVerdict
-from abistore.model.judging.engine import ENGINE
-from abistore.model.judging.identity import identity
-from abistore.model.names import Name
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
@@ -639,7 +637,7 @@ def test_all_of_a_call_is_one_json_object(based: Call, new: Path, stripped: Path
 
 def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 0.3)
-    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.diffing.judge.judged"), "fold", endless)
     done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--keep-failed", "--json")
     assert (done.code, done.json["code"], file_of(done)["status"]) == (65, "limit", "failed")
     assert versions(based) == ["1.0"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ConfigError
-from abistore.service.project.configuration import configuration
+from abistore.service.project import configuration
 from tests.build import build_library
 from tests.cli.conftest import Call
 

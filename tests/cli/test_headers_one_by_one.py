@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.model.snapshot import HeadersRead
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.build import build_library
 from tests.cli.conftest import Call
 

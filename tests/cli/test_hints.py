@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from abistore.cli.commands.db import freed
-from abistore.cli.groups import OTHER_WORDS
+from abistore.cli.main import OTHER_WORDS
 from abistore.model.history import IngestRequest
-from abistore.service.administration.administration import VacuumedStore
+from abistore.service.administration import VacuumedStore
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 from tests.store.builders import EXPORTED, function, snapshot

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from abistore.model.words.characters import UNSEEN
-from abistore.report.registry import formats
+from abistore.model.words import UNSEEN
+from abistore.report.model import formats
 from tests.cli.commands import calls
 from tests.cli.conftest import Call, Done
 from tests.editing import undigested

@@ -14,11 +14,9 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from abistore.model.words.characters import UNSEEN
+from abistore.model.words import UNSEEN
 from abistore.report import render
-from abistore.report.model import Report
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES, Style
+from abistore.report.model import MODES, Report, Style, formats, formats_with_modes
 from tests.report import golden
 
 pytestmark = pytest.mark.full

@@ -42,10 +42,10 @@ def interrupted_at(module: str, *words: str | Path) -> subprocess.CompletedProce
         "click",
         "abistore.errors",
         "abistore.cli.commands.compare",
-        "abistore.service.judging.judging",
+        "abistore.service.judging",
         "msgspec",
         "abistore.extract.elf.reader",
-        "abistore.compare.comparison",
+        "abistore.diffing.judge.judged",
         "abistore.report.formats.text",
     ],
 )
@@ -59,7 +59,7 @@ import functools, os, signal, sys
 
 class Property(functools.cached_property):
     def __set_name__(self, owner, name):
-        if owner.__module__ == "abistore.compare.side":
+        if owner.__module__ == "abistore.diffing.side":
             os.kill(os.getpid(), signal.SIGINT)
             sum(range(100))
         super().__set_name__(owner, name)
@@ -86,7 +86,7 @@ class Dying:
 
 class Property(functools.cached_property):
     def __set_name__(self, owner, name):
-        if owner.__module__ == "abistore.compare.side" and not done:
+        if owner.__module__ == "abistore.diffing.side" and not done:
             done.append(Dying() and None)
         super().__set_name__(owner, name)
 

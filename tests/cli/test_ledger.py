@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from abistore.model.findings import ENGINE
 from abistore.model.history import IngestRequest
-from abistore.model.judging.engine import ENGINE
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.cli.conftest import Call

@@ -10,30 +10,28 @@ from pkgutil import resolve_name
 import pytest
 
 from abistore import limits
-from abistore.compare.comparison import compared
-from abistore.compare.context import Context
-from abistore.compare.policies.ruling import Ruling
+from abistore.diffing.context import Context
+from abistore.diffing.judge.judged import Ruling, compared
 from abistore.errors import LimitExceeded
 from abistore.model.findings import Comparison
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import to_json
+from abistore.model.snapshot_files import to_json
 from abistore.report import render
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
-from abistore.service.history.history import history
-from abistore.service.history.log import log
-from abistore.service.history.verdicts import verdict
-from abistore.service.ingest.results import IngestPlan
-from abistore.service.ingest.transfer import import_
-from abistore.service.judging.comparing import compare
-from abistore.service.judging.judging import judge
+from abistore.report.model import ReportFormat, Style
+from abistore.service.comparing import compare
+from abistore.service.history import history
+from abistore.service.imports import import_
+from abistore.service.ingest_gates import IngestPlan
+from abistore.service.judging import judge
+from abistore.service.log import log
+from abistore.service.verdicts import verdict
 from abistore.store.store import Store
 from tests.cli.conftest import Call
 from tests.endless import endless
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 
-SERVICE, POLICIES = "abistore.service", "abistore.compare.policies.formats"
+SERVICE, POLICIES = "abistore.service", "abistore.diffing.policy"
 RULING = "reading the policy and the suppressions"
 NORM, POINT = function("norm"), record("point")
 
@@ -56,13 +54,13 @@ def stored(database: Path) -> Path:
 
 
 def test_judging_ends_in_bounded_time_and_names_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.diffing.judge.judged"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo.so.1 against libgeo.so.1 took more than"):
         judge(release("a"), release("a", "b"))
 
 
 def test_judging_stored_releases_ends_and_names_them(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "fold", endless)
+    monkeypatch.setattr(import_module("abistore.diffing.judge.judged"), "fold", endless)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.1 took more than"):
         compare("libgeo@1.1", "libgeo@1.3", database=stored)
     with pytest.raises(LimitExceeded, match=r"^judging libgeo 1.3 against libgeo 1.2 took more than"):
@@ -77,7 +75,7 @@ def test_one_pair_that_cannot_be_judged_leaves_a_history_the_others(
     def sometimes(context: Context, by: Ruling | None) -> Comparison:
         return endless() if context.new.snapshot.version == "1.2" else real(context, by)
 
-    monkeypatch.setattr(import_module("abistore.compare.judge.whole"), "compared", sometimes)
+    monkeypatch.setattr(import_module("abistore.diffing.judge.judged"), "compared", sometimes)
     (line,) = history("libgeo", database=stored)
     assert [row.verdict is not None for row in line.rows] == [False, True, False, True]
     assert "judging libgeo 1.2 against libgeo 1.1 took more than" in line.rows[2].unjudged
@@ -92,7 +90,7 @@ def test_storing_ends_and_leaves_the_store_as_it_was(
     file = tmp_path / "libgeo.json"
     file.write_bytes(to_json(release("x", "y")))
     before = dump(stored)
-    monkeypatch.setattr("abistore.store.snapshots.write.write_entries", endless)
+    monkeypatch.setattr("abistore.store.ingest.write_entries", endless)
     (failed,) = import_([file], IngestPlan(version="2.0"), database=stored)
     assert (failed.code, failed.exit_code) == ("limit", 65)
     assert failed.error.startswith("storing libgeo 2.0 took more than")
@@ -105,14 +103,14 @@ def dump(path: Path) -> list[str]:
 
 
 def test_loading_ends_in_bounded_time_and_names_the_releases(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.store.snapshots.read._snapshot", endless)
+    monkeypatch.setattr("abistore.store.snapshots._snapshot", endless)
     with pytest.raises(LimitExceeded, match=r"^loading libgeo@1.0 and libgeo@1.1 took more than"):
         compare("libgeo@1.0", "libgeo@1.1", database=stored)
 
 
 def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS_PER_MEGABYTE", 0.1)
-    monkeypatch.setattr("abistore.service.history.log.spelled_out", endless)
+    monkeypatch.setattr("abistore.service.log.spelled_out", endless)
     with pytest.raises(LimitExceeded, match=r"^looking for point took more than"):
         log("point", database=stored)
 
@@ -121,13 +119,13 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ("words", "place", "said"),
     [
         (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.spelled_out", "telling declarations of libgeo 1.0"),
-        (("dump", "{json}"), "abistore.model.snapshot_file.codec._rows", "writing libgeo.so.1"),
-        (("export", "libgeo@1.0"), "abistore.model.snapshot_file.codec._rows", "writing libgeo 1.0"),
-        (("list", "libgeo"), "abistore.cli.commands.show.table", "writing the answer"),
+        (("dump", "{json}"), "abistore.model.snapshot_files._rows", "writing libgeo.so.1"),
+        (("export", "libgeo@1.0"), "abistore.model.snapshot_files._rows", "writing libgeo 1.0"),
+        (("list", "libgeo"), "abistore.cli.commands.inventory.table", "writing the answer"),
         (("explain", "0123456789ab"), "abistore.store.store.Store.findings", "looking for the finding"),
-        (("policy", "show", "{policy}"), f"{POLICIES}.policy_file.find_policy", RULING),
-        (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{POLICIES}.policy_file.find_policy", RULING),
-        (("suppress", "list", "{policy}"), f"{POLICIES}.reading.load", "reading the suppressions"),
+        (("policy", "show", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
+        (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
+        (("suppress", "list", "{policy}"), f"{POLICIES}.suppression_files.load", "reading the suppressions"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )  # fmt: skip

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.releases.lending import completed
-from abistore.extract.capture import read
+from abistore.diffing.judge.bundles import completed
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import SELF, Name
+from abistore.model.declarations import SELF, Name
+from abistore.model.shapes import Library, MachoLibrary
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Library, MachoLibrary
 from tests.cli.conftest import Call
 from tests.running import GLIBC
 
@@ -97,7 +97,7 @@ def test_what_a_dylib_re_exports_counts_as_its_own(tmp_path: Path) -> None:
         for each, side in zip(FOUND["in a library that is needed"], ("old", "new"), strict=True)
     )
     before, after, other = (
-        read(path, ExtractOptions()) for path in (old / "libx.so.1", new / "libx.so.1", new / "liby.so.1")
+        read_snapshot(path, ExtractOptions()) for path in (old / "libx.so.1", new / "libx.so.1", new / "liby.so.1")
     )
     found = completed(as_dylib(before), as_dylib(after, "liby.so.1"), [as_dylib(after, "liby.so.1"), as_dylib(other)])
     assert found.has(Name("function", "b"))

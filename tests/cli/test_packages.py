@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from abistore.interface import compare, ruling
-from abistore.report.registry import formats
+from abistore.report.model import formats
 from tests import packages
 from tests.build import build_library
 from tests.cli.conftest import Call

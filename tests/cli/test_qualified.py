@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES
+from abistore.report.model import MODES, formats, formats_with_modes
 from tests.build import build_library
 from tests.cli.conftest import NEW, OLD, Call
 

@@ -32,13 +32,13 @@ ASKED = """
 import sys
 from abistore.cli.main import run
 code = run(sys.argv[1:])
-print("loaded:", *sorted(name for name in sys.modules if name.startswith("abistore.compare")), file=sys.stderr)
+print("loaded:", *sorted(name for name in sys.modules if name.startswith("abistore.diffing")), file=sys.stderr)
 sys.exit(code)
 """
 
 
 def loaded(*words: str) -> str:
-    """What of ``abistore.compare`` a command loads in a process of its own."""
+    """What of ``abistore.diffing`` a command loads in a process of its own."""
     done = subprocess.run([sys.executable, "-c", ASKED, *words], capture_output=True, text=True)
     assert done.returncode in {0, 2, 4}, done.stderr
     return done.stderr.splitlines()[-1]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from abistore.report.registry import formats
+from abistore.report.model import formats
 from tests.build import build_library
 from tests.cli.conftest import OLD, Call
 

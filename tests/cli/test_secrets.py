@@ -207,8 +207,8 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
     with monkeypatch.context() as older:
         for module in (
             "abistore.model.snapshot",
-            "abistore.extract.debuginfod.client",
-            "abistore.store.database.audit",
+            "abistore.extract.debuginfod",
+            "abistore.store.database",
         ):
             older.setattr(f"{module}.masked", lambda text, secrets=(): text)
         told = ["--debuginfod", "--url", values["--url"], "--version"]

@@ -7,10 +7,10 @@ from typing import Literal
 
 import pytest
 
-from abistore.model.names import SELF
+from abistore.model.declarations import SELF
+from abistore.model.shapes import Library
 from abistore.model.snapshot import Snapshot, Target
-from abistore.model.snapshot_file.codec import to_json
-from abistore.model.tables import Library
+from abistore.model.snapshot_files import to_json
 from tests.build import build_library
 from tests.cli.conftest import Call
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.elf.container import ElfFile
-from abistore.report.registry import formats
+from abistore.report.model import formats
 from tests.bounds import abistore
 from tests.build import build_library
 from tests.cli.conftest import OLD, Done

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from abistore.cli.main import COMMANDS, cli
-from abistore.report.registry import formats
+from abistore.report.model import formats
 from tests.cli.conftest import Call
 from tests.subjects import assert_each
 
@@ -48,7 +48,7 @@ def test_the_overview_imports_click_and_nothing_heavy(word: str) -> None:
     }
     assert third_party == {"abistore", "click"}
     own = {module for module in modules if module.startswith("abistore.")}
-    rooms = ("cli", "cli.groups", "cli.main", "cli.options", "cli.options.shared", "errors")
+    rooms = ("cli", "cli.main", "cli.options", "errors")
     assert own == {f"abistore.{name}" for name in rooms}
     assert not roots(modules) & (HEAVY - {"json"})
 
@@ -56,11 +56,11 @@ def test_the_overview_imports_click_and_nothing_heavy(word: str) -> None:
 def test_dump_does_not_import_what_only_the_store_and_the_rules_need(old: Path) -> None:
     modules = imported("dump", old)
     assert not roots(modules) & STORE
-    assert not {module for module in modules if module.startswith(("abistore.store", "abistore.compare"))}
+    assert not {module for module in modules if module.startswith(("abistore.store", "abistore.diffing"))}
 
 
-MOST_MODULES = 320
-"""Comparing two files imports 319 modules of abistore: a few more are no matter, many are paid for by every call."""
+MOST_MODULES = 110
+"""Of abistore, packages included. A few more are no matter, many are paid for by every call."""
 
 
 def test_comparing_files_imports_no_more_modules_than_it_did(old: Path, new: Path) -> None:
@@ -69,19 +69,18 @@ def test_comparing_files_imports_no_more_modules_than_it_did(old: Path, new: Pat
 
 
 def test_comparing_files_imports_the_rules_of_what_differs_and_no_others(old: Path, new: Path) -> None:
-    rules = {module.rpartition(".")[2] for module in imported("compare", old, new) if ".compare.rules." in module}
+    rules = {module.rpartition(".")[2] for module in imported("compare", old, new) if ".diffing.rules." in module}
     assert "symbols" in rules
     assert not {name for name in rules if name.startswith("headers_")}
-    assert "releases" not in rules
+    assert "platforms" not in rules
 
 
 def test_comparing_libraries_of_c_imports_nothing_of_cpp_names_and_tables(old: Path, new: Path) -> None:
     modules = imported("compare", old, new)
     assert not modules & {
         "abistore.extract.elf.class_tables",
-        "abistore.model.cpp_names.grammar",
-        "abistore.model.mangling.microsoft",
-        "abistore.compare.scopes.moves",
+        "abistore.model.names.grammar",
+        "abistore.model.names.microsoft",
     }
 
 
@@ -99,11 +98,11 @@ def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None
 def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions(
     old: Path, new: Path, tmp_path: Path
 ) -> None:
-    ruling = tuple(f"abistore.compare.policies.{name}" for name in ("policy", "suppression", "expressions", "formats"))
+    ruling = tuple(f"abistore.diffing.policy.{name}" for name in ("policy", "suppression", "documents"))
     plain = imported("compare", old, new)
-    assert "abistore.compare.comparison" in plain
+    assert "abistore.diffing.judge.judged" in plain
     assert not {module for module in plain if module.startswith(ruling)}
-    assert not plain & {"abistore.service.catalogue", "abistore.report.formats.html", "pydantic", "yaml"}
+    assert not plain & {"abistore.report.formats.html", "pydantic", "yaml"}
     accepted = tmp_path / "accepted.yaml"
     accepted.write_text("suppressions:\n  - symbol: nothing\n    reason: none is called so\n")
     ruled = imported("compare", old, new, "--suppress", accepted)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.cli import progress as bar
+from abistore.cli import output as bar
 from abistore.cli.main import run
-from abistore.cli.options.shared import SharedSettings
+from abistore.cli.options import SharedSettings
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from benchmarks.releases import made

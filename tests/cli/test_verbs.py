@@ -419,7 +419,7 @@ def test_a_verdict_is_remembered_and_the_same_again(stored: Call, monkeypatch: p
     first = stored("verdict", "libcase@2.0", "--json")
     assert first.code == 4
     assert first.json["changes"] == stored("compare", "libcase@1.1", "libcase@2.0", "--json").json["changes"]
-    monkeypatch.setattr("abistore.service.history.verdicts.concluded", None)
+    monkeypatch.setattr("abistore.service.verdicts.concluded", None)
     assert stored("verdict", "libcase@2.0", "--json").json == first.json
     assert stored("verdict", "libcase@2.0", "--against", "1.1", "--json").json == first.json
 

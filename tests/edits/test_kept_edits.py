@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.model.findings import Comparison, Finding
 from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running import keeping

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract import capture
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.draws import draws
 
 FLIPS = draws(500)
@@ -39,14 +39,14 @@ def outcomes(library: Path, places: Sequence[range], folder: Path, *, layout: bo
     limit was reached on the way.
     """
     options = ExtractOptions(layout=layout)
-    original, intact = library.read_bytes(), read(library, options)
+    original, intact = library.read_bytes(), read_snapshot(library, options)
     source = random.Random(f"{len(original)} {places[0].start}")
     path = folder / "libcase.so"
     found: Counter[str] = Counter()
     for number in range(FLIPS):
         path.write_bytes(damaged(original, places[number % len(places)], source))
         try:
-            snapshot = read(path, options)
+            snapshot = read_snapshot(path, options)
         except InputError as error:
             assert error.message
             # a size that is declared above its limit is refused at once, and that is no failure

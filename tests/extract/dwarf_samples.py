@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf import encoding as dw
+from abistore.extract.dwarf.info import DebugInfo
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read_tables
 from tests.build import build_library

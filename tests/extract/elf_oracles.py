@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Import, Symbol
 
 Versioned = tuple[str, str | None, bool]
 """A symbol's name, its version, and whether that one is the default (true for unversioned ones)."""

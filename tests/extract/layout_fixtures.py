@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Kind, Name
+from abistore.model.declarations import Kind, Name
 from abistore.model.shapes import (
     AnyShape,
     Enum,
@@ -83,7 +83,7 @@ def layout(
         files=files,
         soname=soname or "libcase.so.1",
     )
-    return Layout(read(path, ExtractOptions()))
+    return Layout(read_snapshot(path, ExtractOptions()))
 
 
 def record(spelling: str) -> Named:

@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
+from abistore.model.shapes import Import, Library, Symbol
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Import, Library, Symbol
 from tests.build import CACHE, build_library
 
 ARM, INTEL = "aarch64-macos", "x86_64-macos"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.reader import read_headers
-from abistore.model.declared import Abilities, Ability, Declared
-from abistore.model.names import Name
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.headers.subprocess import read_headers
+from abistore.model.declarations import Abilities, Ability, Declared, Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
 from tests.build import build_library
@@ -111,12 +110,12 @@ def _data_size(shapes: Iterable[object]) -> int:
 
 def _offsets(text: str) -> list[int]:
     """Where the member of each derived class lies, in bytes, as GCC writes it into a library."""
-    from abistore.extract.capture import read
+    from abistore.extract.capture import read_snapshot
     from abistore.extract.reader import ExtractOptions
 
     uses = "\n".join(f"int f{place}(n{place}::D *) {{ return 0; }}" for place, _ in enumerate(CLASSES))
     flags = ("-g", "-w", "-fno-eliminate-unused-debug-types")
-    snapshot = read(build_library(f"{text}\n{uses}", language="c++", flags=flags), ExtractOptions())
+    snapshot = read_snapshot(build_library(f"{text}\n{uses}", language="c++", flags=flags), ExtractOptions())
     found = []
     for place, _ in enumerate(CLASSES):
         (derived,) = snapshot.variants("layout", Name("record", f"n{place}::D"))

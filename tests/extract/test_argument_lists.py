@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from examples.obtain import require
@@ -68,7 +68,7 @@ def libraries(machine: str) -> dict[str, Path]:
 
 
 def snapshot(path: Path) -> Snapshot:
-    return read(path, ExtractOptions(library="libcase"))
+    return read_snapshot(path, ExtractOptions(library="libcase"))
 
 
 @pytest.mark.parametrize("machine", MACHINES)

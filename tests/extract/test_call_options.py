@@ -7,11 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
-from abistore.model.recorded.call_options import in_force
+from abistore.model.declarations import Name
+from abistore.model.format_gaps import in_force
 from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot, Target
 
@@ -28,7 +28,7 @@ def built(folder: Path, **units: str) -> Snapshot:
         subprocess.run(command, cwd=folder, check=True)
     objects = [f"{name}.o" for name in units]
     subprocess.run(["gcc", "-shared", *objects, "-o", "libx.so"], cwd=folder, check=True)
-    return read(folder / "libx.so", ExtractOptions())
+    return read_snapshot(folder / "libx.so", ExtractOptions())
 
 
 def convention(snapshot: Snapshot, name: str) -> str | None:

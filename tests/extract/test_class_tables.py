@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
+from abistore.extract.class_tables import MOST_WORDS
 from abistore.extract.elf.class_tables import CHUNK
-from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
+from abistore.extract.elf.container import DT_RELR, DynamicSection, ElfFile
 from abistore.extract.reader import ExtractOptions
-from abistore.extract.types.class_tables import MOST_WORDS
-from abistore.model.tables import Symbol
+from abistore.model.shapes import Symbol
 from tests.build import build_library
 
 SOURCE = """
@@ -54,7 +53,7 @@ def built(compiler: str = "g++", flags: tuple[str, ...] = FREE) -> Path:
 
 
 def tables(path: Path) -> dict[str, tuple[str, ...]]:
-    entries = read(path, ExtractOptions(layout=False)).entries["symbol"]
+    entries = read_snapshot(path, ExtractOptions(layout=False)).entries["symbol"]
     return {
         name.spelling: shape.table
         for name, shapes in entries.items()

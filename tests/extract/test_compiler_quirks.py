@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read as read_library
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import Function
 from tests.extract.layout_fixtures import CHAR, CPP, DOUBLE, INT, VOID, Layout, layout, pointer
@@ -56,6 +56,6 @@ def test_a_built_in_type_under_the_name_of_a_typedef_is_known_by_its_encoding(tm
         text = text.replace(f'.string\t"{name}"', f'.string\t"{other}"')
     (tmp_path / "case.s").write_text(text)
     subprocess.run(["g++", "-shared", "case.s", "-o", "libcase.so"], cwd=tmp_path, check=True)
-    read = Layout(read_library(tmp_path / "libcase.so", ExtractOptions()))
+    read = Layout(read_snapshot(tmp_path / "libcase.so", ExtractOptions()))
     assert read.function("_Z6narrowc").parameters == (CHAR,)
     assert read.function("_Z4wided").parameters == (DOUBLE,)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read as read_file
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Enum
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -29,7 +29,7 @@ def library(header: str, source: str, compiler: str = "gcc", **more: str) -> Pat
 
 
 def read(path: Path) -> Snapshot:
-    return read_file(path, ExtractOptions(library="libcase"))
+    return read_snapshot(path, ExtractOptions(library="libcase"))
 
 
 def constants(path: Path) -> dict[str, dict[str, int]]:

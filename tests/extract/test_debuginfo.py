@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
-from abistore.extract.debug_link import read_supplement
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.debug_files import DebugSearch, build_id_path, find_alternate, find_debug
+from abistore.extract.elf.reader import DebugSearch, build_id_path, find_alternate, find_debug
+from abistore.extract.files import read_supplement
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from tests.build import build_library
 from tests.extract.elf_oracles import run
 
@@ -103,7 +103,7 @@ def test_the_build_id_tree_needs_no_link(tmp_path: Path) -> None:
 def test_the_system_tree_is_asked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = Split(tmp_path, library(), link=False)
     moved = split.move_debug_to(build_id_path(tmp_path / "tree", ElfFile(split.path).build_id or ""))
-    monkeypatch.setattr("abistore.extract.elf.debug_files.SYSTEM_DIRS", (tmp_path / "tree",))
+    monkeypatch.setattr("abistore.extract.elf.reader.SYSTEM_DIRS", (tmp_path / "tree",))
     assert found_at(split.search()) == ("build-id", moved)
 
 
@@ -302,7 +302,7 @@ def test_a_supplementary_file_gives_what_the_older_kind_of_common_file_gives(tmp
     dwz = Dwz(tmp_path, "common.dwz", "--dwarf-5")
     (tmp_path / "older").mkdir()
     older = Dwz(tmp_path / "older", "common.dwz")
-    found, expected = (read(each.libraries[0], ExtractOptions()) for each in (dwz, older))
+    found, expected = (read_snapshot(each.libraries[0], ExtractOptions()) for each in (dwz, older))
     assert found.entries["layout"] == expected.entries["layout"]
     assert found.evidence_of("layout").state == "full"
 
@@ -311,7 +311,7 @@ def test_a_supplementary_file_gives_what_the_older_kind_of_common_file_gives(tmp
 def test_without_the_common_file_the_layout_is_missing_and_not_guessed(tmp_path: Path, flags: tuple[str, ...]) -> None:
     dwz = Dwz(tmp_path, "common.dwz", *flags)
     dwz.common.unlink()
-    snapshot = read(dwz.libraries[0], ExtractOptions())
+    snapshot = read_snapshot(dwz.libraries[0], ExtractOptions())
     evidence = snapshot.evidence_of("layout")
     assert (evidence.state, evidence.reason) == ("missing", "alternate-file-missing")
     assert evidence.expected > 0 and "layout" not in snapshot.entries
@@ -335,7 +335,7 @@ def test_a_file_without_link_has_no_alternate() -> None:
 def test_missing_information_is_evidence_and_not_silence(tmp_path: Path) -> None:
     split = Split(tmp_path, library())
     split.debug.unlink()
-    snapshot = read(split.path, ExtractOptions())
+    snapshot = read_snapshot(split.path, ExtractOptions())
     evidence = snapshot.evidence_of("layout")
     assert (evidence.state, evidence.reason, evidence.described, evidence.expected) == (
         "missing",
@@ -348,14 +348,14 @@ def test_missing_information_is_evidence_and_not_silence(tmp_path: Path) -> None
 
 
 def test_layout_that_nobody_asked_for_is_not_requested() -> None:
-    snapshot = read(library(), ExtractOptions(layout=False))
+    snapshot = read_snapshot(library(), ExtractOptions(layout=False))
     assert snapshot.evidence_of("layout").reason == "not-requested"
 
 
 def test_a_split_debug_file_gives_the_same_layout_as_the_unsplit_library(tmp_path: Path) -> None:
     built = library()
     split = Split(tmp_path, built)
-    whole, parted = read(built, ExtractOptions()), read(split.path, ExtractOptions())
+    whole, parted = read_snapshot(built, ExtractOptions()), read_snapshot(split.path, ExtractOptions())
     assert whole.entries["layout"] == parted.entries["layout"]
     assert Name("function", "norm") in parted.entries["layout"]
     assert (whole.evidence_of("layout").source, parted.evidence_of("layout").source) == ("file", "debuglink")

@@ -20,9 +20,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from abistore.extract.debuginfod.client import fetch
+from abistore.extract.debuginfod import fetch
 from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.debug_files import DebugSearch, find_alternate, find_debug
+from abistore.extract.elf.reader import DebugSearch, find_alternate, find_debug
 from abistore.extract.reader import ExtractOptions
 from tests.extract.test_debuginfo import Dwz, Split, library
 
@@ -482,8 +482,7 @@ def test_what_a_killed_download_left_is_removed_by_the_next(
 
     with serve(half) as url:
         program = (
-            "import sys; from abistore.extract.debuginfod.client import fetch; "
-            "fetch(sys.argv[1], 1 << 30, lambda path: '')"
+            "import sys; from abistore.extract.debuginfod import fetch; fetch(sys.argv[1], 1 << 30, lambda path: '')"
         )
         environment = {**os.environ, "DEBUGINFOD_URLS": url}
         command = [sys.executable, "-c", program, str(ElfFile(split.path).build_id)]

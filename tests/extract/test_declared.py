@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from tests.build import build_library
 
 PUBLIC = "struct P { int x; };\nint take(struct P);\n"
@@ -25,7 +25,7 @@ def place(
         files={"include/lib.h": PUBLIC, "src/helper.h": "int helper(int);\n", f"other{suffix}": HELPER, **files},
         flags=("-g", "-O1", "-I.", f"other{suffix}", *sources),
     )
-    snapshot = read(path, ExtractOptions())
+    snapshot = read_snapshot(path, ExtractOptions())
     return snapshot.locations[Name("function", name)].file
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.entries.info import DebugInfo
-from abistore.extract.dwarf.entries.walk import children
+from abistore.extract.dwarf import encoding as dw
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.walk import children
 from abistore.model.shapes import Variable
 from abistore.service.snapshots import capture
 from tests.build import build_library

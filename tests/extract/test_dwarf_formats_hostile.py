@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import AbistoreError, ExtractError
-from abistore.extract.dwarf.bytes.faults import malformed_is_an_error
-from abistore.extract.dwarf.entries.info import DebugInfo
-from abistore.extract.dwarf.entries.units import Unit
-from abistore.extract.dwarf.entries.walk import children
+from abistore.extract.dwarf.encoding import malformed_is_an_error
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.units import Unit
+from abistore.extract.dwarf.walk import children
 from abistore.extract.elf.container import ElfFile
 from tests.draws import draws
 from tests.extract.dwarf_samples import open_info, run, sample

@@ -7,8 +7,8 @@ import pytest
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
-from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.entries.info import DebugInfo
+from abistore.extract.dwarf import encoding as dw
+from abistore.extract.dwarf.info import DebugInfo
 from tests.build import build_library
 from tests.extract.dwarf_samples import open_info, sample
 

@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.bytes import leb
-from abistore.extract.dwarf.bytes.abbreviations import UNDECLARED, Abbreviation
-from abistore.extract.dwarf.bytes.faults import MalformedDwarf
-from abistore.extract.dwarf.bytes.forms import UnitFormat
-from abistore.extract.dwarf.bytes.tables import read_table
+from abistore.extract.dwarf import encoding as dw
+from abistore.extract.dwarf.abbreviations import UNDECLARED, Abbreviation, read_table
+from abistore.extract.dwarf.encoding import MalformedDwarf, UnitFormat
 
 pytestmark = pytest.mark.fast
 
@@ -32,11 +29,11 @@ def encoded(declared: list[Declared], first: int = 1) -> bytes:
     """A table as producers write it, with codes that count from ``first``."""
     data = b""
     for code, (tag, has_children, specifications) in enumerate(declared, first):
-        data += leb.encode(code) + leb.encode(tag) + bytes((has_children,))
+        data += dw.encode(code) + dw.encode(tag) + bytes((has_children,))
         for attribute, form, constant in specifications:
-            data += leb.encode(attribute) + leb.encode(form)
+            data += dw.encode(attribute) + dw.encode(form)
             if form == dw.FORM_IMPLICIT_CONST:
-                data += leb.encode(constant)
+                data += dw.encode(constant)
         data += b"\0\0"
     return data + b"\0"
 

@@ -12,13 +12,13 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.machines import target_of
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import SELF
-from abistore.model.tables import Library
-from abistore.service.facts import Hardening, facts_of
+from abistore.model.declarations import SELF
+from abistore.model.shapes import Library
+from abistore.service.declarations import Hardening, facts_of
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol
 from tests.extract.elf_oracles import run
@@ -28,7 +28,7 @@ from tests.extract.test_elf_symbols import SYSTEM, TABLES_ONLY, system_libraries
 @cache
 def facts(path: Path) -> Library:
     """What the library says of itself; several tests ask it of all libraries of the system."""
-    (shape,) = read(path, TABLES_ONLY).entries["symbol"][SELF]
+    (shape,) = read_snapshot(path, TABLES_ONLY).entries["symbol"][SELF]
     assert isinstance(shape, Library)
     return shape
 
@@ -120,7 +120,7 @@ def test_hardening_of_system_libraries_equals_readelf() -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_each_machine_has_its_target(machine: str) -> None:
-    target = read(every_sort_of_symbol(machine), TABLES_ONLY).target
+    target = read_snapshot(every_sort_of_symbol(machine), TABLES_ONLY).target
     assert target.machine == machine
     assert target.bits == (32 if machine in ("i386", "armhf") else 64)
     assert target.endianness == ("big" if machine == "s390x" else "little")
@@ -282,7 +282,7 @@ def test_search_paths_are_split_in_their_order() -> None:
 
 def test_the_caller_may_name_library_and_version() -> None:
     path = every_sort_of_symbol("x86_64")
-    snapshot = read(path, ExtractOptions(layout=False, library="mine", version="1.2"))
+    snapshot = read_snapshot(path, ExtractOptions(layout=False, library="mine", version="1.2"))
     assert (snapshot.library, snapshot.version) == ("mine", "1.2")
     assert snapshot.provenance.file == "libsorts.so"
     assert snapshot.provenance.sha256 == run("sha256sum", path).split()[0]
@@ -294,7 +294,9 @@ def test_a_gnu_os_abi_is_the_same_target_as_sysv() -> None:
         language="c++",
     )
     assert ElfFile(unique).os_abi == 3
-    assert read(unique, TABLES_ONLY).target == read(every_sort_of_symbol("x86_64"), TABLES_ONLY).target
+    assert (
+        read_snapshot(unique, TABLES_ONLY).target == read_snapshot(every_sort_of_symbol("x86_64"), TABLES_ONLY).target
+    )
 
 
 def test_executables_are_told_from_libraries_that_can_be_run(tmp_path: Path) -> None:

@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abistore.extract.capture import read
-from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.dynamic import DynamicSection
-from abistore.extract.elf.noise import is_noise
+from abistore.extract.capture import read_snapshot
+from abistore.extract.elf.container import DynamicSection, ElfFile, is_noise
 from abistore.extract.elf.reader import read_tables
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
-from abistore.model.snapshot_file.codec import from_json, to_json
-from abistore.model.tables import ElfSymbol, Import, Symbol
+from abistore.model.declarations import Name
+from abistore.model.shapes import ElfSymbol, Import, Symbol
+from abistore.model.snapshot_files import from_json, to_json
 from examples.obtain import require
 from tests.build import build_library
 from tests.extract.elf_fixtures import MACHINES, every_sort_of_symbol, without_section_headers
@@ -40,7 +38,7 @@ def test_exports_and_imports_of_every_system_library_equal_nm() -> None:
     exports, imports = nm_exports(libraries), nm_imports(libraries)
     assert len(libraries) > 5
     for library in libraries:
-        snapshot = read(library, TABLES_ONLY)
+        snapshot = read_snapshot(library, TABLES_ONLY)
         found = snapshot_exports(snapshot)
         assert found <= exports[library], library
         assert {name for name, _, _ in exports[library] - found} <= NOISE, library
@@ -50,7 +48,7 @@ def test_exports_and_imports_of_every_system_library_equal_nm() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_exports_and_imports_equal_nm_on_every_machine(machine: str) -> None:
     library = every_sort_of_symbol(machine)
-    snapshot = read(library, TABLES_ONLY)
+    snapshot = read_snapshot(library, TABLES_ONLY)
     assert snapshot_exports(snapshot) == {
         item for item in nm_exports([library])[library] if item[0] not in ("_edata", "_init", "_fini")
     }
@@ -59,7 +57,7 @@ def test_exports_and_imports_equal_nm_on_every_machine(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_each_sort_of_symbol_has_its_shape(machine: str) -> None:
-    shapes = read(every_sort_of_symbol(machine), TABLES_ONLY).entries["symbol"]
+    shapes = read_snapshot(every_sort_of_symbol(machine), TABLES_ONLY).entries["symbol"]
 
     plain = Symbol("function", version="V1")
     protected = ElfSymbol(protected=True)
@@ -133,7 +131,7 @@ def test_unique_symbols_and_class_data_have_their_sizes() -> None:
     int use() { return Counter<int>::count++; }
     """
     library = build_library(source, language="c++", flags=("-O1",))
-    shapes = read(library, TABLES_ONLY).entries["symbol"]
+    shapes = read_snapshot(library, TABLES_ONLY).entries["symbol"]
     unique = ElfSymbol(unique=True, read_only=False)
     assert shapes[Name("variable", "_ZN7CounterIiE5countE")] == (Symbol("data", size=4, elf=unique),)
     sizes = {
@@ -151,7 +149,7 @@ def test_assembler_symbols_without_a_type_are_functions_in_code_and_variables_el
     __asm__(".text\\n.globl entry_point\\nentry_point: ret\\n"
             ".data\\n.globl blob\\n.size blob,4\\nblob: .long 1\\n.text");
     """
-    shapes = read(build_library(source, flags=()), TABLES_ONLY).entries["symbol"]
+    shapes = read_snapshot(build_library(source, flags=()), TABLES_ONLY).entries["symbol"]
     assert shapes[Name("function", "entry_point")] == (Symbol("unknown"),)
     assert shapes[Name("variable", "blob")] == (Symbol("unknown", size=4),)
 
@@ -162,7 +160,7 @@ def test_a_file_without_section_headers_gives_the_same_symbols(machine: str, tmp
     stripped = tmp_path / library.name
     stripped.write_bytes(without_section_headers(library.read_bytes()))
     assert ElfFile(stripped).sections == ()
-    assert read(stripped, TABLES_ONLY).entries == read(library, TABLES_ONLY).entries
+    assert read_snapshot(stripped, TABLES_ONLY).entries == read_snapshot(library, TABLES_ONLY).entries
 
 
 @pytest.mark.parametrize("style", ["sysv", "gnu"])
@@ -170,7 +168,9 @@ def test_either_hash_table_tells_the_number_of_symbols(style: str, tmp_path: Pat
     library = every_sort_of_symbol("x86_64", f"-Wl,--hash-style={style}")
     stripped = tmp_path / library.name
     stripped.write_bytes(without_section_headers(library.read_bytes()))
-    assert snapshot_exports(read(stripped, TABLES_ONLY)) == snapshot_exports(read(library, TABLES_ONLY))
+    assert snapshot_exports(read_snapshot(stripped, TABLES_ONLY)) == snapshot_exports(
+        read_snapshot(library, TABLES_ONLY)
+    )
 
 
 def test_linker_made_places_are_noise_only_while_they_are_bare() -> None:
@@ -185,14 +185,14 @@ def test_linker_made_places_are_noise_only_while_they_are_bare() -> None:
 
 def test_a_function_called_like_a_linker_made_place_is_an_export() -> None:
     library = build_library("int end(void) { return 1; } int edata = 4;", flags=("-O1",))
-    assert snapshot_exports(read(library, TABLES_ONLY)) == {("end", None, True), ("edata", None, True)}
+    assert snapshot_exports(read_snapshot(library, TABLES_ONLY)) == {("end", None, True), ("edata", None, True)}
 
 
 def test_data_copied_from_another_library_is_no_export_of_an_executable(tmp_path: Path) -> None:
     source = '#include <stdio.h>\nint offered(void) { return 1; } int main(void) { fputs("", stderr); return 0; }'
     (tmp_path / "case.c").write_text(source)
     run("gcc", "-no-pie", "-fno-pic", "-rdynamic", tmp_path / "case.c", "-o", tmp_path / "case")
-    shapes = read(tmp_path / "case", TABLES_ONLY).entries["symbol"]
+    shapes = read_snapshot(tmp_path / "case", TABLES_ONLY).entries["symbol"]
     assert {name.spelling for name in shapes if name.kind in ("function", "variable")} == {"main", "offered"}
 
 
@@ -206,7 +206,7 @@ def test_a_name_that_is_not_utf_8_is_spelled_in_escapes(tmp_path: Path) -> None:
     data = every_sort_of_symbol("x86_64").read_bytes()
     renamed = b"\0fed\x83le\0"  # of the same GNU hash, so that it is found
     (tmp_path / "libcase.so").write_bytes(data.replace(b"\0feeble\0", renamed))
-    snapshot = read(tmp_path / "libcase.so", TABLES_ONLY)
+    snapshot = read_snapshot(tmp_path / "libcase.so", TABLES_ONLY)
     assert Name("function", "fed\\x83le") in snapshot.entries["symbol"]
     assert snapshot.evidence_of("symbol").state == "full"
     assert from_json(to_json(snapshot)) == snapshot
@@ -216,9 +216,9 @@ def test_a_name_that_is_not_utf_8_is_spelled_in_escapes(tmp_path: Path) -> None:
 def test_every_linker_gives_the_same_exports(linker: str, tmp_path: Path) -> None:
     require(f"ld.{linker}", "lld" if linker == "lld" else "binutils")
     library = every_sort_of_symbol("x86_64", f"-fuse-ld={linker}")
-    found = snapshot_exports(read(library, TABLES_ONLY))
-    assert found == snapshot_exports(read(every_sort_of_symbol("x86_64"), TABLES_ONLY))
+    found = snapshot_exports(read_snapshot(library, TABLES_ONLY))
+    assert found == snapshot_exports(read_snapshot(every_sort_of_symbol("x86_64"), TABLES_ONLY))
     assert found == {item for item in nm_exports([library])[library] if item[0] not in NOISE}
     stripped = tmp_path / library.name
     stripped.write_bytes(without_section_headers(library.read_bytes()))
-    assert read(stripped, TABLES_ONLY).entries == read(library, TABLES_ONLY).entries
+    assert read_snapshot(stripped, TABLES_ONLY).entries == read_snapshot(library, TABLES_ONLY).entries

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.macho.container import MachOFile
-from abistore.extract.macho.leb import Malformed
-from abistore.extract.macho.written.fixups import PAGE, fixups
+from abistore.extract.macho.reader import PAGE, fixups
+from abistore.extract.macho.symbols import Malformed
 from abistore.extract.pe.container import PeFile
 from tests.extract.macho_fixtures import build_dylib, command, written
 from tests.extract.pe_fixtures import msvc, zig

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from tests.build import build_library
 
@@ -31,7 +31,7 @@ def is_handle(compiler: str, language: str, caller: str, *flags: str) -> bool:
     library = build_library(
         SOURCE, language=language, compiler=compiler, files=files, flags=("-g", "-O1", "call" + suffix, *flags)
     )
-    (shape,) = read(library, ExtractOptions()).entries["layout"][Name("record", "item")]
+    (shape,) = read_snapshot(library, ExtractOptions()).entries["layout"][Name("record", "item")]
     assert isinstance(shape, Record)
     return shape.handle
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.headers.compile_commands import read_compile_commands
-from abistore.extract.headers.language import Reading, is_cpp, readings
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.headers.given import Reading, is_cpp, read_compile_commands, readings
 
 GUARDED = """\
 #ifdef __cplusplus

@@ -10,17 +10,14 @@ from typing import Any
 
 import pytest
 
-from abistore.confinement import canonical, confined
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import clang, given
-from abistore.extract.headers.compile_commands import CommonFlags
-from abistore.extract.headers.given import find_headers
-from abistore.extract.headers.language import readings
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.headers.given import CommonFlags, Invocation, find_headers, include_folders, readings
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
-from abistore.extract.headers.texts.unchanged import ReadTexts
+from abistore.extract.headers.texts import ReadTexts
 from abistore.extract.headers.toolchain import toolchain
-from abistore.extract.headers.umbrella import Invocation, include_folders
+from abistore.files import canonical, confined
 from abistore.model.snapshot import Target
 
 X86 = Target("elf", "x86_64", 64, "little")

@@ -13,22 +13,19 @@ from typing import Any, Literal
 
 import pytest
 
-from abistore.confinement import canonical, confined
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
-from abistore.extract.capture import read
-from abistore.extract.facets import FacetReading
-from abistore.extract.headers import apart, work
-from abistore.extract.headers.apart import HeaderLimits
-from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.reader import read_headers
-from abistore.extract.headers.walk.declared import Walked, declarations
-from abistore.extract.reader import ExtractOptions
-from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions, HeaderRequest
+from abistore.extract.headers import subprocess as apart
+from abistore.extract.headers import worker
+from abistore.extract.headers.subprocess import HeaderLimits, read_headers
+from abistore.extract.headers.walk import Walked, declarations
+from abistore.extract.reader import ExtractOptions, FacetReading
+from abistore.files import canonical, confined
+from abistore.model.declarations import Declared, Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from abistore.process.child import Ended
 from abistore.service.snapshots import capture
 from tests.build import build_library
@@ -54,7 +51,7 @@ def reading(*headers: Path, limits: HeaderLimits = BRIEF, **options: Any) -> Fac
 
 def library(headers: Path, *, flags: tuple[str, ...] = ("-g",), **options: Any) -> Snapshot:
     path = build_library(SOURCE, flags=flags, files={"api.h": HEADER})
-    return read(path, ExtractOptions(headers=HeaderOptions((headers,), **options)))
+    return read_snapshot(path, ExtractOptions(headers=HeaderOptions((headers,), **options)))
 
 
 # --- the facet -------------------------------------------------------------------------------------------------------
@@ -157,7 +154,7 @@ def test_a_json_snapshot_takes_no_headers(tmp_path: Path) -> None:
     snapshot = tmp_path / "a.json"
     snapshot.write_bytes(to_json(library(written(tmp_path / "h", {"api.h": HEADER}))))
     with pytest.raises(UsageError, match="no headers can be added"):
-        read(snapshot, ExtractOptions(headers=HeaderOptions((tmp_path / "h",))))
+        read_snapshot(snapshot, ExtractOptions(headers=HeaderOptions((tmp_path / "h",))))
 
 
 def test_headers_are_read_for_the_machine_of_the_binary(tmp_path: Path) -> None:
@@ -246,10 +243,10 @@ def _walks(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int
         walks.append(unit)
         return declarations(unit, *arguments, **more)
 
-    monkeypatch.setattr(work, "declarations", counted)
+    monkeypatch.setattr(worker, "declarations", counted)
     given = HeaderOptions((folder / "api.h",), include_dirs=(folder,), **options)
     request = HeaderRequest(given, X86, False, False, None, BRIEF.seconds, BRIEF.memory, BRIEF.silence)
-    found = {name.spelling for name, shapes in work.work(request).entries if has_declared(shapes)}
+    found = {name.spelling for name, shapes in worker.work(request).entries if has_declared(shapes)}
     assert found >= {"point", "kept"}
     return len(walks)
 
@@ -485,7 +482,7 @@ def test_the_copy_of_a_large_process_has_its_memory_to_itself(tmp_path: Path) ->
     code = "\n".join(
         (
             "import mmap, sys; from pathlib import Path",
-            "from abistore.extract.headers.apart import HeaderLimits",
+            "from abistore.extract.headers.subprocess import HeaderLimits",
             "from tests.extract.test_header_reading import reading",
             "large = mmap.mmap(-1, 3 << 30)",
             "found = reading(Path(sys.argv[1]), limits=HeaderLimits(seconds=4, memory=1 << 30, silence=2.0))",

@@ -10,13 +10,12 @@ from typing import Literal
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.headers import apart, clang, toolchain, zig
-from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions, Language
-from abistore.extract.headers.reader import read_headers
+from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
+from abistore.extract.headers import clang, subprocess, toolchain
+from abistore.extract.headers.subprocess import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
-from abistore.extract.headers.work import work
-from abistore.model.names import Name
+from abistore.extract.headers.worker import work
+from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
 from examples.obtain import Missing
@@ -235,8 +234,8 @@ def without_other_systems(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None
     """A machine with gcc alone, which has no standard headers of other systems."""
     only(monkeypatch, folder, "gcc")
     monkeypatch.setattr(toolchain, "_folders_of_compiler", toolchain._folders_of_compiler.__wrapped__)  # asks again
-    monkeypatch.setattr(zig, "find_spec", lambda _name: None)
-    monkeypatch.setattr(apart, "may_fork", lambda: True)  # a copy of this process has what is replaced here
+    monkeypatch.setattr(toolchain, "find_spec", lambda _name: None)
+    monkeypatch.setattr(subprocess, "may_fork", lambda: True)  # a copy of this process has what is replaced here
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "i386", "aarch64"])

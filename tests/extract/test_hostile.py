@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abistore.errors import ExtractError, InputError, LimitExceeded, UnknownFormat
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import PT_LOAD, ElfFile
 from abistore.extract.elf.reader import accepts
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions, reader_for
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -32,7 +32,7 @@ TABLES_ONLY = ExtractOptions(layout=False)
 def outcome(path: Path) -> Snapshot | InputError:
     """What reading ``path`` gives. Anything but these two escapes and fails the test."""
     try:
-        return read(path, TABLES_ONLY)
+        return read_snapshot(path, TABLES_ONLY)
     except InputError as error:
         assert error.message
         assert error.exit_code >= 64
@@ -48,33 +48,33 @@ def outcome_of(data: bytes, folder: Path) -> Snapshot | InputError:
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "libcase.so").touch()
     with pytest.raises(InputError, match="empty"):
-        read(tmp_path / "libcase.so", TABLES_ONLY)
+        read_snapshot(tmp_path / "libcase.so", TABLES_ONLY)
 
 
 def test_a_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="directory"):
-        read(tmp_path, TABLES_ONLY)
+        read_snapshot(tmp_path, TABLES_ONLY)
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        read(tmp_path / "none.so", TABLES_ONLY)
+        read_snapshot(tmp_path / "none.so", TABLES_ONLY)
 
 
 def test_a_fifo_is_an_error_and_no_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "libcase.so")
     with pytest.raises(InputError, match="regular file"):
-        read(tmp_path / "libcase.so", TABLES_ONLY)
+        read_snapshot(tmp_path / "libcase.so", TABLES_ONLY)
 
 
 def test_a_device_is_an_error() -> None:
     with pytest.raises(InputError, match="regular file"):
-        read(Path("/dev/zero"), TABLES_ONLY)
+        read_snapshot(Path("/dev/zero"), TABLES_ONLY)
 
 
 def test_a_path_that_no_system_call_takes_is_an_error() -> None:
     with pytest.raises(InputError, match="cannot be opened"):
-        read(Path("lib\0case.so"), TABLES_ONLY)
+        read_snapshot(Path("lib\0case.so"), TABLES_ONLY)
 
 
 def test_an_unreadable_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +86,9 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path, monkeypatch: pytest.Monk
         def refuse(*_arguments: object) -> int:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("abistore.extract.input_file.os.open", refuse)
+        monkeypatch.setattr("abistore.extract.files.os.open", refuse)
     with pytest.raises(InputError, match="not readable"):
-        read(path, TABLES_ONLY)
+        read_snapshot(path, TABLES_ONLY)
 
 
 def test_a_text_file_is_of_no_known_format(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_text_file_is_of_no_known_format(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormat):
         reader_for(InputFile(path).head, path)
     with pytest.raises(UnknownFormat):
-        read(path, TABLES_ONLY)
+        read_snapshot(path, TABLES_ONLY)
 
 
 def test_object_files_archives_executables_and_cores_are_told_apart(tmp_path: Path) -> None:
@@ -125,21 +125,21 @@ def test_object_files_archives_executables_and_cores_are_told_apart(tmp_path: Pa
     for name, words in expected.items():
         assert accepts(InputFile(tmp_path / name).head), name
         with pytest.raises(ExtractError, match=words) as raised:
-            read(tmp_path / name, TABLES_ONLY)
+            read_snapshot(tmp_path / name, TABLES_ONLY)
         assert raised.value.hint or name == "core", name
 
 
 def test_a_debug_file_is_not_taken_for_the_library(tmp_path: Path) -> None:
     run("objcopy", "--only-keep-debug", build_library("int f(void) { return 1; }"), tmp_path / "libcase.so.debug")
     with pytest.raises(ExtractError, match="debug information only"):
-        read(tmp_path / "libcase.so.debug", TABLES_ONLY)
+        read_snapshot(tmp_path / "libcase.so.debug", TABLES_ONLY)
 
 
 def test_a_file_larger_than_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "libcase.so"
     path.write_bytes(b"\x7fELF" + bytes(5000))
     with pytest.raises(LimitExceeded, match="limit"):
-        read(path, ExtractOptions(layout=False, max_bytes=4096))
+        read_snapshot(path, ExtractOptions(layout=False, max_bytes=4096))
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "s390x", "armhf"])
@@ -299,4 +299,4 @@ def test_overlapping_endless_names_are_refused_before_they_fill_the_memory(tmp_p
     path = tmp_path / "libcase.so"
     path.write_bytes(header + load + dynamic + tags + struct.pack("<II", 1, rows) + table + strings)
     with pytest.raises(ExtractError, match="overlap"):
-        read(path, TABLES_ONLY)
+        read_snapshot(path, TABLES_ONLY)

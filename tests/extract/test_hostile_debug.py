@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import ElfFile, ElfSection
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
@@ -102,6 +102,6 @@ def test_a_section_of_noise_gives_a_snapshot_or_an_error(section: str, tmp_path:
         data[place.offset : place.offset + place.size] = noise
         path.write_bytes(data)
         try:
-            assert isinstance(read(path, ExtractOptions()), Snapshot)
+            assert isinstance(read_snapshot(path, ExtractOptions()), Snapshot)
         except InputError as error:
             assert error.message

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from tests.build import build_library
 from tests.extract.damage import outcomes, tighten
 
@@ -72,11 +72,11 @@ def test_a_symbol_at_two_places_is_described_by_one_of_them(tmp_path: Path) -> N
     deleting, complete = "_ZN5PointD0Ev", "_ZN5PointD1Ev"
     path = tmp_path / "libcase.so"
     path.write_bytes(renamed(intact, complete, deleting))
-    twice = read(path, ExtractOptions()).entries["layout"]
+    twice = read_snapshot(path, ExtractOptions()).entries["layout"]
     assert Name("function", complete) not in twice
     assert (
         twice[Name("function", deleting)]
-        == read(intact, ExtractOptions()).entries["layout"][Name("function", deleting)]
+        == read_snapshot(intact, ExtractOptions()).entries["layout"][Name("function", deleting)]
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Facet
+from abistore.model.declarations import Facet
 from abistore.model.snapshot import MOST_INLINE, Snapshot, with_inline
 from tests.build import build_library
 from tests.public_headers import implementing
@@ -31,12 +31,12 @@ def inline(snapshot: Snapshot, facet: Facet) -> object:
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_debug_information_tells(compiler: str) -> None:
     library = build_library(SOURCE, language="c++", compiler=compiler, flags=("-gdwarf-5", "-O1"))
-    assert inline(read(library, ExtractOptions()), "layout") == INLINE
+    assert inline(read_snapshot(library, ExtractOptions()), "layout") == INLINE
 
 
 def test_a_library_without_any_says_nothing() -> None:
     library = build_library("namespace lib { int open(int) { return 1; } }", language="c++", flags=("-g",))
-    assert inline(read(library, ExtractOptions()), "layout") is msgspec.UNSET
+    assert inline(read_snapshot(library, ExtractOptions()), "layout") is msgspec.UNSET
 
 
 def test_headers_tell() -> None:
@@ -46,6 +46,6 @@ def test_headers_tell() -> None:
 
 def test_so_many_are_noted_at_most() -> None:
     library = build_library("int open(int) { return 1; }", language="c++", flags=("-g",))
-    evidence = read(library, ExtractOptions()).evidence_of("layout")
+    evidence = read_snapshot(library, ExtractOptions()).evidence_of("layout")
     many = with_inline(evidence, (f"n{number:03}" for number in range(2 * MOST_INLINE)))
     assert many.inline_namespaces == tuple(f"n{number:03}" for number in range(MOST_INLINE))

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ExtractError, InputError
-from abistore.extract.capture import read, read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.capture import read_all, read_snapshot
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.snapshot import Snapshot
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import IngestPlan
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import IngestPlan
 from abistore.store.store import Store
 from tests.build import build_library
 
@@ -77,7 +77,7 @@ def test_a_file_written_to_while_it_is_read_is_an_error_and_no_digest_of_other_c
         path.write_bytes(other)
 
     with pytest.raises(ExtractError, match="was written to while it was read") as raised:
-        read(path, ExtractOptions(progress=overwrite))
+        read_snapshot(path, ExtractOptions(progress=overwrite))
     assert raised.value.hint
 
 
@@ -86,7 +86,7 @@ def test_a_sparse_file_is_refused_by_its_size_and_not_read(tmp_path: Path) -> No
     path.write_bytes(b"\x7fELF")
     os.truncate(path, 1 << 40)
     with pytest.raises(InputError, match="more than the limit"):
-        read(path, ExtractOptions())
+        read_snapshot(path, ExtractOptions())
 
 
 def test_a_descriptor_is_closed_after_reading_and_after_a_failure(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_descriptor_is_closed_after_reading_and_after_a_failure(tmp_path: Path
     path.write_bytes(build_library(OLD).read_bytes())
     (tmp_path / "broken.so").write_bytes(path.read_bytes()[:300])
     before = len(list(Path("/proc/self/fd").iterdir()))
-    assert Name("function", "before") in read(path, ExtractOptions()).entries["symbol"]
+    assert Name("function", "before") in read_snapshot(path, ExtractOptions()).entries["symbol"]
     with pytest.raises(InputError):
-        read(tmp_path / "broken.so", ExtractOptions())
+        read_snapshot(tmp_path / "broken.so", ExtractOptions())
     assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.model.cpp_names.declarators import spell
-from abistore.model.names import Name
+from abistore.diffing.judge.judged import compare
+from abistore.model.declarations import Name
+from abistore.model.names.spelling import spell
 from abistore.model.shapes import Alias, Inline, MemberPointer, Procedure, Qualified, Record
 from tests.extract.layout_fixtures import CPP, INT, Layout, layout, pointer, record
 

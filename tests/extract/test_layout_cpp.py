@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import (
     Alias,
     Array,

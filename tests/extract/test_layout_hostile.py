@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import AbistoreError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
 from tests.build import build_library
@@ -40,7 +40,7 @@ def test_bit_flips_end_in_a_snapshot_or_an_error(compiler: str, version: int, tm
         broken = tmp_path / "broken.so"
         broken.write_bytes(data)
         try:
-            read(broken, ExtractOptions())
+            read_snapshot(broken, ExtractOptions())
             outcomes.add("snapshot")
         except AbistoreError as error:
             assert error.message

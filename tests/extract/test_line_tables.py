@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 
 COUNT = 140
 """More folders than have numbers of one byte."""
@@ -28,6 +28,6 @@ def test_a_file_is_found_in_whatever_folder_it_is(compiler: str, version: int, t
     (tmp_path / "all.c").write_text(f"{includes}struct all {{ {members} }};\n{function}\n")
     command = [compiler, f"-gdwarf-{version}", "-shared", "-fPIC", "-o", "liball.so", "all.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    locations = read(tmp_path / "liball.so", ExtractOptions()).locations
+    locations = read_snapshot(tmp_path / "liball.so", ExtractOptions()).locations
     for number in range(COUNT):
         assert locations[Name("record", f"part{number}")].file.endswith(f"folder{number}/part.h")

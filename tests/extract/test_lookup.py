@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ExtractError
-from abistore.extract.capture import read
-from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_HASH
-from abistore.extract.elf.hash_tables import elf_hash, gnu_hash
+from abistore.extract.capture import read_snapshot
+from abistore.extract.elf.container import DT_GNU_HASH, DT_HASH
+from abistore.extract.elf.machines import elf_hash, gnu_hash
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence
 from examples.obtain import require
@@ -43,11 +43,11 @@ VERSIONED = {"versions.map": "V1 { global: kept; lost; variable; local: *; };"}
 
 
 def symbols(path: Path) -> Evidence:
-    return read(path, TABLES_ONLY).evidence_of("symbol")
+    return read_snapshot(path, TABLES_ONLY).evidence_of("symbol")
 
 
 def exports(path: Path) -> set[str]:
-    entries = read(path, TABLES_ONLY).entries["symbol"]
+    entries = read_snapshot(path, TABLES_ONLY).entries["symbol"]
     return {name.spelling for name in entries if name.kind in ("function", "variable")}
 
 
@@ -193,4 +193,4 @@ def test_a_segment_that_lies_over_another_one_is_refused(tmp_path: Path) -> None
     struct.pack_into("<QQ", data, loads[2] + 16, 0x200, 0x200)
     made.write_bytes(data)
     with pytest.raises(ExtractError, match="lies over a part of another one"):
-        read(made, TABLES_ONLY)
+        read_snapshot(made, TABLES_ONLY)

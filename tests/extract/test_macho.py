@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import ExtractError, InputError, UnknownFormat
-from abistore.extract.capture import only, read
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.capture import only, read_snapshot
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
-from abistore.model.shapes import Record, Variable
-from abistore.model.snapshot_file.codec import from_json, to_json
-from abistore.model.tables import MachoLibrary
+from abistore.model.declarations import Name
+from abistore.model.shapes import MachoLibrary, Record, Variable
+from abistore.model.snapshot_files import from_json, to_json
 from tests.extract import macho_fixtures as macho
 from tests.extract.macho_fixtures import ARM, INTEL, build_dylib, dylib_command, exports, imports, library, snapshot
 
@@ -134,7 +133,7 @@ def test_a_snapshot_for_each_architecture_of_a_universal_file(tmp_path: Path) ->
     assert intel.provenance.sha256 == arm.provenance.sha256
     assert only((intel, arm), both, "arm64") is arm
     with pytest.raises(InputError, match="holds 2 libraries"):
-        read(both, ExtractOptions())
+        read_snapshot(both, ExtractOptions())
 
 
 def test_libraries_and_symbols_that_are_re_exported(tmp_path: Path) -> None:
@@ -214,7 +213,7 @@ def test_an_object_file_is_refused_with_the_next_step(tmp_path: Path) -> None:
     path = tmp_path / "case.o"
     path.write_bytes(macho.written([], filetype=1))
     with pytest.raises(ExtractError, match="relocatable object file") as refused:
-        read(path, ExtractOptions())
+        read_snapshot(path, ExtractOptions())
     assert refused.value.hint == "link it into a dylib first"
 
 
@@ -229,7 +228,7 @@ def test_a_java_class_is_no_universal_file(tmp_path: Path) -> None:
     path = tmp_path / "Case.class"
     path.write_bytes(bytes.fromhex("cafebabe00000041") + bytes(64))
     with pytest.raises(UnknownFormat):
-        read(path, ExtractOptions())
+        read_snapshot(path, ExtractOptions())
 
 
 # --- debug information --------------------------------------------------------------------------------------------

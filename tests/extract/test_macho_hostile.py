@@ -10,10 +10,10 @@ import pytest
 
 from abistore.errors import ExtractError, InputError
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.draws import draws
 from tests.extract import macho_fixtures as macho
 from tests.extract.damage import tighten

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import ExtractError, InputError
-from abistore.model.names import SELF
+from abistore.model.declarations import SELF
+from abistore.model.shapes import MachoLibrary
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
-from abistore.model.tables import MachoLibrary
+from abistore.model.snapshot_files import from_json, to_json
 from tests.extract.damage import tighten
 from tests.extract.macho_fixtures import build_dylib, exports, library, snapshot, snapshots
 from tests.extract.test_macho_hostile import DAMAGED, mutated_text, outcome

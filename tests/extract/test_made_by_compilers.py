@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.mangling.symbols import is_declared
+from abistore.model.names.symbols import is_declared
 from abistore.model.snapshot import Evidence
 from tests.build import build_library
 from tests.extract.layout_fixtures import CPP
@@ -20,7 +20,7 @@ SHARED = "struct T { T(); int n; }; inline int once() { static T t; return t.n; 
 
 def layout_of(source: str, compiler: str, debug: str = "-g") -> Evidence:
     path = build_library(source, language="c++", compiler=compiler, flags=(debug, "-O1"))
-    (layout,) = (each for each in read(path, ExtractOptions()).evidence if each.facet == "layout")
+    (layout,) = (each for each in read_snapshot(path, ExtractOptions()).evidence if each.facet == "layout")
     return layout
 
 

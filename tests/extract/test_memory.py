@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.shapes import Symbol
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Symbol
 from tests.build import build_library
 from tests.extract.elf_fixtures import without_section_headers
 
@@ -36,7 +36,7 @@ WRITE = "import ctypes, sys; ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[1]), sys.a
 
 
 def told(path: Path) -> dict[str, bool | None]:
-    entries = read(path, ExtractOptions()).entries["symbol"]
+    entries = read_snapshot(path, ExtractOptions()).entries["symbol"]
     symbols = {name.spelling: shape for name, (shape, *_) in entries.items() if isinstance(shape, Symbol)}
     return {name: symbol.elf.read_only if symbol.elf else None for name, symbol in symbols.items()}
 
@@ -82,7 +82,7 @@ def without_memory(snapshot: Snapshot) -> Snapshot:
 
 
 def test_a_snapshot_that_does_not_tell_the_memory_is_not_reported_as_changed() -> None:
-    new = read(build_library(SOURCE, flags=("-O1",)), ExtractOptions())
+    new = read_snapshot(build_library(SOURCE, flags=("-O1",)), ExtractOptions())
     old = without_memory(new)
     assert old.variants("symbol", Name("variable", "constant")) != new.variants("symbol", Name("variable", "constant"))
     for comparison in (compare(old, new), compare(new, old)):

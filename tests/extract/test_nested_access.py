@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions
 from abistore.extract.reader import ExtractOptions
+from abistore.model.declarations import Facet
 from abistore.model.findings import Impact
-from abistore.model.names import Facet
 from abistore.model.shapes import Enum, Record
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -112,20 +112,20 @@ def built(compiler: str, *flags: str) -> Path:
 
 @pytest.mark.parametrize("version", [2, 3, 4, 5])
 def test_gcc_tells_which_nested_types_are_closed(version: int) -> None:
-    assert accesses(read(built("g++", f"-gdwarf-{version}"), ExtractOptions()), "layout") == CLOSED
+    assert accesses(read_snapshot(built("g++", f"-gdwarf-{version}"), ExtractOptions()), "layout") == CLOSED
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("version", [4, 5])
 def test_clang_tells_which_nested_classes_are_closed(version: int) -> None:
     classes = {name: access for name, access in CLOSED.items() if name != "Outer::Mode"}
-    assert accesses(read(built("clang++", f"-gdwarf-{version}"), ExtractOptions()), "layout") == classes
+    assert accesses(read_snapshot(built("clang++", f"-gdwarf-{version}"), ExtractOptions()), "layout") == classes
 
 
 def test_headers_tell_the_same(tmp_path: Path) -> None:
     (tmp_path / "nested.h").write_text(HEADER)
     headers = HeaderOptions((tmp_path / "nested.h",))
-    assert accesses(read(built("g++"), ExtractOptions(headers=headers)), "source") == CLOSED
+    assert accesses(read_snapshot(built("g++"), ExtractOptions(headers=headers)), "source") == CLOSED
 
 
 @pytest.mark.full
@@ -133,7 +133,7 @@ def test_nothing_is_said_of_a_class_that_no_unit_defines() -> None:
     source = "class A { struct B { B(); int act(); int value; }; B own; public: int run(); };"
     source += "int A::B::act() { return value; } int A::run() { return own.act(); }"
     library = build_library(source, language="c++", compiler="clang++")
-    assert accesses(read(library, ExtractOptions()), "layout") == {}
+    assert accesses(read_snapshot(library, ExtractOptions()), "layout") == {}
 
 
 GONE = ("int Outer::Hidden::act() { return value; }\n", "int Outer::Returned::act() { return value; }\n")
@@ -147,7 +147,7 @@ def test_headers_alone_tell_that_a_member_of_a_closed_class_is_out_of_reach(
     options = ExtractOptions(headers=HeaderOptions((tmp_path / "nested.h",)), layout=False)
     source = SOURCE.replace("given()->act()", "0")
     old, new = (
-        read(build_library(each, language="c++", files={"nested.h": HEADER}), options)
+        read_snapshot(build_library(each, language="c++", files={"nested.h": HEADER}), options)
         for each in (source, source.replace(line, ""))
     )
     assert [each.kind for each in compare(old, new).findings if each.impact > Impact.COMPATIBLE] == [kind]

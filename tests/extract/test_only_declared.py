@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Opaque
 from tests.build import build_library
 from tests.extract.layout_fixtures import CPP
@@ -18,7 +18,7 @@ FLAGS = ("-g", "-O2", "-fvisibility-inlines-hidden")
 def opaque(source: str, name: str, compiler: str, **files: str) -> Opaque:
     units = {f"{each}.cc": text for each, text in files.items()}
     path = build_library(source, language="c++", compiler=compiler, files=units, flags=(*FLAGS, *units))
-    (shape,) = read(path, ExtractOptions()).variants("layout", Name("record", name))
+    (shape,) = read_snapshot(path, ExtractOptions()).variants("layout", Name("record", name))
     assert isinstance(shape, Opaque)
     return shape
 
@@ -61,7 +61,7 @@ def test_a_class_that_one_unit_describes_is_read_there(compiler: str) -> None:
         files={"o.cc": f"{CLASS} void Item::draw() {{}}"},
         flags=(*FLAGS, "o.cc"),
     )
-    (shape,) = read(path, ExtractOptions()).variants("layout", Name("record", "Item"))
+    (shape,) = read_snapshot(path, ExtractOptions()).variants("layout", Name("record", "Item"))
     assert not isinstance(shape, Opaque)
 
 
@@ -81,6 +81,6 @@ def test_an_object_of_a_class_shows_that_it_is_defined(compiler: str) -> None:
 
 def test_the_evidence_names_what_is_only_declared() -> None:
     path = build_library(f"{CLASS} int get(Item *item) {{ return item->Item::size(); }}", language="c++", flags=FLAGS)
-    (seen,) = (each for each in read(path, ExtractOptions()).evidence if each.facet == "layout")
+    (seen,) = (each for each in read_snapshot(path, ExtractOptions()).evidence if each.facet == "layout")
     assert (seen.state, seen.reason, seen.is_whole) == ("full", "class-not-described", False)
     assert seen.detail == "the debug information only declares 1 class with members or tables: Item"

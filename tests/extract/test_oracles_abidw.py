@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
-from abistore.extract.dwarf.entries.info import DebugInfo
-from abistore.extract.dwarf.shapes.instances import TemplateInstances
-from abistore.extract.dwarf.shapes.records import read_record
-from abistore.extract.dwarf.shapes.types import TypeReferences
+from abistore.extract.capture import read_snapshot
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.instances import TemplateInstances
+from abistore.extract.dwarf.records import read_record
+from abistore.extract.dwarf.types import TypeReferences
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.cpp_names.normal import normal_name
+from abistore.model.names.qualified import normal_name
 from abistore.model.shapes import Named, Record
 from tests.build import CACHE
 from tests.extract.test_oracles_records import library_of_records
@@ -79,7 +79,7 @@ def classes(root: ElementTree.Element) -> dict[str, set[tuple[int, Bases]]]:
 
 def _records(path: Path) -> dict[str, set[tuple[int, Bases]]]:
     found: dict[str, set[tuple[int, Bases]]] = defaultdict(set)
-    for name, shapes in read(path, ExtractOptions()).entries["layout"].items():
+    for name, shapes in read_snapshot(path, ExtractOptions()).entries["layout"].items():
         for shape in shapes:
             if isinstance(shape, Record):
                 bases = tuple((spelled(base.type), base.offset) for base in shape.bases)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.dwarf.bytes import codes as dw
-from abistore.extract.dwarf.entries.info import DebugInfo
-from abistore.extract.dwarf.entries.walk import children
-from abistore.extract.dwarf.shapes.instances import TemplateInstances
-from abistore.extract.dwarf.shapes.records import read_record
-from abistore.extract.dwarf.shapes.types import TypeReferences
+from abistore.extract.dwarf import encoding as dw
+from abistore.extract.dwarf.info import DebugInfo
+from abistore.extract.dwarf.instances import TemplateInstances
+from abistore.extract.dwarf.records import read_record
+from abistore.extract.dwarf.types import TypeReferences
+from abistore.extract.dwarf.walk import children
 from abistore.extract.elf.container import ElfFile
 from abistore.model.shapes import Named
 from tests.build import build_library

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout.layouts import Layouts
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.layout import Layouts
 from abistore.model.shapes import Named, Record
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -137,7 +137,7 @@ COMPILERS = [("c", "gcc"), ("c", "clang"), ("c++", "g++"), ("c++", "clang++")]
 def test_layouts_are_those_that_the_compiled_program_measures(language: str, compiler: str, packed: bool) -> None:
     path, records = library_of_records(language, compiler, packed)
     truth = _truth(path)
-    snapshot = read(path, ExtractOptions())
+    snapshot = read_snapshot(path, ExtractOptions())
     layouts = Layouts(snapshot)
     assert len(records) == COUNT
     packed_ones = set(re.findall(r"struct __attribute__\(\(packed\)\) (\w+)", _records(language, packed)[0]))
@@ -189,7 +189,7 @@ def _pahole(path: Path) -> dict[str, tuple[int, dict[str, int], int]]:
 @pytest.mark.parametrize(("language", "compiler"), COMPILERS)
 def test_sizes_and_offsets_are_those_of_pahole(language: str, compiler: str) -> None:
     path, records = library_of_records(language, compiler)
-    snapshot = read(path, ExtractOptions())
+    snapshot = read_snapshot(path, ExtractOptions())
     expected = _pahole(path)
     assert expected.keys() >= records.keys()
     compared = aligned = 0

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.input_file import InputFile
-from abistore.extract.pdb import leaves as leaf
-from abistore.extract.pdb.container import PdbContainer
-from abistore.extract.pdb.members import parts
-from abistore.extract.pdb.type_records import TypeRecords
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.files import InputFile
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.pe import pdb_container as leaf
+from abistore.extract.pe.pdb_container import PdbContainer, TypeRecords
+from abistore.extract.pe.pdb_layout import parts
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
 from abistore.model.snapshot import Snapshot
 from tests.extract.pe_fixtures import mingw, msvc
@@ -87,7 +86,7 @@ def built(source: str = SOURCE, *, machine: str = "x86_64") -> Path:
 
 @pytest.fixture(scope="module")
 def snapshot() -> Snapshot:
-    return read(built(), ExtractOptions())
+    return read_snapshot(built(), ExtractOptions())
 
 
 def record(snapshot: Snapshot, name: str) -> Record:
@@ -149,7 +148,7 @@ def test_variables_and_variadic_functions_are_told(snapshot: Snapshot) -> None:
 
 def test_types_equal_those_of_dwarf_from_the_same_source(snapshot: Snapshot) -> None:
     flags = ("-g", "-gdwarf", "-O1", "-fstandalone-debug", "-fms-extensions")
-    dwarf = read(msvc(SOURCE, *flags, link=LINK), ExtractOptions())
+    dwarf = read_snapshot(msvc(SOURCE, *flags, link=LINK), ExtractOptions())
     for name, shapes in dwarf.entries["layout"].items():
         (other,) = snapshot.variants("layout", name)
         (shape,) = shapes
@@ -177,14 +176,14 @@ def test_sizes_equal_those_of_llvm(snapshot: Snapshot) -> None:
 def test_a_pointer_has_four_bytes_on_32_bits() -> None:
     source = "struct Node { Node *next; int value; }; int walk(Node *n) { return n->value; }"
     path = msvc(source, *FULL, machine="i386", link=("/debug", "/export:?walk@@YAHPAUNode@@@Z", "/safeseh:no"))
-    node = record(read(path, ExtractOptions()), "Node")
+    node = record(read_snapshot(path, ExtractOptions()), "Node")
     assert (node.size, [each.offset for each in node.fields]) == (8, [0, 32])
 
 
 def test_calling_conventions_of_32_bits_are_told() -> None:
     source = "int __stdcall one(int a) { return a; } int two(int a) { return a; }"
     link = ("/debug", "/export:?one@@YGHH@Z", "/export:?two@@YAHH@Z", "/safeseh:no")
-    found = read(msvc(source, *FULL, machine="i386", link=link), ExtractOptions())
+    found = read_snapshot(msvc(source, *FULL, machine="i386", link=link), ExtractOptions())
     assert function(found, "?one@@YGHH@Z").calling_convention == "stdcall"
     assert function(found, "?two@@YAHH@Z").calling_convention is None
 
@@ -193,7 +192,7 @@ def test_a_type_without_a_name_is_spelled_out_or_called_by_its_alias() -> None:
     types = "typedef struct { int x; } point; struct line { struct { int y; } *inner; point p; };"
     source = f"{types} int f(line *l) {{ return l->p.x; }}"
     path = msvc(source, *FULL, link=("/debug", "/export:?f@@YAHPEAUline@@@Z"))
-    fields = {each.name: each.type for each in record(read(path, ExtractOptions()), "line").fields}
+    fields = {each.name: each.type for each in record(read_snapshot(path, ExtractOptions()), "line").fields}
     assert "point" in str(fields["p"])
     assert isinstance(getattr(fields["inner"], "target", None), Inline)
 
@@ -201,14 +200,17 @@ def test_a_type_without_a_name_is_spelled_out_or_called_by_its_alias() -> None:
 def test_the_standard_library_is_recorded_by_its_size() -> None:
     source = "namespace std { struct pair { int a, b; }; } int f(std::pair p) { return p.a; }"
     path = msvc(source, *FULL, link=("/debug", "/export:?f@@YAHUpair@std@@@Z"))
-    (pair,) = read(path, ExtractOptions()).variants("layout", Name("record", "std::pair"))
+    (pair,) = read_snapshot(path, ExtractOptions()).variants("layout", Name("record", "std::pair"))
     assert isinstance(pair, Foreign) and pair.size == 8
 
 
 def test_a_change_between_two_builds_is_found_by_their_pdb_files() -> None:
     newer = SOURCE.replace("int cells[3][4];", "int cells[3][5];").replace("GREEN = 7", "GREEN = 8")
     found = {
-        each.kind for each in compare(read(built(), ExtractOptions()), read(built(newer), ExtractOptions())).findings
+        each.kind
+        for each in compare(
+            read_snapshot(built(), ExtractOptions()), read_snapshot(built(newer), ExtractOptions())
+        ).findings
     }
     assert {"enum_member_value_changed", "type_field_type_changed"} <= found
 
@@ -217,7 +219,7 @@ def test_a_pdb_file_names_what_is_behind_a_number() -> None:
     source = "int first(void) { return 1; }\nint second(void) { return 2; }\nint third = 3;\n"
     definition = "EXPORTS\n first @1 NONAME\n second @2 NONAME\n third @3 NONAME DATA\n"
     path = msvc(source, link=("/debug", "/def:case.def"), files={"case.def": definition}, language="c")
-    found = read(path, ExtractOptions()).entries["layout"]
+    found = read_snapshot(path, ExtractOptions()).entries["layout"]
     told = {name.spelling: shape.display for name, (shape,) in found.items() if isinstance(shape, Function | Variable)}
     assert told == {"#1": "first", "#2": "second", "#3": "third"}
 
@@ -237,26 +239,29 @@ def test_a_pdb_file_of_another_build_is_refused(tmp_path: Path) -> None:
     path = moved(tmp_path)
     other = built(SOURCE.replace("GREEN = 7", "GREEN = 9")).with_suffix(".pdb")
     (tmp_path / "case.pdb").write_bytes(other.read_bytes())
-    assert read(path, ExtractOptions()).evidence_of("layout").reason == "stale-debug-file"
+    assert read_snapshot(path, ExtractOptions()).evidence_of("layout").reason == "stale-debug-file"
 
 
 def test_a_pdb_file_is_found_in_a_folder_or_by_its_path(tmp_path: Path) -> None:
     path, folder = moved(tmp_path, pdb=False), tmp_path / "symbols"
     folder.mkdir()
     named = folder / "renamed.pdb"
-    assert read(path, ExtractOptions(layout=True)).evidence_of("layout").reason in ("debug-file-missing", "")
+    assert read_snapshot(path, ExtractOptions(layout=True)).evidence_of("layout").reason in ("debug-file-missing", "")
     named.write_bytes(built().with_suffix(".pdb").read_bytes())
-    seen = read(path, ExtractOptions(debug_dirs=(named,))).evidence_of("layout")
+    seen = read_snapshot(path, ExtractOptions(debug_dirs=(named,))).evidence_of("layout")
     assert (seen.state, seen.source) == ("full", "debug-dir")
     named.rename(folder / "case.pdb")
-    assert read(path, ExtractOptions(debug_dirs=(folder,))).evidence_of("layout").source == "debug-dir"
+    assert read_snapshot(path, ExtractOptions(debug_dirs=(folder,))).evidence_of("layout").source == "debug-dir"
 
 
 @pytest.mark.parametrize("size", [0, 10, 100, 5000])
 def test_a_pdb_file_that_is_cut_off_is_told(tmp_path: Path, size: int) -> None:
     path = moved(tmp_path)
     (tmp_path / "case.pdb").write_bytes((tmp_path / "case.pdb").read_bytes()[:size])
-    assert read(path, ExtractOptions()).evidence_of("layout").reason in ("unreadable-debug-file", "debug-file-missing")
+    assert read_snapshot(path, ExtractOptions()).evidence_of("layout").reason in (
+        "unreadable-debug-file",
+        "debug-file-missing",
+    )
 
 
 def test_a_nested_type_with_access_does_not_end_a_field_list() -> None:
@@ -315,7 +320,7 @@ extern "C" __declspec(dllexport) int f(wide *w, mode m) {{ return w->a + (int)m;
 def test_what_pdb_files_never_record_is_not_checked_beside_dwarf() -> None:
     """The sources are the same: only what describes them differs."""
     source = ALIGNED.format(alignment=64)
-    dwarf, pdb = (read(each, ExtractOptions()) for each in (mingw(source), msvc(source)))
+    dwarf, pdb = (read_snapshot(each, ExtractOptions()) for each in (mingw(source), msvc(source)))
     for old, new, side in ((dwarf, pdb, "new"), (pdb, dwarf, "old")):
         found = compare(old, new)
         assert not {each.kind for each in found.findings if each.name.kind in ("record", "enum", "function")}
@@ -331,5 +336,5 @@ def test_headers_decide_on_what_pdb_files_never_record(tmp_path: Path) -> None:
         header = tmp_path / str(alignment) / "case.h"
         header.parent.mkdir()
         header.write_text(source.rpartition("extern")[0] + 'extern "C" int f(wide *, mode);\n')
-        sides.append(read(build(source), ExtractOptions(headers=HeaderOptions((header,)))))
+        sides.append(read_snapshot(build(source), ExtractOptions(headers=HeaderOptions((header,)))))
     assert "type_alignment_changed" in {each.kind for each in compare(*sides).findings}

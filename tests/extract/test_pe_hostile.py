@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError, LimitExceeded
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.pe.container import PeFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.draws import draws
 from tests.extract.damage import damaged, tighten
 from tests.extract.pe_fixtures import mingw, msvc
@@ -35,7 +35,7 @@ def outcomes(library: Path, victim: str, folder: Path, places: range) -> Counter
     for number in range(FLIPS):
         (folder / victim).write_bytes(mutated(original, places, source))
         try:
-            snapshot = read(folder / "case.dll", ExtractOptions())
+            snapshot = read_snapshot(folder / "case.dll", ExtractOptions())
         except InputError as error:
             assert error.message
             assert not isinstance(error, LimitExceeded) or "took more than" not in error.message, f"file {number}"

@@ -12,17 +12,16 @@ import pytest
 from abistore.cli.main import run
 from abistore.errors import Incomparable, InputError, SnapshotError
 from abistore.extract import reader as registry
-from abistore.extract.capture import read, read_all
+from abistore.extract.capture import read_all, read_snapshot
 from abistore.extract.dwarf.layout import read_layout
 from abistore.extract.elf.container import ElfFile
 from abistore.extract.elf.reader import read_tables
-from abistore.extract.facets import FacetReading, join
-from abistore.extract.input_file import InputFile
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.files import InputFile
+from abistore.extract.reader import ExtractOptions, FacetReading, join
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.model.snapshot_file.codec import to_json
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import IngestPlan
+from abistore.model.snapshot_files import to_json
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import IngestPlan
 from abistore.service.snapshots import capture
 from tests.build import build_library
 
@@ -86,14 +85,14 @@ def test_dump_takes_the_library_for_a_target_and_refuses_files_without_one(
 
 
 def test_a_json_snapshot_is_picked_by_its_head_as_a_library_is(tmp_path: Path) -> None:
-    library = read(build_library(SOURCE), ExtractOptions())
+    library = read_snapshot(build_library(SOURCE), ExtractOptions())
     path = tmp_path / "anything"
     path.write_bytes(b"\xef\xbb\xbf\n " + to_json(library))
-    assert read(path, ExtractOptions()) == library
-    assert read(path, ExtractOptions(library="other", version="2")).label == "other 2"
+    assert read_snapshot(path, ExtractOptions()) == library
+    assert read_snapshot(path, ExtractOptions(library="other", version="2")).label == "other 2"
     path.write_text('{"no": "snapshot"}')
     with pytest.raises(SnapshotError, match="anything"):
-        read(path, ExtractOptions())
+        read_snapshot(path, ExtractOptions())
 
 
 def test_a_facet_that_shows_nothing_has_no_entries() -> None:

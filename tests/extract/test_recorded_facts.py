@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
+from abistore.model.declarations import Name
 from abistore.model.findings import NOT_RECORDED
-from abistore.model.names import Name
 from abistore.model.shapes import Enum, Function, Record
 from abistore.model.snapshot import Snapshot
 from examples.obtain import PROJECT
@@ -92,7 +92,7 @@ FACTS: Mapping[str, Callable[[Snapshot], bool]] = {
 
 def built(compiler: str, version: int) -> Snapshot:
     flags = (f"-gdwarf-{version}", "-O1", "-std=c++17")
-    return read(build_library(SOURCE, language="c++", compiler=compiler, flags=flags), ExtractOptions())
+    return read_snapshot(build_library(SOURCE, language="c++", compiler=compiler, flags=flags), ExtractOptions())
 
 
 def measured() -> str:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
-from abistore.extract.elf.container import PT_TLS
-from abistore.extract.elf.dynamic import DT_GNU_HASH, DT_STRSZ, DT_VERSYM, PT_DYNAMIC
-from abistore.extract.elf.mapped import PT_GNU_RELRO
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.elf.container import DT_GNU_HASH, DT_STRSZ, DT_VERSYM, PT_DYNAMIC, PT_TLS
+from abistore.extract.elf.symbols import PT_GNU_RELRO
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from tests.extract.fields import (
@@ -146,7 +145,7 @@ def test_what_programs_do_not_meet_is_no_break(name: str, tmp_path: Path) -> Non
 
 def found(name: str, folder: Path) -> set[str]:
     """The kinds by which another value of a field breaks."""
-    old, new = (read(path, ExtractOptions()) for path in (library(), with_field(*ALL[name], folder)))
+    old, new = (read_snapshot(path, ExtractOptions()) for path in (library(), with_field(*ALL[name], folder)))
     comparison = compare(old, new)
     breaking = {each.kind for each in comparison.findings if each.impact.name == "BREAKING"}
     assert bool(breaking) is (comparison.verdict is Verdict.BREAKING)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read as read_file
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from tests.build import build_library
 
@@ -44,7 +44,7 @@ UNTOLD = {"doubled", "extended"}
 
 def passing(source: str, *flags: str, compiler: str = "g++") -> dict[str, str | None]:
     path = build_library(source, language="c++", compiler=compiler, flags=("-g", "-O1", *flags))
-    layout = read_file(path, ExtractOptions()).entries["layout"]
+    layout = read_snapshot(path, ExtractOptions()).entries["layout"]
     shapes = {name.spelling.partition("<")[0]: shape for name, held in layout.items() for shape in held}
     return {name: shape.passing for name, shape in shapes.items() if isinstance(shape, Record)}
 
@@ -80,5 +80,5 @@ def test_a_class_that_holds_an_object_of_the_standard_library_is_not_judged() ->
 
 def test_a_struct_of_c_is_not_passed_by_the_rules_of_c_plus_plus() -> None:
     path = build_library("struct plain { int x; }; int take(struct plain p) { return p.x; }")
-    shape = read_file(path, ExtractOptions()).entries["layout"][Name("record", "plain")][0]
+    shape = read_snapshot(path, ExtractOptions()).entries["layout"][Name("record", "plain")][0]
     assert isinstance(shape, Record) and shape.passing is None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout.tails import is_open_by_parts
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.layout import is_open_by_parts
 from abistore.model.shapes import Record
 from tests.build import build_library
 
@@ -49,7 +49,7 @@ def test_the_tail_is_as_the_compiler_has_it(compiler: str, standard: str) -> Non
     uses = (f"int f{place}(n{place}::B *, n{place}::D *) {{ return 0; }}" for place, _ in enumerate(CLASSES))
     source = "\n".join([*spaces, *uses])
     flags = ("-g", f"-std={standard}", "-w", "-fno-eliminate-unused-debug-types")
-    snapshot = read(build_library(source, language="c++", compiler=compiler, flags=flags), ExtractOptions())
+    snapshot = read_snapshot(build_library(source, language="c++", compiler=compiler, flags=flags), ExtractOptions())
     wrong = []
     for place, text in enumerate(CLASSES):
         own, derived = (_record(snapshot.variants("layout", Name("record", f"n{place}::{name}"))) for name in "BD")
@@ -68,13 +68,13 @@ def _record(shapes: tuple[object, ...]) -> Record:
 
 def test_a_record_without_padding_at_its_end_notes_nothing() -> None:
     source = "struct B { int i; int j; B() {} }; int f(B *b) { return b->i; }"
-    snapshot = read(build_library(source, language="c++", flags=("-g",)), ExtractOptions())
+    snapshot = read_snapshot(build_library(source, language="c++", flags=("-g",)), ExtractOptions())
     assert _record(snapshot.variants("layout", Name("record", "B"))).tail is None
 
 
 def test_a_record_of_c_notes_nothing() -> None:
     source = "struct B { int i; char j; }; int f(struct B *b) { return b->i; }"
-    snapshot = read(build_library(source, language="c", flags=("-g",)), ExtractOptions())
+    snapshot = read_snapshot(build_library(source, language="c", flags=("-g",)), ExtractOptions())
     assert _record(snapshot.variants("layout", Name("record", "B"))).tail is None
 
 
@@ -82,6 +82,6 @@ def test_a_record_of_c_notes_nothing() -> None:
 def test_a_constructor_that_compilers_make_shows_that_members_begin_with_values(compiler: str) -> None:
     classes = "struct B { int i = 1; char c; }; struct P { int i; char c; };"
     source = f"{classes} B *b() {{ return new B; }} P *p() {{ return new P; }}"
-    snapshot = read(build_library(source, language="c++", compiler=compiler, flags=("-g",)), ExtractOptions())
+    snapshot = read_snapshot(build_library(source, language="c++", compiler=compiler, flags=("-g",)), ExtractOptions())
     told = {name: _record(snapshot.variants("layout", Name("record", name))).tail for name in "BP"}
     assert told == {"B": "open", "P": "closed"}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.compare.consumers import export_table
-from abistore.compare.consumers.export_table import ExportTable
-from abistore.extract.capture import read
+from abistore.diffing.surface import export_table
+from abistore.diffing.surface.export_table import ExportTable
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.qualified import entity, template_of
-from abistore.model.mangling.symbols import is_mangled
-from abistore.model.names import Name
-from abistore.model.tables import ElfSymbol, Symbol
+from abistore.model.declarations import Name
+from abistore.model.names.qualified import demangle, entity, template_of
+from abistore.model.names.symbols import is_mangled
+from abistore.model.shapes import ElfSymbol, Symbol
 from tests.build import build_library
 
 BOX = """
@@ -35,7 +34,7 @@ int more(int n) { Box<int> b(n + 1); b.put(n); return b.get(); }
 def unused(tail: str, compiler: str, *flags: str) -> set[str]:
     """The instances of which the library ``BOX`` with ``tail`` uses none of several members."""
     library = build_library(BOX + tail, language="c++", compiler=compiler, flags=flags)
-    table = ExportTable(read(library, ExtractOptions()).entries["symbol"])
+    table = ExportTable(read_snapshot(library, ExtractOptions()).entries["symbol"])
     asked = (each for each in table.names if is_mangled(each))
     return {"".join(template_of(entity(demangle(each)))) for each in asked if len(table.unused_members(each)) > 1}
 

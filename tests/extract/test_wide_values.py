@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.walk.written.numbers.wide_values import exact
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.headers.declared_files import exact
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import FACETS, Name
+from abistore.model.declarations import FACETS, Name
 from abistore.model.shapes import Enum, Enumerator, Primitive
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.build import build_library
 from tests.extract.headers.agreement import X86_64, both_readers, walked
 
@@ -67,7 +67,7 @@ def test_a_library_with_wide_enumerators_agrees_with_its_headers(tmp_path: Path)
     library = build_library(
         HEADER + "int use(Wide, Deep, Named) { return 0; }", language="c++", flags=("-g", "-std=gnu++20")
     )
-    snapshot = read(library, options)
+    snapshot = read_snapshot(library, options)
     for name in (Name("enum", each) for each in ("Wide", "Deep", "Named")):
         told = [shape for facet in FACETS for shape in snapshot.variants(facet, name) if isinstance(shape, Enum)]
         assert len(told) == 2

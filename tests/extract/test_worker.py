@@ -12,8 +12,8 @@ import pytest
 
 from abistore.errors import AbistoreError, ExtractError, LimitExceeded, UnknownFormat
 from abistore.extract.bounded import read_bounded
-from abistore.extract.capture import read
-from abistore.extract.input_file import InputFile
+from abistore.extract.capture import read_snapshot
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
 from abistore.extract.workers import ReadLimits, Worker, Workers, shared
 from abistore.model.snapshot import Snapshot
@@ -62,7 +62,7 @@ def worker() -> Iterator[Worker]:
 def test_a_worker_gives_what_reading_here_gives(worker: Worker, library: Path) -> None:
     told: list[str] = []
     found = read_by(worker, library, ExtractOptions(version="1.2", progress=lambda what, _: told.append(what)))
-    assert found == read(library, ExtractOptions(version="1.2"))
+    assert found == read_snapshot(library, ExtractOptions(version="1.2"))
     assert told
 
 
@@ -82,7 +82,7 @@ def test_errors_have_the_codes_and_hints_that_they_have_here(worker: Worker, lib
     (tmp_path / "snapshot.json").write_text('{"a": 1}')
     for name in ("notes.txt", "libcut.so", "snapshot.json"):
         with pytest.raises(AbistoreError) as here:
-            read(tmp_path / name, ExtractOptions())
+            read_snapshot(tmp_path / name, ExtractOptions())
         with pytest.raises(AbistoreError) as there:
             read_by(worker, tmp_path / name)
         assert type(there.value) is type(here.value)
@@ -235,7 +235,7 @@ def test_a_thread_reads_a_file_though_its_process_stands_in_a_removed_folder(lib
             found = in_thread(lambda: read_bounded(file, ExtractOptions()))
     finally:
         os.chdir(outside)
-    assert found == (read(library, ExtractOptions()),)
+    assert found == (read_snapshot(library, ExtractOptions()),)
 
 
 def test_threads_share_no_more_workers_than_there_may_be(library: Path) -> None:

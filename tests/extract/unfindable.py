@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from abistore.extract.elf.container import ElfFile
-from abistore.extract.elf.dynamic import DynamicSection
+from abistore.extract.elf.container import DynamicSection, ElfFile
 from abistore.extract.elf.symbols import read_rows
-from abistore.extract.input_file import InputFile
+from abistore.extract.files import InputFile
 from tests.build import build_library
 
 SOURCE = "int kept(void) { return 1; }\nint lost(void) { return 2; }\nint variable = 3;\n"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from abistore.errors import AbistoreError
 from abistore.extract.reader import ExtractOptions
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from abistore.service.snapshots import capture
 from tests.build import build_library
 from tests.editing import undigested

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from abistore.cli.main import run
-from abistore.report.registry import formats
-from abistore.report.style import MODES
+from abistore.report.model import MODES, formats
 
 SECONDS, BYTES = 10, 1 << 30
 """What one comparison may take in each format: processor time, and memory at its peak."""

@@ -80,11 +80,11 @@ def test_the_verbs_of_files_import_no_database() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_compare_stays_the_verb_when_the_package_of_that_name_is_imported() -> None:
-    code = "import abistore, abistore.compare.rule, importlib; importlib.import_module('abistore.compare.comparison');"
+def test_a_package_is_imported_beside_the_verbs() -> None:
+    code = "import abistore, abistore.diffing.context as context; assert context.load;"
     code += "from abistore import compare; assert compare is abistore.compare; print(compare.__module__)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "abistore.service.judging.comparing"
+    assert done.stdout.strip() == "abistore.service.comparing"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

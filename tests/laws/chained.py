@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.declarations import SELF, Facet, Name
 from abistore.model.snapshot import Location, Snapshot, Variants
 from tests.cases import RULES, Case, cases, snapshot_of
 

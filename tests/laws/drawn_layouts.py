@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import (
     Array,
     Base,
@@ -16,13 +16,13 @@ from abistore.model.shapes import (
     Field,
     Named,
     Record,
+    Symbol,
     TypeRef,
     Variable,
     VirtualMethod,
 )
 from abistore.model.snapshot import Snapshot
-from abistore.model.tables import Symbol
-from tests.compare.model import CHAR, INT, LONG, VOID, record, snapshot, to, uses
+from tests.diffing.model import CHAR, INT, LONG, VOID, record, snapshot, to, uses
 
 INNER, OUTER, DERIVED, CHOICE, SHAPE, ROUND = (
     record(each) for each in ("Inner", "Outer", "Derived", "Choice", "Shape", "Round")

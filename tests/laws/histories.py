@@ -11,21 +11,22 @@ from random import Random
 
 import msgspec
 
-from abistore.model.declared import Argument, Declared
-from abistore.model.digest import sort_variants
-from abistore.model.names import SELF, Facet, Name
+from abistore.model.declarations import SELF, Argument, Declared, Facet, Name
 from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
     Array,
     Base,
+    ElfLibrary,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
+    Import,
     Inline,
+    Library,
     MemberPointer,
     Method,
     Named,
@@ -35,13 +36,13 @@ from abistore.model.shapes import (
     Procedure,
     Qualified,
     Record,
+    SymbolType,
     TypeRef,
     Variable,
     VirtualMethod,
+    elf_symbol,
 )
-from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
-from abistore.model.tables import ElfLibrary, Import, Library
-from abistore.model.words.elf_symbols import SymbolType, elf_symbol
+from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants, sort_variants
 
 TARGET = Target("elf", "x86_64", 64, "little")
 CLASSES = ("P", "Q", "lib::v1::S", "lib::v2::S", "lib::T", "run()::Own", "std::vector<P>", "ctx", "item", "pair<int>")

@@ -8,10 +8,8 @@ from typing import get_args
 import msgspec
 from hypothesis import strategies as st
 
-from abistore.model.cpp_names.normal import qualified
-from abistore.model.declared import Argument, Declared, InlineBody, Meaning, Trait, Uses
-from abistore.model.digest import sort_variants
-from abistore.model.names import FACETS, SELF, Kind, Name
+from abistore.model.declarations import FACETS, SELF, Argument, Declared, InlineBody, Kind, Meaning, Name, Trait, Uses
+from abistore.model.names.qualified import qualified
 from abistore.model.shapes import (
     VOID,
     Access,
@@ -19,12 +17,16 @@ from abistore.model.shapes import (
     AnyShape,
     Array,
     Base,
+    ElfLibrary,
+    ElfSymbol,
     Enum,
     Enumerator,
     Field,
     Foreign,
     Function,
+    Import,
     Inline,
+    Library,
     MemberPointer,
     Method,
     Named,
@@ -35,6 +37,7 @@ from abistore.model.shapes import (
     Qualified,
     Record,
     Special,
+    Symbol,
     TypeRef,
     Variable,
     VirtualMethod,
@@ -49,8 +52,8 @@ from abistore.model.snapshot import (
     Snapshot,
     Target,
     Variants,
+    sort_variants,
 )
-from abistore.model.tables import ElfLibrary, ElfSymbol, Import, Library, Symbol
 
 identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 spellings = st.one_of(

@@ -8,21 +8,17 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.differing import differing
-from abistore.compare.judge.against import JudgedAgainst
-from abistore.compare.policies.conditions import Condition, LocatedIn, SymbolIs, TypeIs
-from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.policy import Policy
-from abistore.compare.policies.ranges import VersionRange
-from abistore.compare.policies.ruling import Ruling
-from abistore.compare.policies.suppression import Suppression, Suppressions
-from abistore.compare.side import SideFacts
+from abistore.diffing.judge.judged import Ruling, compare
+from abistore.diffing.judge.successive import JudgedAgainst
+from abistore.diffing.policy.policy import Condition, Expression, LocatedIn, Policy, SymbolIs, TypeIs
+from abistore.diffing.policy.suppression import Suppression, Suppressions, VersionRange
+from abistore.diffing.reuse import differing
+from abistore.diffing.side import SideFacts
 from abistore.model.findings import Comparison, Finding
 from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot
-from tests.compare.model import INT, VOID, function, record, struct, to
-from tests.compare.model import snapshot as release
+from tests.diffing.model import INT, VOID, function, record, struct, to
+from tests.diffing.model import snapshot as release
 from tests.draws import draws
 from tests.effort import steps
 from tests.laws.histories import EXPORTS, FILES, TYPES, history

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import HealthCheck, given, settings
 
-from abistore.compare.comparison import compare
-from abistore.model.findings import Finding, Impact, with_consequences
-from abistore.model.judging.identity import identified
+from abistore.diffing.judge.judged import compare
+from abistore.model.findings import Finding, Impact, identified, with_consequences
 from tests.laws.drawn_layouts import Edit, Library, applied, approvals, built
 
 relaxed = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)

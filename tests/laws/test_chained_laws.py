@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.context import Context
-from abistore.compare.differing import differing
-from abistore.compare.judge.whole import compared
-from abistore.compare.policies.policy import Policy
-from abistore.compare.policies.ruling import Ruling
-from abistore.compare.policies.suppression import Suppressions
-from abistore.compare.rule import load
-from abistore.compare.side import SideFacts
+from abistore.diffing.context import Context, load
+from abistore.diffing.judge.judged import Ruling, compare, compared
+from abistore.diffing.policy.policy import Policy
+from abistore.diffing.policy.suppression import Suppressions
+from abistore.diffing.reuse import differing
+from abistore.diffing.side import SideFacts
 from abistore.model.findings import Comparison
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, cases, kinds

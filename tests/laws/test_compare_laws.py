@@ -9,13 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.judge.findings import verdict_of
-from abistore.compare.rule import load
+from abistore.diffing.context import load
+from abistore.diffing.judge.judged import compare, verdict_of
 from abistore.errors import Incomparable
-from abistore.model.declared import Declared
+from abistore.model.declarations import Declared, Name
 from abistore.model.findings import Finding, Verdict
-from abistore.model.names import Name
 from abistore.model.shapes import AnyShape, Function, Variable
 from abistore.model.snapshot import Evidence, Snapshot, Target, Variants
 from tests.draws import draws

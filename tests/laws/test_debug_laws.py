@@ -7,10 +7,9 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.extract.debug_link import SupplementaryLink, read_supplement
-from abistore.model.cpp_names.declarators import spell
-from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.qualified import number_closure
+from abistore.extract.files import SupplementaryLink, read_supplement
+from abistore.model.names.qualified import normal_name, number_closure
+from abistore.model.names.spelling import spell
 from tests.laws.strategies import declarable_types
 
 WRAPPERS = ["{}", "const {}&", "{}*", "{}&&", "{}* const"]

@@ -8,9 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.model.digest import digest, encode, snapshot_digest, sort_variants
-from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot import Snapshot, digest, encode, snapshot_digest, sort_variants
+from abistore.model.snapshot_files import from_json, to_json
 from tests.laws.strategies import shapes, snapshots
 
 

@@ -9,28 +9,28 @@ import msgspec
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.classify.meaningless import is_meaningless
-from abistore.compare.comparison import compare
-from abistore.compare.context import Context
-from abistore.compare.side import SideFacts
-from abistore.model.deltas import Changed, Subject
+from abistore.diffing.context import Context
+from abistore.diffing.judge.judged import compare
+from abistore.diffing.kinds.equivalent_declarations import is_meaningless
+from abistore.diffing.side import SideFacts
+from abistore.model.declarations import SELF, Changed, Kind, Name, Subject
 from abistore.model.findings import Comparison, Finding, Verdict
-from abistore.model.names import SELF, Kind, Name
 from abistore.model.shapes import (
     VOID,
     Alias,
     AnyShape,
     Enum,
     Function,
+    Library,
     Named,
     Pointer,
     Primitive,
     Record,
+    Symbol,
     TypeRef,
     Variable,
 )
 from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.model.tables import Library, Symbol
 from tests.draws import draws
 from tests.laws.strategies import aliases, enums, foreigns, functions, opaques, records, type_references, variables
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.model.cpp_names.declarators import spell
-from abistore.model.cpp_names.normal import normal_name
+from abistore.model.names.qualified import normal_name
+from abistore.model.names.spelling import spell
 from tests.laws.strategies import declarable_types
 
 pytestmark = pytest.mark.fast

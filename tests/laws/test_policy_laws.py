@@ -9,30 +9,28 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.context import Context
-from abistore.compare.judge.findings import verdict_of
-from abistore.compare.policies.conditions import (
+from abistore.diffing.context import Context, load
+from abistore.diffing.judge.judged import Ruling, compare, verdict_of
+from abistore.diffing.policy.policy import (
+    CATEGORIES,
     Condition,
+    Expression,
+    FindingFacts,
     InNamespace,
     Internal,
     OfCategory,
     OfKind,
+    Override,
+    Policy,
     SymbolMatches,
     TypeMatches,
     Weighty,
 )
-from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.facts import FindingFacts
-from abistore.compare.policies.policy import Override, Policy
-from abistore.compare.policies.ruling import Ruling
-from abistore.compare.policies.suppression import Suppression, Suppressions
-from abistore.compare.policies.vocabulary import CATEGORIES
-from abistore.compare.rule import load
-from abistore.compare.side import SideFacts
+from abistore.diffing.policy.suppression import Suppression, Suppressions
+from abistore.diffing.side import SideFacts
+from abistore.model.declarations import SELF
 from abistore.model.findings import Comparison, Finding, Impact, RulingFile
-from abistore.model.mangling.symbols import primary
-from abistore.model.names import SELF
+from abistore.model.names.symbols import primary
 from abistore.model.snapshot import Snapshot
 from abistore.report.outline import outline
 from tests.draws import draws

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.compare.policies.policy import PROFILES, profile
-from abistore.compare.policies.ruling import Ruling
+from abistore.diffing.judge.judged import Ruling, compare
+from abistore.diffing.policy.policy import PROFILES, profile
 from abistore.model.findings import Finding, Impact, Verdict
 from abistore.model.shapes import Field, Record
 from tests.cases import RULES, cases, snapshot_of
-from tests.compare.model import INT, function, record, snapshot, to, uses
+from tests.diffing.model import INT, function, record, snapshot, to, uses
 
 MILDER: Mapping[tuple[str, str], tuple[Impact, str]] = {
     ("sdk_vendor", "enum_member_renamed"): (Impact.RISK, "the value stays; sources are adapted; it may mean another"),

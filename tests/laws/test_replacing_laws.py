@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.differing import differing
-from abistore.compare.policies.policy import Policy
-from abistore.compare.policies.ruling import Ruling
-from abistore.compare.policies.suppression import Suppressions
-from abistore.compare.replacing import Replacing
-from abistore.compare.side import SideFacts
+from abistore.diffing.judge.judged import Ruling, compare
+from abistore.diffing.judge.successive import Replacing
+from abistore.diffing.policy.policy import Policy
+from abistore.diffing.policy.suppression import Suppressions
+from abistore.diffing.reuse import differing
+from abistore.diffing.side import SideFacts
+from abistore.model.declarations import Name
 from abistore.model.findings import Verdict
-from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from tests.draws import draws
 from tests.laws import chained

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.model.findings import Impact
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, Case, cases, sides_of

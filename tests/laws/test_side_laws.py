@@ -7,12 +7,11 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.compare.comparison import compare
-from abistore.compare.context import Context
-from abistore.compare.differing import Differing, differing
-from abistore.compare.judge.whole import compared
-from abistore.compare.side import SideFacts
-from abistore.model.names import Name
+from abistore.diffing.context import Context
+from abistore.diffing.judge.judged import compare, compared
+from abistore.diffing.reuse import Differing, differing
+from abistore.diffing.side import SideFacts
+from abistore.model.declarations import Name
 from tests.draws import draws
 from tests.laws.histories import history
 

@@ -10,17 +10,16 @@ from random import Random
 import pytest
 
 from abistore.errors import SnapshotError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.cpp_names.spelling import declaration
 from abistore.model.history import IngestRequest
+from abistore.model.names.spelling import declaration
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from abistore.report import render
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES, Style
-from abistore.service.history.history import history
-from abistore.service.judging.judging import judge
+from abistore.report.model import MODES, Style, formats, formats_with_modes
+from abistore.service.history import history
+from abistore.service.judging import judge
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.draws import draws
@@ -114,7 +113,7 @@ NEGATIVE = {"is": "R", "k": "struct", "z": 8, "f": [{"n": "x", "t": INT, "o": -8
     ],
 )
 def test_what_nothing_can_say_is_refused_with_its_place(row: list[object], words: str) -> None:
-    written = to_json(read(build_library("int v0;"), ExtractOptions())).decode()
+    written = to_json(read_snapshot(build_library("int v0;"), ExtractOptions())).decode()
     document = json.loads(undigested(written))
     document["names"].append(row)
     with pytest.raises(SnapshotError) as caught:

@@ -13,11 +13,10 @@ from typing import Any
 import msgspec
 
 from abistore.model import shapes as grammar
-from abistore.model.names import FACETS, SELF, Facet, Kind, Name
-from abistore.model.shapes import AnyShape, TypeRef
+from abistore.model.declarations import FACETS, SELF, Facet, Kind, Name
+from abistore.model.shapes import AnyShape, Library, TypeRef
 from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target
-from abistore.model.snapshot_file.codec import ALLOWED
-from abistore.model.tables import Library
+from abistore.model.snapshot_files import ALLOWED
 
 TEXTS = (
     *("", " ", "&", "*", "&&", "::", "const", "volatile", "final", "\n", "()", "(", ")", "<", ">", "a<b", "operator"),

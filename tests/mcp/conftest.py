@@ -19,7 +19,7 @@ from mcp.types import CallToolResult, TextContent, Tool
 from sqlalchemy import make_url
 
 from abistore.interface import BaselinePlan, IngestPlan, OpenStore, open_store, set_baseline
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from tests.build import build_library

@@ -8,8 +8,8 @@ from typing import Any
 from mcp import Client
 from mcp.types import PromptReference
 
-from abistore.mcp.prompts.all import TASKS
-from abistore.mcp.resources.all import RESOURCES
+from abistore.mcp.prompts import TASKS
+from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 
 PLACES = {

@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 
-from abistore.mcp.transports.tokens import add
+from abistore.mcp.listening import add
 from tests.mcp.conftest import Asked, Era
 
 LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from abistore.mcp.serving.audit import Audit, AuditedCall
+from abistore.mcp.sessions import Audit, AuditedCall
 from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.fast

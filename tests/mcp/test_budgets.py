@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from abistore.interface import BaselinePlan, IngestPlan, changes, open_store, set_baseline
-from abistore.mcp.answers.units import as_text
-from abistore.mcp.call import Call
+from abistore.mcp.answers import as_text
+from abistore.mcp.operands import Call
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS
-from abistore.mcp.tools.help import RELATED
+from abistore.mcp.tools.kinds import RELATED
 from tests.build import build_library
 from tests.mcp.conftest import Agent
 from tests.mcp.every import arguments

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, MCPError
 
-from abistore.mcp.jobs.messages import Request
-from abistore.mcp.jobs.pool import Jobs
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.settings import Settings
+from abistore.mcp.jobs import Jobs, Request
+from abistore.mcp.settings import Refusal, Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import Agent
 

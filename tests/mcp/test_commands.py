@@ -11,8 +11,8 @@ import pytest
 
 from abistore.cli.main import run
 from abistore.installing import how_to_install
-from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.setup.clients import starting
+from abistore.mcp.clients import starting
+from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 
 

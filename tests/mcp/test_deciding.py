@@ -24,9 +24,9 @@ from abistore.interface import (
     set_baseline,
     withdraw,
 )
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.calls import Server
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
-from abistore.mcp.serving.calls import Server
 from abistore.mcp.settings import Settings
 from tests.mcp.conftest import ERAS, Answered, Era
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from tests.mcp.conftest import ERAS, Era

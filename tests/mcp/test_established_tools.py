@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from abistore.interface import ExtractOptions, dump
-from abistore.mcp.refusals import FORMATS
+from abistore.mcp.settings import FORMATS
 from tests.build import NARROW, build_library
 from tests.mcp.conftest import OLD, Agent
 

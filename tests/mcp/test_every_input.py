@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from benchmarks.dumps import FORMATS, dumped
 from tests import packages

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.mcp.exports import check_export, write_new
-from abistore.mcp.jobs.pool import Jobs
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.settings import Settings
+from abistore.mcp.jobs import Jobs
+from abistore.mcp.operands import check_export, write_new
+from abistore.mcp.settings import Refusal, Settings
 from tests.mcp.conftest import Agent
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from abistore.errors import AbistoreError
 from abistore.interface import IngestPlan, open_store
-from abistore.mcp.refusals import CODES, Code
+from abistore.mcp.settings import CODES, Code
 from benchmarks.processes import family
 from examples.agents.speaking import Speaking, text_of
 from tests.build import build_library
@@ -222,7 +222,7 @@ def test_processes_that_are_killed_are_replaced(lasting: Faulty) -> None:
 
 HANG = """
 import signal, sys, time
-if "abistore.mcp.jobs.process" in " ".join(sys.orig_argv):
+if "abistore.mcp.jobs" in " ".join(sys.orig_argv):
     from abistore.extract import capture
     def hang(*given):
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())

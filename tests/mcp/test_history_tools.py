@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.confinement import canonical
+from abistore.files import canonical
 from abistore.interface import BaselinePlan, ExtractOptions, HeaderOptions, IngestPlan, ingest, open_store, set_baseline
-from abistore.mcp.call import Call
-from abistore.mcp.handles import identity_of, report_of
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.settings import Settings
+from abistore.mcp.operands import Call, identity_of, report_of
+from abistore.mcp.settings import Refusal, Settings
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import ReleaseTag
 from tests.build import build_library
@@ -190,7 +188,7 @@ def test_digits_that_several_comparisons_have_name_them(
     identity = agent("abi_compare", old_input="libgeo@1.0.1", new_input="libgeo@2.0", stat=True)["comparison_id"]
     assert agent.set()("abi_findings", comparison_id=identity)["comparison_id"] == identity
     assert agent.set().refused("abi_findings", comparison_id=identity[:15])["code"] == "NOT_FOUND"
-    monkeypatch.setattr("abistore.mcp.handles.SHOWN", 8)
+    monkeypatch.setattr("abistore.mcp.operands.SHOWN", 8)
     call = Call("abi_findings", {}, agent.settings)
     with pytest.raises(Refusal, match=r"libgeo 1\.0\.1 -> libgeo 2\.0"):
         report_of(call, identity[:8])

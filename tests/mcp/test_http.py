@@ -21,7 +21,7 @@ from mcp import Client
 from mcp.types import TextContent
 
 from abistore.cli.main import run
-from abistore.mcp.transports.tokens import tokens
+from abistore.mcp.listening import tokens
 from tests.mcp.conftest import ERAS, Era
 from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
 

@@ -14,8 +14,8 @@ from mcp.types import ElicitRequestParams, ElicitResult, TextContent
 
 from abistore.errors import UsageError
 from abistore.interface import db_audit, open_store
+from abistore.mcp.listening import Listening
 from abistore.mcp.tools.all import TOOLS, WRITING
-from abistore.mcp.transports.listening import Listening
 from tests.mcp.conftest import ERAS, Era, fill
 from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
 

@@ -15,11 +15,10 @@ from mcp.shared.uri_template import UriTemplate
 from mcp.types import PromptReference, TextResourceContents
 
 from abistore.interface import BaselinePlan, IngestPlan, open_store, set_baseline
-from abistore.mcp.prompts.all import TASKS
-from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.resources.declaration import MARKDOWN
+from abistore.mcp.prompts import TASKS
+from abistore.mcp.resources import MARKDOWN, RESOURCES
 from abistore.mcp.server import INSTRUCTIONS
-from abistore.model.words.characters import UNSEEN
+from abistore.model.words import UNSEEN
 from tests.cli.test_hostile_reports import assert_plain_markdown, assert_shown_only
 from tests.mcp.conftest import Agent
 from tests.mcp.every import arguments

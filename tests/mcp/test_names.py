@@ -11,7 +11,7 @@ from mcp import Client
 
 from abistore.cli.main import run
 from abistore.interface import OpenStore, db_audit, open_store
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from tests.cli.test_names import BAD, CHANNELS, LIBRARIES, PROFILES, REFUSED, VERSIONS
 from tests.mcp.conftest import Agent, fill

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from abistore.confinement import canonical
+from abistore.files import canonical
 from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.fast

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from abistore.interface import IngestPlan, open_store
-from abistore.mcp.jobs import process, remembering
-from abistore.mcp.jobs.messages import Done, Request, decode_done
-from abistore.mcp.jobs.remembering import Answers
+from abistore.mcp import jobs
+from abistore.mcp.jobs import Answers, Done, Request, decode_done
 from abistore.mcp.settings import Settings
 from abistore.process.protocol import Answered
 from tests.build import build_library
@@ -27,17 +26,17 @@ class Asking:
     def __init__(self, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.settings = Settings(database=str(database))
         self.worked = 0
-        work = process._answer
+        work = jobs._answer
 
         def counted(*given: Any) -> str:
             self.worked += 1
             return work(*given)
 
-        monkeypatch.setattr(process, "_answer", counted)
-        monkeypatch.setattr(process, "ANSWERS", Answers())
+        monkeypatch.setattr(jobs, "_answer", counted)
+        monkeypatch.setattr(jobs, "ANSWERS", Answers())
 
     def __call__(self, tool: str, **arguments: Any) -> Done:
-        answered = process.reply(Request(tool, arguments, self.settings), _say)
+        answered = jobs.reply(Request(tool, arguments, self.settings), _say)
         assert isinstance(answered, Answered), answered
         return decode_done(answered.data)
 
@@ -72,7 +71,7 @@ def test_a_question_is_worked_on_once(asking: Asking, tool: str, arguments: dict
 
 def test_an_answer_that_is_too_long_is_worked_on_once_too(asking: Asking) -> None:
     asking.settings = Settings(database=asking.settings.database, max_response_units=20)
-    refused = [process.reply(Request("abi_summary", {"library": "libgeo"}, asking.settings), _say) for _ in range(2)]
+    refused = [jobs.reply(Request("abi_summary", {"library": "libgeo"}, asking.settings), _say) for _ in range(2)]
     assert [getattr(each, "kind", "") for each in refused] == ["LIMIT", "LIMIT"]
     assert asking.worked == 1
 
@@ -112,18 +111,18 @@ def test_a_file_is_read_each_time(asking: Asking, libraries: dict[str, Path], tm
 def test_headers_of_a_library_by_its_name_are_read_each_time(asking: Asking, tmp_path: Path) -> None:
     for headers in ([str(tmp_path)], [f"libgeo={tmp_path}"]):
         request = Request("abi_whatif", {"library": "libgeo", "headers": headers}, asking.settings)
-        assert remembering.question_of(request) is None
+        assert jobs.question_of(request) is None
 
 
 def test_the_next_day_is_asked_anew(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     for day in (3, 3, 4):
-        monkeypatch.setattr(remembering, "today", lambda day=day: date(2026, 6, day))
+        monkeypatch.setattr(jobs, "today", lambda day=day: date(2026, 6, day))
         asking("abi_gate", library="libgeo", against="prev")
     assert asking.worked == 2  # an approval may have ended
 
 
 def test_the_oldest_answers_go() -> None:
-    from abistore.mcp.jobs.remembering import MOST_BYTES, StoreQuestion
+    from abistore.mcp.jobs import MOST_BYTES, StoreQuestion
 
     answers = Answers()
     long = Answered(b"x" * (MOST_BYTES // 4))

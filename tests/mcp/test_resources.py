@@ -13,12 +13,10 @@ from mcp import Client, MCPError
 from mcp.types import PromptReference
 
 from abistore.interface import IngestPlan, open_store
-from abistore.mcp.prompts.all import TASKS
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.resources.all import RESOURCES
-from abistore.mcp.resources.pages import PAGES
-from abistore.mcp.resources.text import MOST_BYTES, Part, paged
-from abistore.mcp.serving.reading import matched
+from abistore.mcp.calls import matched
+from abistore.mcp.prompts import TASKS
+from abistore.mcp.resources import MOST_BYTES, PAGES, RESOURCES, Part, paged
+from abistore.mcp.settings import Refusal
 from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from tests.build import build_library

@@ -19,11 +19,11 @@ from mcp import Client, MCPError
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from abistore.interface import BaselinePlan, IngestPlan, OpenStore, db_check, db_forget, open_store, set_baseline
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp import sessions
+from abistore.mcp.calls import Server
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
-from abistore.mcp.serving import subscribers
-from abistore.mcp.serving.calls import Server
-from abistore.mcp.serving.watcher import OF_FILE
+from abistore.mcp.sessions import OF_FILE
 from abistore.mcp.settings import Settings
 from tests.mcp.conftest import ERAS, Era, fill
 from tests.mcp.test_stdio import LAUNCH
@@ -257,7 +257,7 @@ def test_nothing_looks_at_the_store_while_nobody_subscribes(
 def test_subscriptions_are_bounded_and_end_with_their_client(
     era: Era, path: Path, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subscribers, "MOST", 4)
+    monkeypatch.setattr(sessions, "MOST_SUBSCRIBED", 4)
     server = serve(path, jobs)
     many = tuple(f"{OF_LIBRARY}/releases/{number}/verdict" for number in range(4))
 

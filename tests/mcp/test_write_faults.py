@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import ElicitRequestParams, ElicitResult
 
 from abistore.interface import db_check, open_store
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from abistore.store.store import Store

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from abistore.interface import OpenStore, db_audit, db_check, open_store, reviews
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import ERAS, Agent

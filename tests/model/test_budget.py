@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.budget import MOST_DEPTH, MOST_PARTS, PARTS_PER_MENTION, SPARE_PARTS, TOO_LARGE, TypeBudget, fitted
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import (
     AnyShape,
     Array,
@@ -24,7 +23,16 @@ from abistore.model.shapes import (
     Record,
     TypeRef,
 )
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
+from abistore.model.structure import (
+    MOST_DEPTH,
+    MOST_PARTS,
+    PARTS_PER_MENTION,
+    SPARE_PARTS,
+    TOO_LARGE,
+    TypeBudget,
+    fitted,
+)
 from tests.bounds import abistore
 from tests.build import build_library
 
@@ -69,7 +77,7 @@ def fan(request: pytest.FixtureRequest) -> tuple[Path, Path]:
 
 def test_a_fan_is_read_as_far_as_it_can_be_spelled_out(fan: tuple[Path, Path]) -> None:
     for path in fan:
-        snapshot = read(path, ExtractOptions())
+        snapshot = read_snapshot(path, ExtractOptions())
         evidence = snapshot.evidence_of("layout")
         assert (evidence.state, evidence.reason) == ("partial", "type-too-large")
         assert "too large to be spelled out" in evidence.detail
@@ -102,7 +110,7 @@ def test_every_command_takes_a_fan(fan: tuple[Path, Path], tmp_path: Path) -> No
 
 
 def test_a_chain_is_read_as_deep_as_it_can_be_walked() -> None:
-    snapshot = read(build_library(pointers(2_000)), ExtractOptions())
+    snapshot = read_snapshot(build_library(pointers(2_000)), ExtractOptions())
     assert snapshot.evidence_of("layout").reason == "type-too-large"
     same = from_json(to_json(snapshot)) == snapshot
     assert same

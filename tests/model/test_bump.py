@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.model.bump import AllowPlan, AllowRule, OldAndNew, bump
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import AllowPlan, AllowRule, OldAndNew, bump
-from abistore.model.labels.promises import next_label, promise
-from abistore.model.labels.soname_changes import soname_change
-from abistore.model.labels.steps import Step
+from abistore.model.labels import Step, soname_change
+from abistore.model.versions import next_label, promise
 
 PROMISES = {
     ("1.9.4", "2.0.0"): ("semantic", Step.MAJOR),

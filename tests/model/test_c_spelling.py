@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.spelling import declaration
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.names.qualified import demangle
+from abistore.model.names.spelling import declaration
 from abistore.service.snapshots import capture
 from tests.build import build_library
 

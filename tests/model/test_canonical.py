@@ -13,13 +13,12 @@ import msgspec
 
 import abistore
 from abistore.model import shapes
-from abistore.model.canonical.encoded import SHORT, Encoded
-from abistore.model.digest import encode
-from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.declarations import SHORT, Encoded
+from abistore.model.snapshot import Snapshot, encode
+from abistore.model.snapshot_files import from_json, to_json
 from abistore.model.structure import CLASSES
 from tests.cases import RULES, cases, snapshot_of
-from tests.compare.test_every_fact import OLD
+from tests.diffing.test_every_fact import OLD
 from tests.model.test_codec import real
 from tests.subjects import assert_each
 
@@ -31,8 +30,8 @@ DIGESTS = """
 import sys
 from operator import attrgetter
 from pathlib import Path
-from abistore.model.digest import digest, encode, snapshot_digest
-from abistore.model.snapshot_file.codec import from_json
+from abistore.model.snapshot import digest, encode, snapshot_digest
+from abistore.model.snapshot_files import from_json
 for path in sorted(Path(sys.argv[1]).iterdir()):
     snapshot = from_json(path.read_bytes())
     shapes = [shape for held in snapshot.entries.values() for each in held.values() for shape in each]
@@ -40,7 +39,7 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
 """
 GROWN = """
 from abistore.model import shapes, snapshot
-from abistore.model.canonical.encoded import Encoded
+from abistore.model.declarations import Encoded
 from abistore.model.structure import CLASSES
 found = [each for each in CLASSES.values() if isinstance(each, type) and issubclass(each, Encoded)]
 grown = [snapshot.Target, *(each for each in found if each.__struct_fields__)]

@@ -11,15 +11,13 @@ import msgspec
 import pytest
 
 from abistore.errors import SnapshotError
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.budget import MOST_DEPTH, TOO_LARGE
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import Alias, Function, Pointer, Primitive, Record
+from abistore.model.declarations import SELF, Name
+from abistore.model.shapes import Alias, Function, Library, Pointer, Primitive, Record, Symbol
 from abistore.model.snapshot import Location, Snapshot, Target
-from abistore.model.snapshot_file.codec import from_json, to_json
-from abistore.model.snapshot_file.document import FORMAT_VERSION
-from abistore.model.tables import Library, Symbol
+from abistore.model.snapshot_files import FORMAT_VERSION, from_json, to_json
+from abistore.model.structure import MOST_DEPTH, TOO_LARGE
 from tests.build import build_library
 from tests.editing import undigested
 
@@ -49,7 +47,7 @@ def real(language: str = "c++") -> Snapshot:
             struct { int q; } anonymous; VI make(E, const B&, int V<int>::*) { return {}; }
             B::~B() {} int B::area() const { return 0; } }""",
     }[language]
-    return read(build_library(source, language=language), ExtractOptions())
+    return read_snapshot(build_library(source, language=language), ExtractOptions())
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])

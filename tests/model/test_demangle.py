@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from abistore.model.cpp_names.demangle import MAX_LENGTH, demangle, plain_name, runtime_demangler
-from abistore.model.cpp_names.normal import normal_name
+from abistore.model.names.qualified import MAX_LENGTH, demangle, normal_name, plain_name, runtime_demangler
 
 SYMBOLS = [
     "_ZN3geo5Shape4areaEi",

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.findings import Comparison, Finding, Impact
-from abistore.model.judging.identity import identified, identity, place
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.findings import Comparison, Finding, Impact, identified, identity, place
 from tests.build import build_library
 
 STRUCT = "struct point {{ int x; {} }};\nint norm(struct point *p) {{ return p->x; }}\n"
@@ -51,7 +50,9 @@ def built(source: str, how: tuple[str, str, str, str], folder: Path) -> Path:
 
 def compared(how: tuple[str, str, str, str], folder: Path) -> Comparison:
     options = ExtractOptions(library="lib")
-    return compare(*(read(built(text, how, folder / side), options) for side, text in (("1", OLD), ("2", NEW))))
+    return compare(
+        *(read_snapshot(built(text, how, folder / side), options) for side, text in (("1", OLD), ("2", NEW)))
+    )
 
 
 def called(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
@@ -86,7 +87,9 @@ def test_the_same_sources_built_otherwise_give_the_same_identities(
 
 def test_other_fields_at_one_place_are_other_findings() -> None:
     options = ExtractOptions(library="libcase")
-    old, one, many = (read(build_library(STRUCT.format(text)), options) for text in ("", "int y;", "int y[100];"))
+    old, one, many = (
+        read_snapshot(build_library(STRUCT.format(text)), options) for text in ("", "int y;", "int y[100];")
+    )
     added = [next(finding for finding in compare(old, new).findings if finding.part == "y") for new in (one, many)]
     assert place(added[0]) == place(added[1])
     assert identity(added[0]) != identity(added[1])

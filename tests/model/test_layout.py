@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.layout.layouts import Hole, Layouts, primitive_alignment
-from abistore.model.names import Name
+from abistore.model.declarations import Name
+from abistore.model.layout import Hole, Layouts, primitive_alignment
 from abistore.model.shapes import Field, Named, Pointer, Primitive, Record
 from abistore.model.snapshot import Snapshot, Target
 from tests.build import build_library
@@ -41,7 +41,7 @@ USE(16) USE(17) USE(18)
 
 def library(compiler: str) -> Snapshot:
     flags = ("-g", "-O0", "-nostdlib", "-Wno-psabi")
-    return read(build_library(SOURCE, compiler=compiler, flags=flags), ExtractOptions())
+    return read_snapshot(build_library(SOURCE, compiler=compiler, flags=flags), ExtractOptions())
 
 
 @pytest.mark.parametrize(("compiler", "machine", "bits"), MACHINES, ids=[machine for _, machine, _ in MACHINES])

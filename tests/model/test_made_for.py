@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.mangling.symbols import freed_by, made_for
+from abistore.model.names.symbols import freed_by, made_for
 
 
 @pytest.mark.parametrize(

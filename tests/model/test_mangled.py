@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from abistore.limits import limits
-from abistore.model.cpp_names.demangle import MAX_OUTPUT, demangle, runtime_demangler
-from abistore.model.cpp_names.normal import normal_name
-from abistore.model.mangling.length import MOST, demangled_length, is_short
-from abistore.model.mangling.symbols import with_external_linkage
+from abistore.model.names.mangled_types import MOST, demangled_length, is_short
+from abistore.model.names.qualified import MAX_OUTPUT, demangle, normal_name, runtime_demangler
+from abistore.model.names.symbols import with_external_linkage
 from tests.bounds import bounded
 
 LIBRARIES = sorted(
@@ -54,9 +53,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("symbol", BOMBS.values(), ids=BOMBS)
 def test_what_would_become_endless_stays_mangled_and_costs_nothing(symbol: str) -> None:
-    done = bounded(
-        "-c", f"from abistore.model.cpp_names.demangle import demangle; print(demangle({symbol!r}))", seconds=5
-    )
+    done = bounded("-c", f"from abistore.model.names.qualified import demangle; print(demangle({symbol!r}))", seconds=5)
     assert (done.code, done.out.strip()) == (0, symbol)
 
 
@@ -119,7 +116,7 @@ def test_no_damaged_name_becomes_longer_than_was_told(tmp_path: Path) -> None:
     (tmp_path / "names").write_text("\n".join(damaged))
     done = bounded(
         "-c",
-        "import sys; from abistore.model.cpp_names.demangle import runtime_demangler; run = runtime_demangler()\n"
+        "import sys; from abistore.model.names.qualified import runtime_demangler; run = runtime_demangler()\n"
         "for name in open(sys.argv[1]).read().split('\\n'): print(len(run(name) or ''))",
         tmp_path / "names",
     )

@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.mangling.microsoft import decoration, demangled, qualified_name
-from abistore.model.mangling.microsoft_reader import MOST
-from abistore.model.mangling.symbols import is_declared, is_mangled
+from abistore.model.names.microsoft import MOST, decoration, demangled, qualified_name
+from abistore.model.names.qualified import demangle
+from abistore.model.names.symbols import is_declared, is_mangled
 
 PAIRS = {
     "?area@geo@@YAHAEBUPoint@1@_K@Z": "geo::area(geo::Point const&, unsigned long long)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.words.nearness import did_you_mean, near, near_name
+from abistore.model.words import did_you_mean, near, near_name
 
 LIBRARIES = ("libcurl", "libre2", "libuv", "libxml2")
 NAMES = ("geo::Point", "geo::Point::norm(const geo::Box&)", "geo::Pointer", "uv_timer_s", "uv_timer_t")

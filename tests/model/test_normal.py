@@ -10,11 +10,9 @@ from itertools import product
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from abistore.model.cpp_names.builtins import PLAIN_BUILTINS
-from abistore.model.cpp_names.grammar import Parser
-from abistore.model.cpp_names.normal import MAX_LENGTH, normal_name, primitive, qualified
-from abistore.model.cpp_names.qualified import entity, last_component
-from abistore.model.cpp_names.tokens import tokens
+from abistore.model.names.grammar import Parser, tokens
+from abistore.model.names.qualified import MAX_NORMAL_LENGTH, entity, last_component, normal_name, primitive, qualified
+from abistore.model.names.symbols import PLAIN_BUILTINS
 from abistore.model.shapes import VOID, Array, Primitive, Qualified
 from tests.build import build_library
 
@@ -212,7 +210,7 @@ def test_built_in_types_are_called_as_the_grammar_calls_them_without_it(count: i
     ],
 )
 def test_names_that_almost_match_take_no_time(start: str, repeated: str, end: str) -> None:
-    for size in (MAX_LENGTH - 100, MAX_LENGTH + 100):
+    for size in (MAX_NORMAL_LENGTH - 100, MAX_NORMAL_LENGTH + 100):
         text = start + repeated * (size // len(repeated)) + end
         began = time.process_time()
         normal_name(text)

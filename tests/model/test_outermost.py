@@ -6,10 +6,8 @@ import subprocess
 
 import pytest
 
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.emitted import outermost_of
-from abistore.model.cpp_names.qualified import entity, outermost
-from abistore.model.mangling.symbols import NEW_AND_DELETE, plain_path
+from abistore.model.names.qualified import demangle, entity, outermost, outermost_of
+from abistore.model.names.symbols import NEW_AND_DELETE, plain_path
 from tests.model.test_mangled import LIBRARIES
 
 

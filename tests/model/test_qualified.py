@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.cpp_names.qualified import (
+from abistore.model.names.qualified import (
     entity,
     last_component,
     outermost,

@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from abistore.model.names import Name
-from abistore.model.reach.graph import Reach
-from abistore.model.references import embedded, references
+from abistore.model.declarations import Name
+from abistore.model.reach import Reach
 from abistore.model.shapes import (
     VOID,
     Alias,
@@ -29,6 +28,7 @@ from abistore.model.shapes import (
     Variable,
 )
 from abistore.model.snapshot import Snapshot, Target
+from abistore.model.structure import embedded, references
 
 P = Name("record", "geo::P")
 Q = Name("record", "geo::Q")

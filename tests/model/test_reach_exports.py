@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from abistore.model.names import Name
-from abistore.model.reach.exports import ExportsReaching
+from abistore.model.declarations import Name
+from abistore.model.reach import ExportsReaching
 from tests.subjects import assert_each
 
 RECORDS = [Name("record", f"r{number}") for number in range(12)]

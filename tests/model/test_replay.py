@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.layout.replay import LaidPart, Layout, Replay, Told
+from abistore.model.layout_replay import LaidPart, Layout, Replay, Told
 
 
 def bits(key: str, start: int, size: int, alignment: int | None = None, own: int | None = None) -> LaidPart:

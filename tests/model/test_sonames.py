@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.labels.sonames import family, library_name, word_on
+from abistore.model.labels import family, library_name, word_on
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.cpp_names.declarators import declare, spell
-from abistore.model.cpp_names.spelling import declaration, spelled_out
-from abistore.model.declared import Argument, Declared
-from abistore.model.names import Name
+from abistore.model.declarations import Argument, Declared, Name
+from abistore.model.names.spelling import declaration, declare, spell, spelled_out
 from abistore.model.shapes import (
     Alias,
     Array,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.sparing import ASLEEP, may_fork
 
-HERE = "from abistore.process.copying import may_fork; print(may_fork())"
+HERE = "from abistore.limits import may_fork; print(may_fork())"
 ONE_MORE = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
 NONE_OF_PYTHON = """
 import ctypes

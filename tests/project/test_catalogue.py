@@ -7,9 +7,9 @@ from operator import attrgetter
 from click.testing import CliRunner
 
 from abistore.cli.main import cli
-from abistore.compare.established import BEYOND, ESTABLISHED, EXCLUDED, LATER
-from abistore.compare.rule import load
-from abistore.service.catalogue import EstablishedName, established
+from abistore.diffing.context import load
+from abistore.diffing.established import BEYOND, ESTABLISHED, EXCLUDED, LATER
+from abistore.service.kinds import EstablishedName, established
 from tests.subjects import assert_each
 
 NAMES = tuple(established())

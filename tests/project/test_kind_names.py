@@ -11,17 +11,15 @@ from typing import NamedTuple
 import pytest
 from msgspec import structs
 
-from abistore.compare.established import ESTABLISHED, LATER
-from abistore.compare.policies.conditions import OfKind
-from abistore.compare.policies.formats.policy_file import read_policy
-from abistore.compare.policies.formats.reading import load as read_suppressions
-from abistore.compare.policies.vocabulary import resolve_kind
-from abistore.compare.rule import load
+from abistore.diffing.context import load
+from abistore.diffing.established import ESTABLISHED, LATER
+from abistore.diffing.policy.documents import read_policy
+from abistore.diffing.policy.policy import OfKind, resolve_kind
+from abistore.diffing.policy.suppression_files import load as read_suppressions
 from abistore.errors import PolicyError
-from abistore.model.findings import Finding, Impact, named_now, order
-from abistore.model.judging.identity import identity
-from abistore.model.judging.kinds import (
+from abistore.model.declarations import (
     FORMER_NAMES,
+    Name,
     first_name,
     former_names,
     is_meant,
@@ -29,8 +27,8 @@ from abistore.model.judging.kinds import (
     name_now,
     variant_of,
 )
-from abistore.model.names import Name
-from abistore.service.catalogue import explain
+from abistore.model.findings import Finding, Impact, identity, named_now, order
+from abistore.service.kinds import explain
 from tests.subjects import assert_each
 
 DOCS = Path(__file__).parents[2] / "docs"

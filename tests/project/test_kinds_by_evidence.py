@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from abistore.compare.rules import CASES
+from abistore.diffing.rules import CASES
 from benchmarks import kinds_by_evidence
 from benchmarks.kinds_by_evidence import RESULT, TOOLCHAINS, measured
 from benchmarks.kinds_not_seen import REASONS, SEEN, UNKNOWN, why

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.project.trees import PACKAGE, ROOT, SOURCES, nodes_of
 
-KNOWING = PACKAGE / "model" / "mangling"
+KNOWING = PACKAGE / "model" / "names"
 
 
 def literals(path: Path) -> Iterator[tuple[int, str]]:

@@ -18,7 +18,7 @@ from tests.conftest import missing_program
 ROOT = Path(__file__).parents[2]
 NEEDING = (
     "tests/cli/test_show.py",
-    "tests/compare/test_placement.py",
+    "tests/diffing/test_placement.py",
     "tests/extract/test_argument_lists.py",
     "tests/extract/test_line_tables.py",
     "tests/fuzz",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.rules import CASES
+from abistore.diffing.rules import CASES
 
 TESTS = Path(__file__).parents[1]
 SOURCES = [path for folder in (TESTS, TESTS.parent / "examples") for path in folder.rglob("*.py")]

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from abistore.mcp.resources.pages import PAGES
+from abistore.mcp.resources import PAGES
 from tests.build import build_library
 from tests.cli.commands import commands
 from tests.interface.test_python_page import blocks
@@ -88,7 +88,7 @@ def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(instal
     assert "prefers-color-scheme" in printed("compare", library, library, "--format", "html")
 
 
-@pytest.mark.parametrize("folder", ["abistore/report/page", "abistore/report/site/templates"])
+@pytest.mark.parametrize("folder", ["abistore/report/templates", "abistore/report/templates/site"])
 def test_a_wheel_holds_what_pages_are_made_of(folder: str, installed: Path) -> None:
     (wheel,) = installed.parents[1].glob("*.whl")
     names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.startswith(f"{folder}/")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from abistore.model.declarations import Name
 from abistore.model.findings import Comparison, Finding, Impact, NotChecked, Side, Verdict
-from abistore.model.names import Name
 from abistore.model.snapshot import Evidence, Location
 
 FULL = (Evidence("symbol", "full"), Evidence("layout", "full", described=3, expected=3))

@@ -6,8 +6,8 @@ from datetime import date
 
 from msgspec.structs import replace
 
+from abistore.model.declarations import SELF, Name
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingFile, Verdict
-from abistore.model.names import SELF, Name
 from abistore.model.shapes import (
     AnyShape,
     Array,
@@ -23,7 +23,7 @@ from abistore.model.shapes import (
     Record,
 )
 from abistore.model.snapshot import Evidence, Location, Snapshot, Target
-from abistore.report.declarations import declared
+from abistore.report.document import declared
 from abistore.report.model import ChangeKind, Report
 from abistore.report.outline import outline
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE

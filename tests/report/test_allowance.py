@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from abistore.model.bump import OldAndNew, bump
 from abistore.model.findings import Verdict
-from abistore.model.judging.bump import OldAndNew, bump
-from abistore.report.releases.allowance import ChangeFacts, in_words
+from abistore.report.wording import ChangeFacts, in_words
 
 pytestmark = pytest.mark.fast
 

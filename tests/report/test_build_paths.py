@@ -10,11 +10,9 @@ from msgspec.structs import replace
 from abistore.cli.main import run
 from abistore.model.snapshot import Location
 from abistore.report import render
-from abistore.report.model import ChangeKind, Report
+from abistore.report.model import ChangeKind, Report, Style, formats
 from abistore.report.outline import outline
-from abistore.report.registry import formats
-from abistore.report.style import Style
-from abistore.service.judging.judging import told_apart
+from abistore.service.judging import told_apart
 from tests.build import build_library
 from tests.report.comparisons import ADDED, MOVED, SIZE, comparison
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abistore.compare import comparison
-from abistore.report.declarations import declared as compared_declarations
+from abistore.diffing.judge import judged
+from abistore.report.document import declared as compared_declarations
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report
-from abistore.service.judging.comparing import compare
+from abistore.service.comparing import compare
 from tests.build import build_library
 from tests.public_headers import implementing
 
@@ -108,6 +108,6 @@ def test_a_constant_whose_values_the_finding_has_is_not_told_twice() -> None:
         implementing({"geo.h": f"int geo(void);\n{macros}"}, "c")
         for macros in ("#define GEO_TOP 4\n#define GEO_OLD 1\n", "#define GEO_TOP 5\n#define GEO_NEW 2\n")
     )
-    found = comparison.compare(old, new)
+    found = judged.compare(old, new)
     assert {each.name.spelling for each in found.findings} == {"GEO_TOP", "GEO_OLD", "GEO_NEW"}
     assert compared_declarations(found, old, new) == ()

@@ -16,9 +16,8 @@ from abistore.report.document import (
     cut,
     document,
 )
-from abistore.report.model import ComparedDeclaration
+from abistore.report.model import ComparedDeclaration, Mode, Style
 from abistore.report.outline import outline
-from abistore.report.style import Mode, Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 from tests.report.golden import report
 

@@ -9,17 +9,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.compare.rule import load
-from abistore.extract.capture import read as read_file
+from abistore.diffing.context import load
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.cpp_names.emitted import template_behind
+from abistore.model.declarations import Name
 from abistore.model.findings import VERDICT_OF, Comparison, Finding, Impact
-from abistore.model.names import Name
+from abistore.model.names.qualified import template_behind
 from abistore.report import render
+from abistore.report.model import Style, formats
 from abistore.report.outline import outline
-from abistore.report.registry import formats
-from abistore.report.style import Style
 from tests.build import build_library
 from tests.cases import RULES, cases
 
@@ -53,7 +52,7 @@ template struct Vec<int>; template struct Vec<char>; template struct Vec<double>
 def built(old: str, new: str) -> Comparison:
     flags = ("-g", "-O0")
     before, after = (build_library(each, language="c++", flags=flags) for each in (old, new))
-    return compare(read_file(before, ExtractOptions()), read_file(after, ExtractOptions()))
+    return compare(read_snapshot(before, ExtractOptions()), read_snapshot(after, ExtractOptions()))
 
 
 @cache

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from abistore import __version__
-from abistore.report import documentation, render
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES, Mode, Style
+from abistore.report import plain, render
+from abistore.report.model import MODES, Mode, Style, formats, formats_with_modes
 from tests.report.golden import REPORTS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -26,7 +25,7 @@ def file_name(name: str, format: str, mode: Mode) -> str:
 def test_a_format_renders_the_comparison_as_before(
     name: str, format: str, mode: Mode, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documentation, "_documentation", lambda: "https://abistore.test/docs/")
+    monkeypatch.setattr(plain, "_documentation", lambda: "https://abistore.test/docs/")
     text = render(REPORTS[name](), format, Style(mode=mode)).replace(f'"{__version__}"', '"VERSION"') + "\n"
     path = GOLDEN / file_name(name, format, mode)
     if request.config.getoption("--update-cases"):

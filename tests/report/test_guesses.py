@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from abistore.model.declarations import SELF, Name
 from abistore.model.findings import Comparison, Finding, Impact, Verdict
-from abistore.model.names import SELF, Name
 from abistore.model.snapshot import Evidence, Location
 from abistore.report import render
-from abistore.report.guesses import WHAT_BREAKS, guessed
-from abistore.report.outline import outline
-from abistore.report.style import Style
+from abistore.report.model import Style
+from abistore.report.outline import WHAT_BREAKS, guessed, outline
 from tests.report.comparisons import ADDED, FULL, NEW, OLD
 
 BY_VALUE = "no function that programs can call takes or returns it by value"

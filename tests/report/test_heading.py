@@ -8,15 +8,12 @@ from operator import attrgetter
 import pytest
 from msgspec.structs import replace
 
+from abistore.model.declarations import SELF
 from abistore.model.findings import Comparison, Impact, Side, Verdict
-from abistore.model.names import SELF
 from abistore.model.snapshot import Evidence
 from abistore.report import render
-from abistore.report.heading import evidence_gap, tone
-from abistore.report.model import Report
-from abistore.report.outline import outline
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES, Mode, Style
+from abistore.report.model import MODES, Mode, Report, Style, formats, formats_with_modes
+from abistore.report.outline import evidence_gap, outline, tone
 from tests.report.comparisons import ADDED, FULL, MOVED, NEW, OLD
 from tests.report.golden import BUMP, CARDS, MISSING, report, unequal
 from tests.subjects import assert_each

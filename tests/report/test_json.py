@@ -12,10 +12,8 @@ import pytest
 from abistore.model.findings import Churn, Comparison, Verdict
 from abistore.report import render
 from abistore.report.formats.json import encode, schema
-from abistore.report.model import Report
+from abistore.report.model import Report, Style, formats
 from abistore.report.outline import outline
-from abistore.report.registry import formats
-from abistore.report.style import Style
 from tests.report.comparisons import ADDED, MOVED, REMOVED, comparison, many
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "report-schema.json"

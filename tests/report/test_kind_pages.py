@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.rule import load
-from abistore.model.judging.kinds import FORMER_NAMES, kind_of, name_now, variant_of
-from abistore.report.documentation import labelled
+from abistore.diffing.context import load
+from abistore.model.declarations import FORMER_NAMES, kind_of, name_now, variant_of
+from abistore.report.plain import labelled
 
 DOCS = Path(__file__).parents[2] / "docs"
 LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w.-]+))?\)")

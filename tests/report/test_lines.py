@@ -9,15 +9,13 @@ from msgspec.structs import replace
 
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
+from abistore.report import drawing as html
 from abistore.report import render
-from abistore.report.arrangements import impacts, roots
-from abistore.report.difference import difference
+from abistore.report.document import impacts, roots
 from abistore.report.formats.markdown import cell, code, plain, prose
-from abistore.report.model import ComparedDeclaration
+from abistore.report.model import ComparedDeclaration, Mode, Style, formats
 from abistore.report.outline import outline
-from abistore.report.page import templates as html
-from abistore.report.registry import formats
-from abistore.report.style import Mode, Style
+from abistore.report.wording import difference
 from tests.report.comparisons import ADDED, AREA, MOVED, NORM, REMOVED, SIZE, comparison, many
 from tests.report.golden import report
 

@@ -6,13 +6,11 @@ from functools import partial
 
 import pytest
 
+from abistore.model.declarations import Name
 from abistore.model.findings import Comparison, Finding, Impact
-from abistore.model.names import Name
 from abistore.report import render
-from abistore.report.model import ComparedDeclaration, Report
+from abistore.report.model import MODES, ComparedDeclaration, Mode, Report, Style, formats, formats_with_modes
 from abistore.report.outline import outline
-from abistore.report.registry import formats, formats_with_modes
-from abistore.report.style import MODES, Mode, Style
 from tests.effort import steps
 from tests.report.comparisons import comparison
 

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import UsageError
 from abistore.report import formats as package
-from abistore.report.registry import ReportFormat, format_named, format_of_file, formats, formats_with_modes
+from abistore.report.model import ReportFormat, format_named, format_of_file, formats, formats_with_modes
 
 FOLDER = Path(package.__file__).parent
 

@@ -14,12 +14,11 @@ from urllib.parse import urlsplit
 import jsonschema
 import pytest
 
+from abistore.model.declarations import kind_of
 from abistore.model.findings import Comparison, Verdict
-from abistore.model.judging.kinds import kind_of
 from abistore.report import render
-from abistore.report.model import Report
+from abistore.report.model import Report, Style
 from abistore.report.outline import outline
-from abistore.report.style import Style
 from tests.report.comparisons import comparison, many
 from tests.report.golden import report
 

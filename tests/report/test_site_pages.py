@@ -14,14 +14,21 @@ from abistore.cli.main import in_plain_letters
 from abistore.model.findings import Churn, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target
-from abistore.report.site.addresses import OURS, address
-from abistore.report.site.chart import chart, spark
-from abistore.report.site.marks import FIRST, MARKS, UNJUDGED, mark
-from abistore.report.site.pages import asset, history_page
-from abistore.report.site.tables import markdown
-from abistore.report.site.terminal import LEVELS, bar, plot, sparkline
-from abistore.report.site.timeline import History, HistoryRow
-from abistore.report.style import Style
+from abistore.report.history import (
+    FIRST,
+    LEVELS,
+    MARKS,
+    UNJUDGED_MARK,
+    History,
+    HistoryRow,
+    bar,
+    mark,
+    markdown,
+    plot,
+    sparkline,
+)
+from abistore.report.model import Style
+from abistore.report.site import OURS, address, asset, chart, history_page, spark
 
 LINE = LineKey("libgeo", "elf-x86_64-64-little")
 TEXTS = (
@@ -57,7 +64,7 @@ def history(*rows: HistoryRow) -> History:
 
 
 def test_each_verdict_has_a_letter_and_a_tone_of_its_own_and_a_break_a_shape_of_its_own() -> None:
-    marks = [*MARKS.values(), UNJUDGED, FIRST]
+    marks = [*MARKS.values(), UNJUDGED_MARK, FIRST]
     assert len({one.letter for one in marks}) == len(marks)
     assert len({one.tone for one in marks}) == len(marks)
     shapes = [MARKS[verdict].points for verdict in Verdict if verdict > Verdict.COMPATIBLE]
@@ -194,7 +201,7 @@ def test_addresses_are_short_plain_and_told_apart_without_case() -> None:
 
 
 def test_a_search_index_is_a_script_whatever_names_are(tmp_path: Path) -> None:
-    from abistore.report.site.pages import Searched, search_index
+    from abistore.report.site import Searched, search_index
 
     text = search_index([Searched("</script>\u2028\udcff\x00", "a", "b.html")])
     assert text.isascii() and "\x00" not in text

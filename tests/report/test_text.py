@@ -11,9 +11,8 @@ from abistore.model.findings import Verdict
 from abistore.report import render as render_as
 from abistore.report.document import worth_drawing
 from abistore.report.formats.text import listed
-from abistore.report.model import ComparedDeclaration, Report
+from abistore.report.model import ComparedDeclaration, Report, Style
 from abistore.report.outline import outline
-from abistore.report.style import Style
 from abistore.report.wording import shortened
 from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, many
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from abistore.model.names import SELF, Name
+from abistore.model.declarations import SELF, Name
 from abistore.report import render
+from abistore.report.model import Style, formats
 from abistore.report.outline import outline
-from abistore.report.registry import formats
-from abistore.report.style import Style
 from abistore.report.wording import (
     abbreviated,
     affects,

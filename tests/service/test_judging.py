@@ -6,16 +6,15 @@ from typing import get_args
 
 import pytest
 
-from abistore.cli.options.shared import VERSION_SOURCES
+from abistore.cli.options import VERSION_SOURCES
 from abistore.cli.rendering import GATES
-from abistore.compare.differing import differing
-from abistore.model.digest import sort_variants
+from abistore.diffing.reuse import differing
+from abistore.model.declarations import Name
 from abistore.model.findings import Churn, Verdict
-from abistore.model.names import Name
-from abistore.model.snapshot import Evidence, Snapshot, Target
-from abistore.model.tables import Import, Symbol
-from abistore.service.judging.judging import FailOn, churn, exit_code
-from abistore.service.project.configuration import VersionFrom
+from abistore.model.shapes import Import, Symbol
+from abistore.model.snapshot import Evidence, Snapshot, Target, sort_variants
+from abistore.service.judging import FailOn, churn, exit_code
+from abistore.service.project import VersionFrom
 
 TARGET = Target("elf", "x86_64", 64, "little")
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from abistore.report.model import Report
 from abistore.report.outline import outline
-from abistore.service.judging.kinship import strangers
+from abistore.service.comparing import strangers
 from tests.report.comparisons import comparison
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from abistore.model.history import IngestRequest, Release
-from abistore.service.history.consecutive import ConsecutiveJudge
+from abistore.service.verdicts import ConsecutiveJudge
 from abistore.store.store import Store
 from tests.effort import steps
 from tests.store.builders import large

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import PatchError
-from abistore.extract.headers.options import EditedHeader
-from abistore.service.whatif.patching import patched
+from abistore.extract.header_options import EditedHeader
+from abistore.service.whatif import patched
 
 ROOT = Path("/project/include")
 FILES = {

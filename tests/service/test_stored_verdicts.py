@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.policies.ruling import Ruling
+from abistore.diffing.judge.judged import Ruling
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Evidence, Location, Snapshot
 from abistore.report.formats.json import encode
-from abistore.service.history.verdicts import Judgement, judged
-from abistore.service.judging.ruling import ruling
+from abistore.service.ruling import ruling
+from abistore.service.verdicts import Judgement, judged
 from abistore.store.store import Store
 from tests.cases import RULES, cases, snapshot_of
 from tests.subjects import assert_each

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.compare.policies.formats.reading import load
-from abistore.compare.policies.ruling import Ruling
+from abistore.diffing.judge.judged import Ruling, compare
+from abistore.diffing.policy.suppression_files import load
 from abistore.model.findings import Impact, Verdict, with_consequences
 from abistore.report.outline import outline
-from abistore.service.judging.suppressing import suggest
+from abistore.service.ruling import suggest
 from tests.cases import RULES, cases, snapshot_of
 
 SUBJECTS = ("base_class_offset_changed", "enum_member_value_changed", "field_bitfield_changed", "func_removed")

@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from abistore.model.digest import sort_variants
-from abistore.model.names import FACETS, SELF, Facet, Name
-from abistore.model.shapes import AnyShape, Field, Function, Pointer, Primitive, Record
-from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants
-from abistore.model.tables import Library, Symbol
+from abistore.model.declarations import FACETS, SELF, Facet, Name
+from abistore.model.shapes import AnyShape, Field, Function, Library, Pointer, Primitive, Record, Symbol
+from abistore.model.snapshot import Evidence, Location, Provenance, Snapshot, Target, Variants, sort_variants
 
 State: TypeAlias = Literal["full", "partial", "missing"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from abistore.store.database.database import Database
+from abistore.store.database import Database
 
 
 def sql(database: Database, statement: str, *values: object) -> Sequence[Any]:

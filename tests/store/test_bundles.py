@@ -11,18 +11,16 @@ import msgspec
 import pytest
 
 from abistore.errors import BundleError, VersionTaken
-from abistore.model.history import FindingReview, IngestRequest, LineKey
-from abistore.model.judging.approvals import Approval
+from abistore.model.approvals import Approval
+from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Side
 from abistore.model.snapshot import Snapshot
-from abistore.model.stores.merging import Merged, Side
-from abistore.store.bundles import file
-from abistore.store.bundles.gather import gather
-from abistore.store.bundles.merging import MergeWish
-from abistore.store.bundles.records import ANEW, CARRIED, DERIVED, LEFT_OUT, AnyRecord, AuditLine
-from abistore.store.bundles.selection import BundleSelection
-from abistore.store.database.tables import metadata
-from abistore.store.history.verdicts import BROUGHT
+from abistore.store import bundle_files
+from abistore.store.bundle_files import ANEW, CARRIED, DERIVED, LEFT_OUT, AnyRecord, AuditLine
+from abistore.store.gathering import BundleSelection, gather
+from abistore.store.merging import MergeWish
 from abistore.store.store import Store
+from abistore.store.tables import metadata
+from abistore.store.verdicts import BROUGHT
 from tests.store.builders import EXPORTED, X86, function, snapshot
 from tests.store.schemas.build import fill, fill_with_every_fact, summary
 
@@ -57,15 +55,15 @@ def test_every_column_has_its_place_in_a_bundle() -> None:
 
 
 def take(store: Store, bundle: bytes, prefer: Side | None = None, *, dry_run: bool = False) -> Merged:
-    return store.merge(file.read(io.BytesIO(bundle), "bundle"), MergeWish("bundle", prefer, dry_run))
+    return store.merge(bundle_files.read(io.BytesIO(bundle), "bundle"), MergeWish("bundle", prefer, dry_run))
 
 
 def without_audit(bundle: bytes) -> list[object]:
-    return [each for each in file.read(io.BytesIO(bundle), "bundle") if not isinstance(each, AuditLine)]
+    return [each for each in bundle_files.read(io.BytesIO(bundle), "bundle") if not isinstance(each, AuditLine)]
 
 
 def audit_of(bundle: bytes) -> set[object]:
-    return {each for each in file.read(io.BytesIO(bundle), "bundle") if isinstance(each, AuditLine)}
+    return {each for each in bundle_files.read(io.BytesIO(bundle), "bundle") if isinstance(each, AuditLine)}
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +149,7 @@ def test_a_damaged_bundle_is_refused_and_leaves_the_store_as_it_was(filled: Path
 
 def bundle_of(text: bytes) -> bytes:
     """A bundle of changed lines whose digest is right: what only somebody who means it makes."""
-    return file.write(msgspec.json.decode(line, type=AnyRecord) for line in text.splitlines()[:-1])
+    return bundle_files.write(msgspec.json.decode(line, type=AnyRecord) for line in text.splitlines()[:-1])
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.capture import read as read_file
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.cpp_names.demangle import demangle
-from abistore.model.cpp_names.normal import normal_name
-from abistore.model.cpp_names.qualified import without_parameters
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import Name
+from abistore.model.names.qualified import demangle, normal_name, without_parameters
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
-from abistore.store.snapshots import naming
-from abistore.store.snapshots.calling import beginning, beginnings
+from abistore.store import names as naming
+from abistore.store.names import beginning, beginnings
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.store.builders import EXPORTED, INT, function, snapshot
@@ -74,7 +72,7 @@ extern "C" int other_name(int) __asm__("asm_label"); int other_name(int x) { ret
 
 @cache
 def read(path: Path) -> Snapshot:
-    return read_file(path, ExtractOptions())
+    return read_snapshot(path, ExtractOptions())
 
 
 @cache

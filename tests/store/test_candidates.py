@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import SnapshotNotFound, UsageError, VersionTaken
 from abistore.model.history import IngestRequest
-from abistore.store import upgrade
+from abistore.store import opening
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, snapshot
 
@@ -168,7 +168,7 @@ def test_a_baseline_is_replaced_for_a_reason_and_its_history_says_so(address: st
 
 def test_an_upgrade_tells_what_content_a_baseline_stands_at(path: Path) -> None:
     shutil.copy(Path(__file__).parent / "schemas" / "0001.db", path)
-    upgrade.upgrade(path)
+    opening.upgrade(path)
     with Store.open(path, write=False) as store:
         (move,) = store.baselines("liblarge")
         assert move.digest == store.resolve("liblarge@baseline").digest

@@ -12,7 +12,7 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
-from abistore.service.administration.administration import db_check, db_upgrade
+from abistore.service.administration import db_check, db_upgrade
 from abistore.store.store import Store
 from tests.store.builders import large
 from tests.store.torture import forked

@@ -17,11 +17,11 @@ from sqlalchemy import Column, LargeBinary, Table, Text
 from abistore.errors import StoreError
 from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingKey, Verdict
 from abistore.model.history import LineKey, Release, StoredVerdict
-from abistore.store import checking
-from abistore.store.database.database import Database
-from abistore.store.database.tables import metadata
-from abistore.store.releases.lines import every
+from abistore.store import store as checking
+from abistore.store.database import Database
+from abistore.store.releases import every
 from abistore.store.store import Store
+from abistore.store.tables import metadata
 from tests.statements import Statement, recorded
 from tests.store.builders import X86, record
 from tests.store.schemas.build import fill

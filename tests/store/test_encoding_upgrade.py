@@ -17,12 +17,12 @@ import psycopg
 import pytest
 
 from abistore.errors import SnapshotNotFound
-from abistore.model.digest import digest, encode, snapshot_digest
 from abistore.model.history import IngestRequest
 from abistore.model.shapes import AnyShape
+from abistore.model.snapshot import digest, encode, snapshot_digest
+from abistore.store.opening import upgrade
 from abistore.store.store import Store
-from abistore.store.upgrade import upgrade
-from tests.compare.test_every_fact import former as as_former
+from tests.diffing.test_every_fact import former as as_former
 from tests.store.sql import sql
 
 pytestmark = pytest.mark.full

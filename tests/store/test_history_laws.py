@@ -10,21 +10,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.comparison import compare
-from abistore.compare.differing import differing
-from abistore.compare.policies.conditions import LocatedIn, TypeMatches
-from abistore.compare.policies.expressions import Expression
-from abistore.compare.policies.policy import profile
-from abistore.compare.policies.ranges import VersionRange
-from abistore.compare.policies.ruling import Ruling
-from abistore.compare.policies.suppression import Suppression, Suppressions
+from abistore.diffing.judge.judged import Ruling, compare
+from abistore.diffing.policy.policy import Expression, LocatedIn, TypeMatches, profile
+from abistore.diffing.policy.suppression import Suppression, Suppressions, VersionRange
+from abistore.diffing.reuse import differing
+from abistore.model.findings import ENGINE
 from abistore.model.history import IngestRequest, Release
-from abistore.model.judging.engine import ENGINE
 from abistore.model.snapshot import Snapshot
-from abistore.service.administration.baselines import set_baseline
-from abistore.service.history.history import history
-from abistore.service.history.verdicts import key_of
-from abistore.service.judging.judging import churn
+from abistore.service.administration import set_baseline
+from abistore.service.history import history
+from abistore.service.judging import churn
+from abistore.service.verdicts import key_of
 from abistore.store.store import Store
 from tests.laws import chained, histories
 from tests.laws.test_against_laws import unlocated

@@ -9,15 +9,13 @@ import pytest
 
 from abistore.errors import UsageError
 from abistore.model.findings import NOT_RECORDED
-from abistore.service.history.history import history
-from abistore.service.history.log import log
-from abistore.service.history.verdicts import verdict
-from abistore.service.ingest.dumps import version_in
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import Ingested, IngestPlan
-from abistore.service.ingest.transfer import import_
-from abistore.service.ingest.version_lists import read_versions
+from abistore.service.history import history
+from abistore.service.imports import import_, read_versions, version_in
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import Ingested, IngestPlan
 from abistore.service.listing import releases
+from abistore.service.log import log
+from abistore.service.verdicts import verdict
 from tests.build import build_library
 from tests.extract.foreign.reading import FORMATS, dumped
 

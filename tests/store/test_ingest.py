@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import SnapshotNotFound, StoreError, UsageError, VersionTaken
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest, LineKey
-from abistore.model.names import Name
 from abistore.model.snapshot import Location, Snapshot
 from abistore.store.store import Store
 from tests.store.builders import ARM, EXPORTED, function, large, record, snapshot, struct

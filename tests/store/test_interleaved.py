@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from abistore.compare.policies.ruling import Ruling
+from abistore.diffing.judge.judged import Ruling
 from abistore.model.findings import Churn, Comparison
 from abistore.model.history import Release
 from abistore.model.snapshot import Snapshot
-from abistore.service.administration.baselines import set_baseline
-from abistore.service.ingest import admission
-from abistore.service.ingest.gates import Gate
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import Ingested, IngestPlan
-from abistore.service.judging.evidence import AS_MUCH
-from abistore.store.releases import resolve
+from abistore.service import admission
+from abistore.service.administration import set_baseline
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import Gate, Ingested, IngestPlan
+from abistore.service.judging import AS_MUCH
+from abistore.store import store as resolve
 from abistore.store.store import Store
 from tests.build import build_library
 
@@ -167,15 +166,15 @@ def test_of_many_pipelines_that_add_each_its_own_one_passes(based: str) -> None:
 
 
 def test_a_reference_is_looked_up_in_one_moment(based: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = resolve.releases
+    read = resolve.ordered_releases
 
     def while_the_baseline_moves(*words: Any) -> tuple[Release, ...]:
         found = read(*words)
-        monkeypatch.setattr(resolve, "releases", read)
+        monkeypatch.setattr(resolve, "ordered_releases", read)
         assert ingested(based, built("fresh"), "1.1", channel="release").baseline == "release"
         return found
 
     with Store.open(based, write=False) as store:
-        monkeypatch.setattr(resolve, "releases", while_the_baseline_moves)
+        monkeypatch.setattr(resolve, "ordered_releases", while_the_baseline_moves)
         assert store.resolve("libcase@baseline").version == "1.0"
         assert store.resolve("libcase@baseline").version == "1.1"

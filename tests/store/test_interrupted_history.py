@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
+from abistore.model.findings import ENGINE
 from abistore.model.history import IngestRequest
-from abistore.model.judging.engine import ENGINE
-from abistore.service.administration.baselines import set_baseline
+from abistore.service.administration import set_baseline
 from abistore.store.store import Store
 from benchmarks.releases import made
 
@@ -25,7 +25,7 @@ VERDICTS = 2 * (RELEASES - 1) - 1
 
 INTERRUPTED = """
 import os, signal, sys
-from abistore.compare.judge import findings as judge
+from abistore.diffing.judge import judged as judge
 
 def counted(findings):
     global left

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import SchemaMismatch
+from abistore.store.opening import upgrade
 from abistore.store.store import Store
-from abistore.store.upgrade import upgrade
 
 pytestmark = pytest.mark.full
 

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import msgspec
 
+from abistore.model.declarations import Name
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest, LineKey
-from abistore.model.judging.standing import Ledger, worst_of
-from abistore.model.names import Name
-from abistore.model.shapes import AnyShape, Function, Named
+from abistore.model.shapes import AnyShape, Function, Library, Named, Symbol
 from abistore.model.snapshot import ReleaseTag, Snapshot
-from abistore.model.tables import Library, Symbol
-from abistore.report.releases.ledgers import ledger_tables
-from abistore.service.judging.ruling import ruling
-from abistore.service.ledger.standings import ledger_of
-from abistore.service.since.departed import MOST_MEASURED
+from abistore.model.statements import Ledger, worst_of
+from abistore.report.ledgers import ledger_tables
+from abistore.service.blame import MOST_MEASURED
+from abistore.service.ledger import ledger_of
+from abistore.service.ruling import ruling
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, INT, SELF, X86, function, record, snapshot, struct
 

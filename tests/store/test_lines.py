@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from abistore.errors import UsageError
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
+from abistore.model.shapes import Library
 from abistore.model.snapshot import PackageRead, Snapshot
-from abistore.model.tables import Library
-from abistore.service.administration.baselines import BaselinePlan, set_release_baseline
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import IngestPlan
-from abistore.service.ledger.ledger import ledger, lines_of_release
+from abistore.service.administration import BaselinePlan, set_release_baseline
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import IngestPlan
+from abistore.service.ledger import ledger, lines_of_release
 from abistore.store.store import Store
 from examples.obtain import Missing
 from tests.build import build_library

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest, LogEvent
-from abistore.model.names import Name
 from abistore.model.shapes import Function, Variable
 from abistore.model.snapshot import Snapshot
 from abistore.store.store import Store

@@ -8,8 +8,8 @@ import string
 import pytest
 
 from abistore.errors import StoreError
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import Name
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 from tests.store.sql import sql

@@ -12,8 +12,8 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
-from abistore.store.database.copying import copy_beside
-from abistore.store.database.schema import HEAD
+from abistore.store.database import HEAD
+from abistore.store.opening import copy_beside
 from abistore.store.store import Store
 from tests.store.builders import large
 from tests.store.sql import sql

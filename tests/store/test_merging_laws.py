@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from abistore.errors import UsageError, VersionTaken
-from abistore.model.history import FindingReview, IngestRequest, LineKey, Release
-from abistore.model.judging.approvals import Approval
+from abistore.model.approvals import Approval
+from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Release, Side
 from abistore.model.snapshot import ReleaseTag, Snapshot
-from abistore.model.stores.merging import Merged, Side
-from abistore.service.history.verdicts import judged
-from abistore.store.bundles import file
-from abistore.store.bundles.merging import MergeWish
-from abistore.store.bundles.records import AuditLine
+from abistore.service.verdicts import judged
+from abistore.store import bundle_files
+from abistore.store.bundle_files import AuditLine
+from abistore.store.merging import MergeWish
 from abistore.store.store import Store
 from tests.draws import draws
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
@@ -52,11 +51,11 @@ def contents(store: Store, line: LineKey | None = None) -> dict[str, str]:
 
 def said(bundle: bytes) -> list[object]:
     """All that a bundle holds, but the audit."""
-    return [one for one in file.read(io.BytesIO(bundle), "bundle") if not isinstance(one, AuditLine)]
+    return [one for one in bundle_files.read(io.BytesIO(bundle), "bundle") if not isinstance(one, AuditLine)]
 
 
 def take(store: Store, bundle: bytes, prefer: Side | None = None, *, dry_run: bool = False) -> Merged:
-    return store.merge(file.read(io.BytesIO(bundle), "bundle"), MergeWish("bundle", prefer, dry_run))
+    return store.merge(bundle_files.read(io.BytesIO(bundle), "bundle"), MergeWish("bundle", prefer, dry_run))
 
 
 class TwoStores(RuleBasedStateMachine):

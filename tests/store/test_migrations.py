@@ -19,12 +19,13 @@ from alembic.script import ScriptDirectory
 
 from abistore.errors import SchemaMismatch, StoreError
 from abistore.model.history import IngestRequest, StoreUpgrade
-from abistore.store import checking, opening, upgrade
-from abistore.store.database import reading_others
-from abistore.store.database.connect import connect
-from abistore.store.database.schema import HEAD, VERSION_TABLE, revision
-from abistore.store.database.tables import metadata
+from abistore.store import database as reading_others
+from abistore.store import opening
+from abistore.store import store as checking
+from abistore.store.database import HEAD, VERSION_TABLE, revision
+from abistore.store.engines import connect
 from abistore.store.store import Store
+from abistore.store.tables import metadata
 from tests.store.builders import large
 from tests.store.schemas.build import summary
 from tests.store.sql import sql
@@ -53,7 +54,7 @@ def structure(path: Path) -> list[tuple[str, str, list[str]]]:
 
 def test_the_newest_migration_is_the_head_that_the_store_knows() -> None:
     config = Config()
-    config.set_main_option("script_location", str(upgrade.migrations()))
+    config.set_main_option("script_location", str(opening.migrations()))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [HEAD]
     assert all(re.fullmatch(r"\d{4}", script.revision) for script in scripts.walk_revisions())
@@ -64,9 +65,9 @@ def test_migrations_are_found_in_an_installed_package_and_beside_a_checkout(
 ) -> None:
     package = tmp_path / "site-packages" / "abistore"
     (package / "migrations").mkdir(parents=True)
-    assert upgrade.migrations() == ROOT / "migrations"
-    monkeypatch.setattr(upgrade.abistore, "__file__", str(package / "__init__.py"))
-    assert upgrade.migrations() == package / "migrations"
+    assert opening.migrations() == ROOT / "migrations"
+    monkeypatch.setattr(opening.abistore, "__file__", str(package / "__init__.py"))
+    assert opening.migrations() == package / "migrations"
 
 
 def test_a_new_store_has_the_very_tables_that_the_migrations_lead_to(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_the_schema_of_today_is_kept() -> None:
 @pytest.mark.parametrize("kept", SCHEMAS, ids=lambda path: path.stem)
 def test_a_store_of_every_released_schema_upgrades_and_loads(kept: Path, path: Path) -> None:
     shutil.copy(kept, path)
-    done = upgrade.upgrade(path)
+    done = opening.upgrade(path)
     assert (done.before, done.after) == (kept.stem, HEAD)
     with Store.open(path, write=False) as store:
         assert store.check() == ()
@@ -135,8 +136,8 @@ def next_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "        batch.add_column(sa.Column('note', sa.Text(), nullable=False, server_default='none'))\n"
         "        batch.alter_column('profile', nullable=True)\n"
     )
-    monkeypatch.setattr(upgrade, "migrations", lambda: folder)
-    monkeypatch.setattr(upgrade, "HEAD", NEXT)
+    monkeypatch.setattr(opening, "migrations", lambda: folder)
+    monkeypatch.setattr(opening, "HEAD", NEXT)
     for module in (opening, checking, reading_others):
         monkeypatch.setattr(module, "HEAD", NEXT)
     return folder
@@ -179,13 +180,13 @@ def test_an_older_store_is_upgraded_on_the_first_write_with_a_backup_beside_it(o
 
 def test_an_upgrade_tells_what_it_did_and_does_nothing_twice(older: Path, next_schema: Path) -> None:
     backup = older.with_name(f"store.db.{HEAD}.backup")
-    assert upgrade.upgrade(older) == StoreUpgrade(HEAD, NEXT, str(backup))
-    assert upgrade.upgrade(older) == StoreUpgrade(NEXT, NEXT, None)
+    assert opening.upgrade(older) == StoreUpgrade(HEAD, NEXT, str(backup))
+    assert opening.upgrade(older) == StoreUpgrade(NEXT, NEXT, None)
 
 
 def test_a_backup_that_is_there_is_kept(older: Path, next_schema: Path) -> None:
     older.with_name(f"store.db.{HEAD}.backup").write_text("mine")
-    assert upgrade.upgrade(older).backup == str(older.with_name(f"store.db.{HEAD}.backup2"))
+    assert opening.upgrade(older).backup == str(older.with_name(f"store.db.{HEAD}.backup2"))
     assert older.with_name(f"store.db.{HEAD}.backup").read_text() == "mine"
 
 
@@ -193,7 +194,7 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(older: Path, next_sche
     with (next_schema / "versions" / f"{NEXT}_next.py").open("a") as script:
         script.write('    op.execute("DELETE FROM name")\n')
     with pytest.raises(SchemaMismatch, match="that refer to nothing"):
-        upgrade.upgrade(older)
+        opening.upgrade(older)
     assert revision_of(older) == HEAD
     with closing(sqlite3.connect(older)) as connection:
         assert "note" not in [row[1] for row in connection.execute("PRAGMA table_info(line)")]
@@ -206,14 +207,14 @@ def test_an_older_postgresql_store_is_upgraded_on_request_only(postgres_url: str
         Store.open(postgres_url, write=True).close()
     with pytest.raises(SchemaMismatch, match="older schema"):
         Store.open(postgres_url, write=True)
-    assert upgrade.upgrade(postgres_url) == StoreUpgrade(HEAD, NEXT, None)
+    assert opening.upgrade(postgres_url) == StoreUpgrade(HEAD, NEXT, None)
     with Store.open(postgres_url, write=True) as store:
         store.ingest(large(), IngestRequest("1.0"))
 
 
 def test_what_is_empty_or_not_there_is_not_upgraded(path: Path) -> None:
     with pytest.raises(StoreError, match="no such database"):
-        upgrade.upgrade(path)
+        opening.upgrade(path)
     path.touch()
     with pytest.raises(StoreError, match="is empty"):
-        upgrade.upgrade(path)
+        opening.upgrade(path)

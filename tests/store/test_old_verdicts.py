@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict
+from abistore.model.declarations import Name
+from abistore.model.findings import Churn, Finding, Impact, RulingKey, Verdict, identity, place
 from abistore.model.history import LineKey
-from abistore.model.judging.identity import identity, place
-from abistore.model.names import Name
-from abistore.store import upgrade
-from abistore.store.database.connect import connect
-from abistore.store.database.database import Database
+from abistore.store import opening
+from abistore.store.database import Database
+from abistore.store.engines import connect
 from abistore.store.store import Store
 from tests.store.builders import X86
 from tests.store.sql import sql
@@ -86,7 +85,7 @@ def report(**changed: object) -> bytes:
 def test_a_stored_report_becomes_a_summary_and_findings(older: Database, empty_address: str) -> None:
     judge(older, "ours/ab/-", report())
     older.close()
-    upgrade.upgrade(empty_address)
+    opening.upgrade(empty_address)
     with Store.open(empty_address, write=False) as store:
         line = LineKey("libgeo", str(X86))
         (((old, new, ruling), told),) = store.verdict_summaries(line, "e1").items()
@@ -117,7 +116,7 @@ def test_verdicts_of_a_store_that_another_was_brought_into_before_answer_no_more
         "2026-05-01T00:00:00.000000+00:00",
     )
     older.close()
-    upgrade.upgrade(empty_address)
+    opening.upgrade(empty_address)
     with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 1
         sides = (store.resolve("libgeo@1.0"), store.resolve("libgeo@1.1"))
@@ -130,7 +129,7 @@ def test_findings_of_before_are_explained(older: Database, empty_address: str) -
     judge(older, "strict_abi", report())
     judge(older, "strict_abi", report(notes=[]))
     older.close()
-    upgrade.upgrade(empty_address)
+    opening.upgrade(empty_address)
     with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 2
         assert sql(store.database, "SELECT count(*) FROM finding") == [(4,)]
@@ -151,7 +150,7 @@ def test_a_report_that_cannot_be_read_stays_as_it_is(older: Database, empty_addr
     for comparison in (b"", zlib.compress(b"{}"), report()):
         judge(older, "strict_abi", comparison)
     older.close()
-    upgrade.upgrade(empty_address)
+    opening.upgrade(empty_address)
     with Store.open(empty_address, write=False) as store:
         assert store.stats().verdicts == 1
         kept = sql(store.database, "SELECT comparison FROM unread_verdict ORDER BY id")

@@ -10,7 +10,7 @@ import pytest
 
 from abistore.model.findings import Finding, Impact
 from abistore.model.history import IngestRequest
-from abistore.store.database.database import Row
+from abistore.store.database import Row
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 from tests.store.test_verdicts import given

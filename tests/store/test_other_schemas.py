@@ -26,8 +26,7 @@ from abistore.interface import (
     set_baseline,
     verdict,
 )
-from abistore.store.database.reading_others import OLDEST_READ, READABLE
-from abistore.store.database.schema import HEAD, VERSION_TABLE
+from abistore.store.database import HEAD, OLDEST_READ, READABLE, VERSION_TABLE
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.store.sql import sql

@@ -8,7 +8,7 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.interface import Gate, Ingested, IngestPlan, ingest
-from abistore.service.ingest import release_admission
+from abistore.service import admission as release_admission
 from abistore.store.store import Store
 from tests.cli.test_packages import SUM, case, release, user
 

@@ -9,9 +9,9 @@ import pytest
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
 from abistore.model.snapshot import ReleaseTag
-from abistore.service.history.history import history
-from abistore.service.history.verdicts import verdict
-from abistore.service.judging.counterparts import counterpart_of
+from abistore.service.history import history
+from abistore.service.predecessors import counterpart_of
+from abistore.service.verdicts import verdict
 from abistore.store.store import Store
 from tests.store.test_ledger import LINE, release
 

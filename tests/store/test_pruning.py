@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import UsageError
 from abistore.interface import ApprovalPlan, approve, open_store
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Snapshot
 from abistore.report.plain import plain
-from abistore.service.administration.administration import db_audit
-from abistore.service.administration.pruning import PrunedStore, RetentionPlan, db_prune, older_than
-from abistore.service.history.verdicts import judged
-from abistore.store.pruning import pruning
+from abistore.service.administration import PrunedStore, RetentionPlan, db_audit, db_prune, older_than
+from abistore.service.verdicts import judged
+from abistore.store import pruning
 from abistore.store.store import Store
 from tests.laws.histories import history
 

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import IngestRequest, LineKey
-from abistore.store.releases import cards
+from abistore.store import releases
 from abistore.store.store import Store
 from tests.store.builders import ARM, EXPORTED, X86, function, snapshot
 
@@ -73,7 +73,7 @@ def test_what_is_not_there_is_told_with_what_was_meant(store: Store, reference: 
 def test_a_digest_prefix_of_two_contents_is_ambiguous(store: Store) -> None:
     one, two = store.resolve("libgeo@1.0"), store.resolve("libgeo@2.0")
     shared = two.digest[:6] + "00" * 13
-    cards.amend(store.database, cards.identifier(store.database, one), {"digest": bytes.fromhex(shared)})
+    releases.amend_card(store.database, releases.identifier(store.database, one), {"digest": bytes.fromhex(shared)})
     with pytest.raises(SnapshotNotFound, match="2 digests begin with it"):
         store.resolve(two.digest[:6])
     assert store.resolve(two.digest).digest == two.digest

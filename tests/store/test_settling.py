@@ -11,8 +11,8 @@ import pytest
 
 from abistore.errors import StoreError
 from abistore.model.history import IngestRequest
+from abistore.store.opening import upgrade
 from abistore.store.store import Store
-from abistore.store.upgrade import upgrade
 from tests.store.builders import EXPORTED, function, snapshot
 
 OLDER = Path(__file__).parent / "schemas" / "0002.db"

@@ -8,22 +8,19 @@ from random import Random
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import UsageError
-from abistore.model.findings import Finding, Impact, Verdict
-from abistore.model.judging.identity import identity, place
-from abistore.model.names import Facet, Name
+from abistore.model.declarations import Facet, Name
+from abistore.model.findings import Finding, Impact, Verdict, identity, place
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot, evidence_of
-from abistore.service.history import matrix as matrices
-from abistore.service.history.matrix import ReleaseRange, matrix
-from abistore.service.inventory.inventory import exports, types
-from abistore.service.ledger.standings import ledger_of
-from abistore.service.since import blame as blaming
-from abistore.service.since.blame import blame
-from abistore.service.since.broken import first_broken
-from abistore.service.since.range import compatible_range
-from abistore.service.since.stepping import broken_by
+from abistore.service import blame as blaming
+from abistore.service import matrix as matrices
+from abistore.service.bisect import broken_by, first_broken
+from abistore.service.blame import blame
+from abistore.service.inventory import exports, types
+from abistore.service.ledger import ledger_of
+from abistore.service.matrix import ReleaseRange, compatible_range, matrix
 from abistore.store.store import Store
 from tests.laws.histories import history
 from tests.store.test_ledger import boxed

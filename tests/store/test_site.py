@@ -30,10 +30,10 @@ from abistore.interface import (
     review,
     ruling,
 )
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import Name
-from abistore.service.site import building, processes
-from abistore.service.site.folder import MANIFEST
+from abistore.service import site as building
+from abistore.service.site import MANIFEST
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 
@@ -132,7 +132,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of a store in which whatever people name is named to break it; stores of before hold such names."""
     folder = tmp_path_factory.mktemp("hostile")
     with pytest.MonkeyPatch.context() as before:
-        before.setattr("abistore.store.snapshots.write.check_name", lambda what, text: None)
+        before.setattr("abistore.store.ingest.check_name", lambda what, text: None)
         for library in HOSTILE:
             ingest(folder / "store.db", library, 2)
     with open_store(folder / "store.db") as store:
@@ -325,7 +325,7 @@ def test_a_folder_that_became_a_link_is_not_written_through(tmp_path: Path) -> N
 
 
 def test_an_interrupted_build_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abistore.report.site import pages as rendering
+    from abistore.report import site as rendering
 
     database, site = tmp_path / "store.db", tmp_path / "site"
     ingest(database, "libgeo", 3)
@@ -381,7 +381,7 @@ def test_a_store_that_is_only_read_has_the_same_site(tmp_path: Path) -> None:
 @pytest.fixture
 def two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every library is worth a process, and the machine has two processors."""
-    monkeypatch.setattr(processes, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(building, "WORTH_A_PROCESS", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
 

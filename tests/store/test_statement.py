@@ -12,10 +12,9 @@ from abistore import interface
 from abistore.interface import ApprovalPlan, approve
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
-from abistore.model.judging.statement import ReleaseStatement
+from abistore.model.statements import ReleaseStatement
+from abistore.report.ledgers import as_text, statement_tables
 from abistore.report.plain import plain
-from abistore.report.releases.ledgers import as_text
-from abistore.report.releases.statements import statement_tables
 from abistore.service.open_store import open_store
 from abistore.store.store import Store
 from tests.statement_schema import PUBLISHED, STATEMENTS

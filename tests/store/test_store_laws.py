@@ -12,12 +12,11 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abistore.model.digest import digest, encode, snapshot_digest
+from abistore.model.declarations import FACETS, Facet, Name
 from abistore.model.history import IngestRequest
-from abistore.model.names import FACETS, Facet, Name
 from abistore.model.shapes import AnyShape
-from abistore.model.snapshot import Snapshot
-from abistore.store.snapshots.entries import SnapshotRows
+from abistore.model.snapshot import Snapshot, digest, encode, snapshot_digest
+from abistore.store.ingest import SnapshotRows
 from abistore.store.store import Store
 from tests.draws import draws
 from tests.laws.strategies import snapshots

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from abistore.model.history import Release, ReleaseFacts
-from abistore.service.ingest.ingesting import ingest
-from abistore.service.ingest.results import IngestPlan
-from abistore.service.ingest.transfer import export, import_
+from abistore.service.imports import export, import_
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import IngestPlan
 from abistore.store.store import Store
 from tests.build import build_library
 

@@ -6,13 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.cli.main import run
-from abistore.model.digest import encode
 from abistore.model.history import IngestRequest, Release
 from abistore.model.shapes import Alias, Primitive, Qualified
-from abistore.model.snapshot import Target
-from abistore.service.history.history import History, history
-from abistore.store.history.walking import LineWalk, WalkStep
+from abistore.model.snapshot import Target, encode
+from abistore.service.history import History, history
 from abistore.store.store import Store
+from abistore.store.walking import LineWalk, WalkStep
 from tests.store.builders import EXPORTED, INT, function, record, snapshot, struct
 from tests.store.sql import sql
 

@@ -10,12 +10,22 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import StoreError
-from abistore.model.findings import Churn, Comparison, Finding, Impact, NotChecked, RulingKey, Verdict
+from abistore.model.findings import (
+    Churn,
+    Comparison,
+    Finding,
+    Impact,
+    NotChecked,
+    RulingKey,
+    Verdict,
+    identified,
+    identity,
+    place,
+)
 from abistore.model.history import IngestRequest, LineKey, StoredVerdict
-from abistore.model.judging.identity import identified, identity, place
 from abistore.model.snapshot import Location
-from abistore.store.bundles.gather import gather
-from abistore.store.bundles.merging import MergeWish
+from abistore.store.gathering import gather
+from abistore.store.merging import MergeWish
 from abistore.store.store import Store
 from tests.store.builders import EXPORTED, X86, function, record, snapshot
 from tests.store.sql import sql

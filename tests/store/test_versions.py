@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from abistore.errors import UsageError
-from abistore.model.labels.steps import AUTO
-from abistore.model.labels.versions import SCHEMES, SPECIFIED, LabelOrder, check_version, position, reading
+from abistore.model.labels import AUTO
+from abistore.model.versions import SCHEMES, SPECIFIED, LabelOrder, check_version, position, reading
 
 ORDERED = {
     "pep440": "1.0.dev1 1.0a1 1.0rc1 1.0rc1-2-gabcdef0 1.0 1.0-3-g126bde0 1.0.post1 1.1 v1.2 1.10 1!0.1",

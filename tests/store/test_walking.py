@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from abistore.errors import SnapshotNotFound, StoreError
+from abistore.model.declarations import Name
 from abistore.model.history import IngestRequest, Release
-from abistore.model.names import Name
 from abistore.model.snapshot import Snapshot
 from abistore.store.store import Store
 from benchmarks.releases import made

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from abistore.errors import SnapshotNotFound
 from abistore.model.history import IngestRequest
-from abistore.service.history.verdicts import judged
+from abistore.service.verdicts import judged
 from abistore.store.store import Store
 from tests.store.builders import large
 

@@ -1,1 +1,1 @@
-"""The commands: one module for each, or for two that are of one kind."""
+"""The commands: one module for each, or for several that are of one kind."""

@@ -1,27 +1,195 @@
-"""``db``: create, upgrade, check and back up the database, and remove releases."""
+"""``db``, ``db merge`` and ``prune``: create, upgrade, check and clean the database, and merge stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from abistore.cli.commands.keeping.merging import merge_command
-from abistore.cli.commands.keeping.pruning import prune_command
-from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options.shared import FILE, SharedSettings, in_utc, line_options, store_command
-from abistore.cli.output import answer, error_document, note
-from abistore.cli.tables import table
-from abistore.cli.words import library_words, reference_words
-from abistore.errors import StoreError
-from abistore.model.words.counting import counted
+from abistore.cli.main import SuggestingGroup
+from abistore.cli.options import (
+    FILE,
+    SharedSettings,
+    file_words,
+    in_utc,
+    library_words,
+    line_options,
+    reference_words,
+    store_command,
+)
+from abistore.cli.output import answer, error_document, note, table
+from abistore.errors import BundleError, StoreError, VersionTaken
+from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from abistore.service.administration.administration import VacuumedStore
-    from abistore.service.administration.ordering import SchemeCard
+    from datetime import datetime
+
+    from abistore.model.history import Merged, Side
+    from abistore.service.administration import PrunedStore, SchemeCard, VacuumedStore
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+COUNTS = {
+    "earlier": "snapshots that were replaced or taken back",
+    "baseline_moves": "moves of baselines",
+    "verdicts": "verdicts",
+    "findings": "findings",
+    "reviews": "reviews",
+    "approvals": "approvals",
+    "consumers": "consumers",
+    "audit_records": "records of the audit",
+}
+
+
+def merge_options(command: Decorated) -> Decorated:
+    """Add ``--prefer`` and ``--dry-run``."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Tell what a bundle or store brings, and change nothing."),
+        click.option(
+            "--prefer",
+            type=click.Choice(("here", "there")),
+            help="Which side wins where both say something else. Without it nothing is brought in.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("merge")
+@click.argument("other", shell_complete=file_words)
+@merge_options
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@store_command
+def merge_command(settings: SharedSettings, /, *, other: str, prefer: Side | None, dry_run: bool, actor: str) -> int:
+    """Bring what the database OTHER holds into this one: a path, a URL, or a bundle of `export --bundle`.
+
+    Releases that both have with the same content are known. Another content under the same version is a conflict, and
+    so is a baseline that both moved: then nothing is brought in, unless --prefer says which side wins. Moves of
+    baselines, verdicts, approvals, reviews, consumers and the audit come over, each once: merging again changes
+    nothing.
+    """
+    from abistore.service.imports import MergePlan, db_merge
+
+    plan = MergePlan(prefer=prefer, dry_run=dry_run, actor=actor)
+    return show_merged(settings, [db_merge(other, plan, database=settings.database)])
+
+
+def show_merged(settings: SharedSettings, done: Sequence[Merged]) -> int:
+    """Tell what was brought in; the exit code is that of what was not: a conflict of a dry run, or a name."""
+    code = max(map(_code, done), default=0)
+    document = {"exit_code": code, "merged": done}
+    answer(settings, document, lambda: "\n".join(line for one in done for line in _lines(one)))
+    return code
+
+
+def _code(done: Merged) -> int:
+    if done.conflicts and done.dry_run:
+        return VersionTaken.exit_code
+    return BundleError.exit_code if done.left_out else 0
+
+
+def _lines(done: Merged) -> Iterator[str]:
+    if done.changed or done.conflicts:
+        yield f"{done.source}: {'would bring' if done.dry_run else 'brought'}"
+        yield from _brought(done)
+    else:
+        yield f"{done.source}: nothing that is not here"
+    for conflict in done.conflicts:
+        yield f"conflict: {conflict}"
+    for remark in done.notes:
+        yield f"note: {remark}"
+    yield from _refused(done)
+
+
+def _brought(done: Merged) -> Iterator[str]:
+    statuses = Counter(one.status for one in done.releases)
+    for status in ("added", "replaced", "kept", "known"):
+        if statuses[status]:
+            yield f"  {statuses[status]:>7,}  releases {status}"
+    for one in done.releases:
+        if one.status in {"added", "replaced", "kept"}:
+            yield f"           {one.status:8} {one.line} {one.version}"
+    for count, what in COUNTS.items():
+        if number := getattr(done, count):
+            yield f"  {number:>7,}  {what}"
+
+
+def _refused(done: Merged) -> Iterator[str]:
+    """What was left out, and how to have it: only where it came from can it be called otherwise."""
+    for each in done.left_out:
+        yield f"left out: {each}"
+    if done.left_out:
+        yield (
+            "hint: where it came from, ingest its file under another name, or move the baseline to another channel; "
+            "then take it out there by its digest: abistore db forget DIGEST --reason WHY"
+        )
+
+
+def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
+    if value is None or ctx.resilient_parsing:
+        return None
+    from abistore.service.administration import older_than
+
+    return older_than(value)
+
+
+@click.command("prune")
+@click.option("--library", shell_complete=library_words, help="Look at this library only, instead of all.")
+@click.option("--keep-last", type=int, metavar="N", help="Keep the last N snapshots of each line.")
+@click.option(
+    "--older-than",
+    "before",
+    metavar="AGE|DAY",
+    callback=_moment,
+    help="Remove only what was stored before: 30d, '8 weeks' or 2026-01-31.",
+)
+@click.option(
+    "--keep-releases", is_flag=True, help="Say that releases stay, as they do without it: no option removes them."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would go, and write nothing.")
+@click.option("--reason", default="", help="Why, for the audit.")
+@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
+@store_command
+def prune_command(
+    settings: SharedSettings,
+    /,
+    *,
+    library: str | None,
+    keep_last: int | None,
+    before: datetime | None,
+    keep_releases: bool,
+    dry_run: bool,
+    reason: str,
+    actor: str,
+) -> None:
+    """Remove builds that are no releases: candidates, replaced snapshots, and builds between releases.
+
+    A build between releases has a label such as git describe gives it (1.4.0-12-gabc1234). Releases stay, and what a
+    baseline stands or ever stood at, what somebody approved or reviewed a finding of, and the newest snapshot of each
+    line. What stays answers as before. The audit keeps a record of all that goes.
+
+    \b
+    abistore prune --keep-last 20 --older-than 30d --dry-run
+    """
+    from abistore.service.administration import RetentionPlan, db_prune
+
+    plan = RetentionPlan(
+        keep_last=keep_last, before=before, library=library, dry_run=dry_run, actor=actor, reason=reason
+    )
+    done = db_prune(plan, database=settings.database)
+    answer(settings, {"pruned": done}, lambda: "\n".join(_pruned_lines(done)))
+
+
+def _pruned_lines(done: PrunedStore) -> Iterator[str]:
+    word = "would go" if done.dry_run else "gone"
+    for each in done.snapshots:
+        yield f"{word}  {each.line} {each.version}  {each.reason}  {each.digest[:12]}  {each.ingested:%Y-%m-%d}"
+    size = "" if done.dry_run else f"; {done.before:,} bytes before, {done.after:,} after"
+    yield f"{counted(len(done.snapshots), 'snapshot')} {word}{size}"
 
 
 @click.group("db", cls=SuggestingGroup)
@@ -37,7 +205,7 @@ db_command.add_command(prune_command)
 @store_command
 def init_command(settings: SharedSettings, /) -> None:
     """Create the database if there is none, as the first `ingest` does."""
-    from abistore.service.administration.administration import db_init
+    from abistore.service.administration import db_init
 
     done = db_init(database=settings.database)
     where = f", in the new folder {done.folder}" if done.folder else ""
@@ -48,7 +216,7 @@ def init_command(settings: SharedSettings, /) -> None:
 @store_command
 def upgrade_command(settings: SharedSettings, /) -> None:
     """Bring the database to the newest schema. A backup of an SQLite file is kept beside it."""
-    from abistore.service.administration.administration import db_upgrade
+    from abistore.service.administration import db_upgrade
 
     done = db_upgrade(database=settings.database)
     told = f"upgraded from schema {done.before} to {done.after}" if done.before != done.after else "up to date"
@@ -64,8 +232,8 @@ def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
 
     Every command verifies what it reads. This one finds damage in what nobody has read yet.
     """
-    from abistore.cli.progress import progress
-    from abistore.service.administration.administration import db_check
+    from abistore.cli.output import progress
+    from abistore.service.administration import db_check
 
     with progress(settings) as advance:
         problems = db_check(quick=quick, database=settings.database, progress=advance)
@@ -84,7 +252,7 @@ verify_command.name = "verify"
 def stats_command(settings: SharedSettings, /) -> None:
     """Show how much the database holds."""
     from abistore.report.plain import plain
-    from abistore.service.administration.administration import db_stats
+    from abistore.service.administration import db_stats
 
     stats = plain(db_stats(database=settings.database))
     rows = [
@@ -105,7 +273,7 @@ def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
 
     Other processes may use the database meanwhile.
     """
-    from abistore.service.administration.administration import db_backup
+    from abistore.service.administration import db_backup
 
     written = db_backup(destination, database=settings.database)
     answer(settings, {"backup": written}, lambda: f"{written}: written")
@@ -124,7 +292,7 @@ def forget_command(settings: SharedSettings, /, *, reference: str, **words: Any)
     The other releases of its line stay, and its file can be stored again. A baseline that points at it must be moved
     first. The audit keeps a record of it, and its digest still finds it.
     """
-    from abistore.service.administration.administration import db_forget
+    from abistore.service.administration import db_forget
 
     gone = db_forget(reference, database=settings.database, **words)
     answer(
@@ -141,7 +309,7 @@ def vacuum_command(settings: SharedSettings, /) -> None:
 
     A PostgreSQL server keeps free space in its tables for later rows, and gives little back.
     """
-    from abistore.service.administration.administration import db_vacuum
+    from abistore.service.administration import db_vacuum
 
     done = db_vacuum(database=settings.database)
     answer(settings, {"vacuum": done}, lambda: freed(done))
@@ -172,7 +340,7 @@ def audit_command(settings: SharedSettings, /, *, limit: int, **words: Any) -> N
 
     A record that came with a bundle or by `db merge` has the time and the person of where it was made.
     """
-    from abistore.service.administration.administration import AuditQuery, db_audit
+    from abistore.service.administration import AuditQuery, db_audit
 
     query = AuditQuery(**words)
     records = db_audit(limit=limit, query=query, database=settings.database)
@@ -192,7 +360,7 @@ def scheme_command(settings: SharedSettings, /, *, library: str, scheme: str | N
     `auto` reads the version labels of all conventions. A declared scheme refuses labels that it cannot read.
     """
     from abistore.report.plain import plain
-    from abistore.service.administration.ordering import db_scheme
+    from abistore.service.administration import db_scheme
 
     found = db_scheme(library, scheme, database=settings.database)
     answer(settings, plain(found), lambda: "\n".join((f"{library}: {found.scheme}", *_orders(found))))

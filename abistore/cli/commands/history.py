@@ -12,30 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abistore.cli.options.ruling import ruling_options
-from abistore.cli.options.shared import FILE, SharedSettings, file_words, line_options, store_command
-from abistore.cli.output import answer, is_file, write_file
+from abistore.cli.options import (
+    FILE,
+    SharedSettings,
+    channel_words,
+    file_words,
+    library_words,
+    line_options,
+    store_command,
+)
+from abistore.cli.output import answer, is_file, table, write_file
+from abistore.cli.reading_options import ruling_options
 from abistore.cli.rendering import deprecation_option, style_of
-from abistore.cli.tables import table
-from abistore.cli.words import channel_words, library_words
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
-from abistore.model.judging.standing import is_withdrawn
-from abistore.model.labels.sonames import word_on
-from abistore.model.words.characters import json_text
-from abistore.model.words.counting import counted
-from abistore.report.heading import CHECKED, ruling
-from abistore.report.history.document import history_document
-from abistore.report.packages import package_of, short_package
-from abistore.report.wording import shortened
+from abistore.model.labels import word_on
+from abistore.model.statements import is_withdrawn
+from abistore.model.words import counted, json_text
+from abistore.report.history import history_document
+from abistore.report.outline import CHECKED, ruling
+from abistore.report.wording import package_of, short_package, shortened
 
 if TYPE_CHECKING:
+    from abistore.model.bump import Bump
     from abistore.model.history import LineKey, Release
-    from abistore.model.judging.bump import Bump
     from abistore.model.snapshot import Evidence
-    from abistore.report.site.timeline import FoldedRow
-    from abistore.service.history.history import History, HistoryRow
-    from abistore.service.history.log import LogEntry
+    from abistore.report.history import FoldedRow
+    from abistore.service.history import History, HistoryRow
+    from abistore.service.log import LogEntry
 
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
@@ -104,8 +108,8 @@ def history_command(
     A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
     data of a release are damaged.
     """
-    from abistore.cli.progress import progress
-    from abistore.service.history.history import history
+    from abistore.cli.output import progress
+    from abistore.service.history import history
 
     shown = _format(settings, form, plot, output)
     with progress(settings) as advance:
@@ -139,15 +143,15 @@ def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, 
 def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: str) -> str:
     match shown:
         case "html":
-            from abistore.report.site.pages import history_page
+            from abistore.report.site import history_page
 
             return history_page(histories)
         case "markdown":
-            from abistore.report.site.tables import markdown
+            from abistore.report.history import markdown
 
             return markdown(histories)
         case "plot":
-            from abistore.report.site.terminal import plot
+            from abistore.report.history import plot
 
             return "\n\n".join(plot(each, style_of(settings, full=True)) for each in histories)
         case "json":
@@ -159,7 +163,7 @@ def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: s
 
 def _fold(histories: tuple[History, ...]) -> Iterator[str]:
     """The versions of a library with several lines, each with one verdict."""
-    from abistore.report.site.timeline import fold
+    from abistore.report.history import fold
 
     if folded := fold(histories):
         yield "\n".join(("all lines: the worst verdict against the previous release", *map(_folded, folded)))
@@ -306,7 +310,7 @@ def log_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None
 
     NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
     """
-    from abistore.service.history.log import log
+    from abistore.service.log import log
 
     events = log(name, database=settings.database, **words)
     answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))

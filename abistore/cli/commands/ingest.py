@@ -1,4 +1,4 @@
-"""``ingest``: store files, one release each."""
+"""``ingest``, ``import``, ``export``, ``generate`` and ``site``: what is stored, and files and pages made from it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from abistore.cli.groups import WORDS
-from abistore.cli.options.extracting import ExtractingOptions, extract_options
-from abistore.cli.options.ruling import ruling_options, show_only_option
-from abistore.cli.options.shared import FILE, SharedSettings, said_options, store_command, version_from_option
-from abistore.cli.output import answer, note, say_error
+from abistore.cli.commands.db import merge_options, show_merged
+from abistore.cli.main import WORDS, SuggestingGroup
+from abistore.cli.options import (
+    FILE,
+    SharedSettings,
+    against_words,
+    channel_words,
+    library_words,
+    line_options,
+    reference_words,
+    said_options,
+    store_command,
+    version_from_option,
+)
+from abistore.cli.output import answer, is_file, note, say_error, write_file, write_snapshot
+from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, show_only_option
 from abistore.cli.rendering import (
     Rendering,
     allow_option,
@@ -27,21 +38,22 @@ from abistore.cli.rendering import (
     style_as,
     style_of,
 )
-from abistore.cli.words import against_words, channel_words, library_words
-from abistore.confinement import exists
 from abistore.errors import UsageError
-from abistore.model.labels.naming import MOST_LETTERS
-from abistore.model.words.counting import counted
+from abistore.files import exists
+from abistore.model.versions import MOST_LETTERS
+from abistore.model.words import counted
 from abistore.report import draft
+from abistore.service.generate import FORMATS, GeneratedFormat
 from abistore.urls import masked
 
 if TYPE_CHECKING:
+    from abistore.model.history import Side
     from abistore.model.snapshot import Evidence
-    from abistore.report.model import Report
-    from abistore.report.style import Style
-    from abistore.service.ingest.gates import Gate
-    from abistore.service.ingest.results import Ingested
-    from abistore.service.judging.filtering import Filter
+    from abistore.report.model import Report, Style
+    from abistore.service.ingest_gates import Gate, Ingested
+    from abistore.service.judging import Filter
+    from abistore.service.ruling import Ruling
+    from abistore.service.site import SiteBuilt
 
 LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
 
@@ -151,9 +163,9 @@ def ingest_command(
     Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
     failed (64 and above; 72 for missing evidence).
     """
-    from abistore.cli.progress import progress
-    from abistore.service.ingest.ingesting import ingest
-    from abistore.service.ingest.results import IngestPlan
+    from abistore.cli.output import progress
+    from abistore.service.ingest import ingest
+    from abistore.service.ingest_gates import IngestPlan
 
     gate = _gate(words)
     plan = IngestPlan(**words, gate=gate, options=extracting.options(words["library"], words["version"]))
@@ -164,8 +176,8 @@ def ingest_command(
 
 def _gate(words: dict[str, Any]) -> Gate:
     """The gate that the options describe; they are taken out of ``words``."""
-    from abistore.service.ingest.gates import Gate
-    from abistore.service.judging.evidence import requirement
+    from abistore.service.ingest_gates import Gate
+    from abistore.service.judging import requirement
 
     channel, first = words.pop("channel"), words.pop("first_channel")
     if channel is not None and first is not None:
@@ -240,7 +252,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
 def _lines(settings: SharedSettings, result: Ingested, style: Style) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
-            from abistore.report.heading import stat
+            from abistore.report.outline import stat
 
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return
@@ -296,3 +308,183 @@ def _unseen(evidence: tuple[Evidence, ...]) -> str:
 def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
     """The facets that were read and not seen in full, or without some classes. Told before a comparison needs them."""
     return tuple(seen for seen in evidence if not seen.is_whole and seen.reason != "not-requested")
+
+
+@click.command("export")
+@click.argument("what", metavar="[REFERENCE]...", nargs=-1, shell_complete=reference_words)
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
+@click.option("--bundle", is_flag=True, help="Write one file that `import` and `db merge` read, with nothing left out.")
+@click.option("--channel", help="With --bundle: the releases at which this baseline stands.")
+@line_options
+@store_command
+def export_command(
+    settings: SharedSettings,
+    /,
+    *,
+    what: tuple[str, ...],
+    output: Path | None,
+    bundle: bool,
+    channel: str | None,
+    **words: Any,
+) -> None:
+    """Write the stored snapshot that REFERENCE names as JSON, or with --bundle a whole database as one file.
+
+    A bundle has all releases, candidates, baselines, verdicts, approvals, reviews and the audit; of the libraries and
+    releases that are named, what belongs to them. The same database gives the same bytes.
+    """
+    if bundle:
+        _export_bundle(settings, what, output, channel=channel, **words)
+        return
+    if len(what) != 1 or channel is not None:
+        hint = "name one REFERENCE, or pass --bundle for several, or for all"
+        raise UsageError("one snapshot is exported as JSON", hint)
+    from abistore.service.imports import export
+
+    exported = export(what[0], database=settings.database, **words)
+    release, data = exported.release, exported.json
+    write_snapshot(settings, output, data, {"release": release})
+    if is_file(output):
+        note(settings, f"{output}: {release.line.library} {release.version}, {len(data) + 1:,} bytes")
+
+
+def _export_bundle(settings: SharedSettings, what: tuple[str, ...], output: Path | None, **words: Any) -> None:
+    from abistore.service.imports import export_bundle
+
+    if not is_file(output):
+        raise UsageError("a bundle is no text", "name a file with -o")
+    made = export_bundle(what, database=settings.database, **words)
+    write_file(output, made.data)
+    told = {"output": str(output), "bytes": len(made.data), "whole": made.whole}
+    chosen = {"libraries": made.libraries, "releases": made.releases}
+    answer(settings, {**told, **chosen}, lambda: f"{output}: {len(made.data):,} bytes")
+
+
+@click.command("import")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FILE)
+@click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
+@click.option("--version", help="The release's version; by default the snapshot's own.")
+@click.option(
+    "--versions",
+    type=FILE,
+    help='A list of versions: CSV with FILE,VERSION in each line, or TOML with "FILE" = "VERSION".',
+)
+@click.option("--target", help="The platform of dumps that do not tell their own, such as x86_64.")
+@click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
+@click.option(
+    "--approvals",
+    is_flag=True,
+    help="Take over what the snapshots say is approved. Without it such approvals are left out, and told.",
+)
+@replace_options
+@merge_options
+@store_command
+def import_command(
+    settings: SharedSettings,
+    /,
+    *,
+    paths: tuple[Path, ...],
+    versions: Path | None,
+    prefer: Side | None,
+    dry_run: bool,
+    **words: Any,
+) -> int:
+    """Store each JSON snapshot PATH (from `dump` or `export`) as a release; - is standard input.
+
+    A PATH may also be another tool's dump (ABIXML, an ABICC dump, a Debian symbols file), or a folder of dumps. Their
+    versions are those of --versions, of the dump itself or of its name (libfoo-1.2.3.abi); they are stored oldest
+    first.
+    If one file fails, the others are stored.
+
+    A PATH that is a bundle (`export --bundle`) is brought in as `db merge` does, with its baselines, verdicts,
+    approvals and audit. Take only bundles of people who may write to this database.
+    """
+    from abistore.service.imports import MergePlan, import_bundles, is_bundle
+
+    if any(map(is_bundle, paths)):
+        return show_merged(
+            settings, import_bundles(paths, MergePlan(prefer=prefer, dry_run=dry_run), database=settings.database)
+        )
+    if prefer or dry_run:
+        raise UsageError("--prefer and --dry-run are for bundles", "leave them out, or import a bundle")
+    from abistore.cli.output import progress
+    from abistore.service.imports import import_
+    from abistore.service.ingest_gates import IngestPlan
+    from abistore.service.snapshots import ExtractOptions
+
+    plan = IngestPlan(**words, options=ExtractOptions(library=words["library"], version=words["version"]))
+    with progress(settings) as advance:
+        results = import_(paths, plan, versions=versions, database=settings.database, progress=advance)
+    return show_ingested(settings, results)
+
+
+@click.group("site", cls=SuggestingGroup)
+def site_command() -> None:
+    """Write the history as static HTML pages, for people who read and do not type."""
+
+
+@site_command.command("build")
+@click.argument("out", type=FILE)
+@click.option("--title", default="ABI history", show_default=True, help="What the site is called.")
+@click.option(
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline that each release is judged against, beside the one before it.",
+)
+@click.option("--no-judge", is_flag=True, help="Show stored verdicts only, and judge nothing now.")
+@ruling_options
+@store_command
+def build_command(
+    settings: SharedSettings, /, *, out: Path, title: str, channel: str, no_judge: bool, by: Ruling | None
+) -> None:
+    """Write a site to the folder OUT: libraries, releases, findings with drawings, and kinds of change.
+
+    The pages need no server and no network: open OUT/index.html. OUT is new, empty, or has an earlier build, of which
+    only what changed is written. What the earlier build wrote and is over is removed; files of others are left alone.
+    """
+    from abistore.cli.output import progress
+    from abistore.service.site import SitePlan, build_site
+
+    plan = SitePlan(title, channel, judge=not no_judge)
+    with progress(settings) as advance:
+        built = build_site(out, plan, database=settings.database, progress=advance, by=by)
+    answer(settings, {"site": built}, lambda: "\n".join(_built(built)))
+
+
+def _built(built: SiteBuilt) -> Iterator[str]:
+    libraries = counted(built.libraries, "library", "libraries")
+    yield f"{built.index}: {libraries}, {counted(built.releases, 'release')}"
+    yield f"{counted(built.written, 'file')} written, {built.unchanged} unchanged, {built.removed} removed"
+
+
+@click.command("generate")
+@click.argument("format", type=click.Choice(FORMATS), metavar="FORMAT")
+@click.argument("reference", shell_complete=reference_words)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
+@line_options
+@store_command
+def generate_command(
+    settings: SharedSettings, /, *, format: GeneratedFormat, reference: str, output: Path | None, **words: Any
+) -> None:
+    """Write a file for another tool, about REFERENCE: a release, or a library's latest.
+
+    \b
+    debian-symbols        each symbol with the version that brought it (deb-symbols)
+    version-script        for the linker: a version for the symbols of each release
+    abigail-suppressions  exports that no public header declares, and accepted breaks
+    abicc-skip-symbols    the same for abi-compliance-checker: symbols
+    abicc-skip-types      and types
+
+    \b
+    abistore generate debian-symbols libfoo -o debian/libfoo1.symbols
+    abistore generate version-script libfoo@1.2.0
+    """
+    from abistore.service.generate import generate
+
+    made = generate(format, reference, database=settings.database, **words)
+    if not is_file(output):
+        answer(settings, {"generated": made}, lambda: made.text.removesuffix("\n"))
+        return
+    write_file(output, made.text.encode())
+    note(settings, f"{output}: {made.format} of {made.release}, counted from {made.counted_from}")

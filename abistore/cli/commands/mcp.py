@@ -2,23 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options.shared import FILE, SharedSettings, store_command
-from abistore.cli.output import answer, error_document, note, say_error, write_json
-from abistore.cli.serving import OPTIONS, checked, read_roots, serve, transport_options
-from abistore.cli.tables import table
+from abistore.cli.main import SuggestingGroup
+from abistore.cli.options import FILE, SharedSettings, store_command
+from abistore.cli.output import answer, error_document, note, say_error, table, write_json
 from abistore.errors import InputError, UsageError
 from abistore.installing import how_to_install
-from abistore.mcp.settings import Settings, variable
-from abistore.model.words.characters import visible
+from abistore.mcp.listening import Listening, tokens
+from abistore.mcp.settings import Settings, folders, variable
+from abistore.model.words import visible
+
+if TYPE_CHECKING:
+    from abistore.mcp.stdio import Recording
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+HTTP = "streamable-http"
+DEFAULTS = Listening()
+
+
+def transport_options(command: Decorated) -> Decorated:
+    """Add ``--transport``, and where and for whom HTTP is served. A flag wins over its environment variable."""
+    for name, parameters in reversed(list(OPTIONS.items())):
+        command = click.option(
+            f"--{name.replace('_', '-')}",
+            name,
+            envvar=variable(name),
+            show_envvar=True,
+            show_default="default" in parameters,
+            **parameters,
+        )(command)
+    return command
+
+
+OPTIONS: Mapping[str, dict[str, Any]] = {
+    "transport": {
+        "type": click.Choice(("stdio", HTTP)),
+        "default": "stdio",
+        "help": "How clients reach the server.",
+    },
+    "host": {"default": DEFAULTS.host, "help": "HTTP: the address to listen on."},
+    "port": {"type": click.IntRange(0, 65535), "default": DEFAULTS.port, "help": "HTTP: the port; 0 takes a free one."},
+    "allow_remote": {"is_flag": True, "help": "HTTP: listen on an address that other machines reach."},
+    "allowed_host": {
+        "multiple": True,
+        "metavar": "HOST",
+        "help": "HTTP: a name by which clients call the server; repeatable.",
+    },
+    "allowed_origin": {
+        "multiple": True,
+        "metavar": "ORIGIN",
+        "help": "HTTP: a web site whose pages may call the server; repeatable.",
+    },
+    "read_root": {
+        "multiple": True,
+        "type": FILE,
+        "metavar": "FOLDER",
+        "help": "Read files below it only; repeatable. Without one, HTTP reads none, and stdio all that you can.",
+    },
+    "token_file": {
+        "type": FILE,
+        "help": "HTTP: the file of tokens, which `abistore mcp token` makes; else ABISTORE_MCP_TOKEN holds one.",
+    },
+    "debug_rpc": {
+        "type": FILE,
+        "help": "Write every message in and out to a file, as JSON lines without tokens and notes.",
+    },
+    "session_timeout": {
+        "type": float,
+        "default": DEFAULTS.session_timeout,
+        "help": "HTTP: the seconds without a request after which a session ends.",
+    },
+    "max_sessions": {"type": int, "default": DEFAULTS.max_sessions, "help": "HTTP: how many sessions may be open."},
+    "max_body_size": {"type": int, "default": DEFAULTS.max_body_size, "help": "HTTP: the largest request, in bytes."},
+}
+
+
+def listening(given: Mapping[str, Any]) -> Listening:
+    """Where HTTP is served. Raises :class:`UsageError`."""
+    return Listening(
+        host=given["host"],
+        port=given["port"],
+        allow_remote=given["allow_remote"],
+        allowed_hosts=given["allowed_host"],
+        allowed_origins=given["allowed_origin"],
+        session_timeout=given["session_timeout"],
+        max_sessions=given["max_sessions"],
+        max_body_size=given["max_body_size"],
+    )
+
+
+def read_roots(transport: str, given: Sequence[Path]) -> tuple[str, ...] | None:
+    """The folders below which files are read. Over HTTP no file is read where none is given."""
+    return folders(given) if given or transport == HTTP else None
+
+
+def serve(transport: str, settings: Settings, options: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    """Serve until there is nobody left to serve; the exit code."""
+    from abistore.mcp.stdio import Recording
+
+    file = options["debug_rpc"]
+    with Recording(file) if file else nullcontext() as recording:
+        if file:
+            say(f"abistore mcp: every message is written to {file}, which is as private as your libraries are")
+        if transport == HTTP:
+            return _serve_http(settings, options, recording, say)
+        from abistore.mcp.stdio import serve_stdio
+
+        say("abistore mcp: serving on standard input and output")
+        return serve_stdio(settings, recording)
+
+
+def _serve_http(
+    settings: Settings, options: Mapping[str, Any], recording: Recording | None, say: Callable[[str], None]
+) -> int:
+    where, known = listening(options), tokens(options["token_file"])
+    from abistore.mcp.http import serve_http
+
+    if where.allow_remote:
+        say("abistore mcp: other machines can ask, and what they send is not encrypted: put a proxy with TLS before it")
+    return serve_http(settings, where, known, recording, lambda url: say(f"abistore mcp: serving on {url}"))
+
+
+def checked(transport: str, options: Mapping[str, Any]) -> str:
+    """How clients would reach the server: HTTP needs tokens, names and a free port. Raises :class:`UsageError`."""
+    if transport != HTTP:
+        return "standard input and output"
+    where, _ = listening(options), tokens(options["token_file"])
+    hosts = where.hosts
+    with where.bind() as listener:
+        return f"{where.url(listener.getsockname()[1])}, called by {', '.join(hosts)}"
+
 
 NO_SDK = 2
 """The exit code where the extra is not installed."""
@@ -123,7 +245,7 @@ def serve_command(
     roots = read_roots(transport, options["read_root"])
     started = Settings(database=settings.database, read_roots=roots, **given)
     if check:
-        from abistore.mcp.setup.readiness import readiness
+        from abistore.mcp.clients import readiness
 
         reached = checked(transport, options)
         told = {"ready": readiness(started), "reached": reached}
@@ -146,7 +268,7 @@ def token_command(settings: SharedSettings, /, *, file: Path, subject: str, writ
     The file is made for you alone. Each of its lines is a token, its subject and its scope. It is not printed: a client
     gets the first word of the line.
     """
-    from abistore.mcp.transports.tokens import add
+    from abistore.mcp.listening import add
 
     scope = add(file, subject, write=write)
     told = {"file": str(file), "subject": subject, "scope": scope}
@@ -161,7 +283,7 @@ def token_command(settings: SharedSettings, /, *, file: Path, subject: str, writ
 def tools_command(context: click.Context, settings: SharedSettings, /, *, schema: bool, **writing: Any) -> None:
     """List the tools that are served."""
     _require_sdk(context, settings)
-    from abistore.mcp.setup.local import tools
+    from abistore.mcp.server import tools
 
     listed = tools(Settings(database=settings.database, **writing))
     shown = listed if schema else [{name: each[name] for name in ("name", "description")} for each in listed]
@@ -184,7 +306,7 @@ def tools_command(context: click.Context, settings: SharedSettings, /, *, schema
 def resources_command(context: click.Context, settings: SharedSettings, /) -> None:
     """List the addresses that can be read, and the templates of more."""
     _require_sdk(context, settings)
-    from abistore.mcp.setup.local import resources
+    from abistore.mcp.server import resources
 
     listed = resources(Settings(database=settings.database))
     rows = [(each.get("uri") or each["uriTemplate"], each["description"].partition("\n")[0]) for each in listed]
@@ -197,7 +319,7 @@ def resources_command(context: click.Context, settings: SharedSettings, /) -> No
 def prompts_command(context: click.Context, settings: SharedSettings, /) -> None:
     """List the prompts, with the arguments that each takes."""
     _require_sdk(context, settings)
-    from abistore.mcp.setup.local import prompts
+    from abistore.mcp.server import prompts
 
     listed = prompts(Settings(database=settings.database))
     rows = [
@@ -222,7 +344,7 @@ def call_command(
     A list is given as JSON, or with commas: abistore mcp call abi_compare old_input=libfoo@1.0 new_input=libfoo@latest
     """
     _require_sdk(context, settings)
-    from abistore.mcp.setup.local import call
+    from abistore.mcp.server import call
 
     given = dict(_pair(word) for word in arguments)
     found = call(Settings(database=settings.database, **bounds), tool, given)
@@ -253,7 +375,7 @@ def config_command(settings: SharedSettings, /, *, client: str, uvx: bool, allow
     With --url it needs no command but the token of that server. No token or password is written into a file that
     people share.
     """
-    from abistore.mcp.setup.clients import reaching, starting
+    from abistore.mcp.clients import reaching, starting
 
     if url and (uvx or allow_write):
         told = "--uvx and --allow-write are for a server that the client starts"

@@ -1,22 +1,169 @@
-"""``policy``: show and check policies."""
+"""``changes``, ``explain``, ``policy`` and ``suppress``: the kinds of change, and what moves their impact."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from abistore.cli.groups import SuggestingGroup
-from abistore.cli.options.shared import SharedSettings, output_options, pass_settings
-from abistore.cli.output import answer
-from abistore.cli.tables import table
-from abistore.cli.words import policy_words
-from abistore.model.words.counting import counted
+from abistore.cli.main import SuggestingGroup
+from abistore.cli.options import (
+    FILE,
+    SharedSettings,
+    explained_words,
+    line_options,
+    operand_words,
+    output_options,
+    pass_settings,
+    policy_words,
+    store_command,
+)
+from abistore.cli.output import answer, is_file, note, table, width, write_file
+from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, strict_option
+from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from abistore.service.judging.suppressing import PolicyCard
+    from abistore.report.model import ChangeKind
+    from abistore.service.kinds import ExplainedKind
+    from abistore.service.ruling import PolicyCard, Ruling
 
-HEADS = ("impact", "selects", "where", "expires", "reason")
+IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
+"""A finding's identity, or the beginning of one, such as its place. No kind is spelled like this."""
+
+
+@click.command("changes")
+@click.option(
+    "--impact",
+    type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice", "advice")),
+    help="Only kinds of this impact.",
+)
+@click.option(
+    "--element",
+    type=click.Choice(("functions", "variables", "types", "enums", "library")),
+    help="Only kinds about these elements.",
+)
+@click.option(
+    "--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only kinds that this evidence shows."
+)
+@click.option(
+    "--established",
+    is_flag=True,
+    help="List the names that other tools use instead, each with the kinds and cases that cover it.",
+)
+@output_options
+@pass_settings
+def changes_command(
+    settings: SharedSettings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
+) -> None:
+    """List all kinds of change with their default impact, worst first, and the variants that have another one.
+
+    `abistore explain func_removed` tells more about one, `abistore explain func_removed.dispatched` about a variant.
+    """
+    if established:
+        _established(settings)
+        return
+    from abistore.service.kinds import by_kind, changes
+
+    cards = changes(impact=impact, element=element, evidence=evidence)
+    kinds = by_kind(cards)
+    heads = ("kind", "impact", "element", "evidence", "title", "variants")
+    rows = [_row(kind, every) for kind, every in kinds.items()]
+    total = f"{counted(len(kinds), 'kind')}, {counted(len(cards), 'variant')}"
+    answer(settings, {"count": len(cards), "changes": cards}, lambda: f"{table(heads, rows)}\n{total}")
+
+
+def _row(kind: str, cards: tuple[ChangeKind, ...]) -> tuple[str, ...]:
+    """A kind with the facts of its plain variant; of several others, those of the worst one without its title."""
+    first, variants = cards[0], ", ".join(each.variant for each in cards if each.variant)
+    title = "" if first.variant and len(cards) > 1 else first.title
+    return kind, first.impact, first.element, first.evidence, title, variants
+
+
+def _established(settings: SharedSettings) -> None:
+    from abistore.service.kinds import established
+
+    names = tuple(established())
+    rows = [
+        (one.name, ", ".join(one.kinds) or "none", str(one.cases), str(one.near_misses), one.reason) for one in names
+    ]
+    heads = ("established name", "kinds", "cases", "near-misses", "why none")
+    told = sum(bool(one.kinds) for one in names)
+    answer(
+        settings,
+        {"count": len(names), "established": names},
+        lambda: table(heads, rows, right=frozenset({2, 3})) + f"\n{told} of {len(names)} names have a kind",
+    )
+
+
+@click.command("explain")
+@click.argument("what", metavar="KIND|FINDING", shell_complete=explained_words)
+@store_command
+def explain_command(settings: SharedSettings, /, *, what: str) -> None:
+    """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
+
+    Shows what happens to programs built with the old release, how to avoid it, and an example: two sources and what is
+    found. With -v, also similar sources that give no such finding.
+
+    KIND may also be KIND.VARIANT, a name that other tools use, or one from an earlier release.
+    """
+    if IDENTITY.fullmatch(what):
+        _explain_finding(settings, what)
+        return
+    from abistore.service.kinds import explain
+
+    found = explain(what)
+    answer(settings, msgspec.structs.asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
+
+
+def _explain_finding(settings: SharedSettings, identity: str) -> None:
+    from abistore.cli.rendering import style_of
+    from abistore.report.formats.text import one_finding
+    from abistore.service.kinds import changes, explain
+    from abistore.service.log import findings
+
+    found = findings(identity, database=settings.database)
+    known = {kind.kind for kind in changes()}
+    kinds = [explain(kind) for kind in sorted({one.change.kind for one in found.findings} & known)]
+
+    def text() -> str:
+        style = style_of(settings, full=True)
+        blocks = [
+            "\n".join((f"{one.old} -> {one.new}", *one_finding(one.change, one.declared, style)))
+            for one in found.findings
+        ]
+        if found.more:
+            blocks.append(f"{counted(found.more, 'older finding')} of this identity or place: not shown")
+        return "\n\n".join((*dict.fromkeys(blocks), *(part for kind in kinds for part in _explained(kind, False))))
+
+    answer(settings, {"findings": found.findings, "more": found.more, "kinds": kinds}, text)
+
+
+def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
+    from abistore.report.plain import labelled
+
+    paragraphs = [
+        f"{one.kind}: {one.title}",
+        f"Impact: {one.impact}. Evidence: {one.evidence}. About: {one.element}, {one.action}.",
+        *one.why.split("\n\n"),
+        f"Fix: {one.fix}",
+        *([f"Also called: {', '.join(one.aliases)}"] if one.aliases else []),
+    ]
+    yield from (textwrap.fill(paragraph, min(width(), 100)) for paragraph in paragraphs)
+    if one.variants:
+        rows = [(each.kind, each.impact, each.title) for each in one.variants]
+        yield f"Other variants:\n{table(('kind', 'impact', 'title'), rows)}"
+    if one.example:
+        yield f"Example. {labelled(one.example, min(width(), 100))}"
+    if one.near_misses and near_misses:
+        yield f"Stays silent. {labelled(one.near_misses, min(width(), 100))}"
+
+
+POLICY_HEADS = ("impact", "selects", "where", "expires", "reason")
 
 
 @click.group("policy", cls=SuggestingGroup)
@@ -30,7 +177,7 @@ def policy_command() -> None:
 @pass_settings
 def show_command(settings: SharedSettings, /, *, policy: str) -> None:
     """Show the overrides of a policy in order; the first that applies decides."""
-    from abistore.service.judging.suppressing import policy_card
+    from abistore.service.ruling import policy_card
 
     card = policy_card(policy)
     answer(settings, {"policy": card}, lambda: _text(card))
@@ -50,16 +197,16 @@ def _text(card: PolicyCard) -> str:
         )
         for one in card.overrides
     ]
-    return f"{head}\n{table(HEADS, rows)}"
+    return f"{head}\n{table(POLICY_HEADS, rows)}"
 
 
 @policy_command.command("check")
 @click.argument("file", type=click.Path(readable=False))
 @output_options
 @pass_settings
-def check_command(settings: SharedSettings, /, *, file: str) -> None:
+def policy_check_command(settings: SharedSettings, /, *, file: str) -> None:
     """Check a policy FILE. Exits with 64 and names the first error, if there is one."""
-    from abistore.service.judging.suppressing import policy_card
+    from abistore.service.ruling import policy_card
 
     card = policy_card(file)
     expired = sum(one.expired for one in card.overrides)
@@ -71,3 +218,95 @@ def check_command(settings: SharedSettings, /, *, file: str) -> None:
             f"{card.name}: sound, {counted(len(card.overrides), 'override')}{f', {expired} expired' if expired else ''}"
         ),
     )
+
+
+HEADS = ("state", "selects", "expires", "where", "label", "reason")
+
+
+@click.group("suppress", cls=SuggestingGroup)
+def suppress_command() -> None:
+    """Suggest, check and list suppressions."""
+
+
+@suppress_command.command("suggest")
+@click.argument("old", shell_complete=operand_words)
+@click.argument("new", shell_complete=operand_words)
+@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
+@click.option(
+    "--least",
+    type=click.Choice(("compatible", "risk", "api_break", "breaking")),
+    default="api_break",
+    show_default=True,
+    help="The mildest impact for which a suppression is written.",
+)
+@ruling_options
+@line_options
+@extract_options
+@store_command
+def suggest_command(
+    settings: SharedSettings,
+    /,
+    *,
+    output: Path | None,
+    least: str,
+    target: str | None,
+    profile: str | None,
+    extracting: ExtractingOptions,
+    by: Ruling | None,
+    **operands: Any,
+) -> None:
+    """Compare OLD with NEW and write a suppression for each finding, for a person to review.
+
+    The reasons are empty: the file is refused until somebody has written them.
+    """
+    from abistore.cli.output import progress
+    from abistore.model.findings import Impact
+    from abistore.service.comparing import compare
+    from abistore.service.ruling import suggest
+
+    with progress(settings) as advance:
+        selection = extracting.selection(target, profile, advance)
+        report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
+    made = suggest(report, least=Impact[least.upper()])
+    if is_file(output):
+        write_file(output, made.yaml.encode())
+        next_step = "review each, and write its reason" if made.count else f"no change is {least} or worse"
+        note(settings, f"{output}: {counted(made.count, 'candidate')}; {next_step}")
+        if settings.json:
+            answer(settings, {"output": str(output), "candidates": made.count}, str)
+        return
+    answer(settings, {"candidates": made.count, "suppressions": made.yaml}, made.yaml.rstrip)
+
+
+@suppress_command.command("check")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
+@strict_option
+@output_options
+@pass_settings
+def check_command(settings: SharedSettings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
+    """Check suppression files. Exits with 64 and names the first error, if there is one."""
+    from abistore.service.ruling import suppressions
+
+    found = suppressions(files, strict=strict_suppressions)
+    counts = {state: sum(one.state == state for one in found) for state in ("holds", "expired", "unexplained")}
+    answer(
+        settings,
+        {"suppressions": len(found), **counts},
+        lambda: (
+            f"sound: {counted(len(found), 'suppression')}, {counts['expired']} expired,"
+            f" {counts['unexplained']} without a reason"
+        ),
+    )
+
+
+@suppress_command.command("list")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
+@output_options
+@pass_settings
+def list_command(settings: SharedSettings, /, *, files: tuple[str, ...]) -> None:
+    """List the suppressions in files: what each selects, why, and whether it holds today."""
+    from abistore.service.ruling import suppressions
+
+    found = suppressions(files)
+    rows = [(one.state, one.selects, str(one.expires or ""), one.where, one.label, one.reason) for one in found]
+    answer(settings, {"suppressions": found}, lambda: table(HEADS, rows) if rows else "no suppressions")

@@ -14,12 +14,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.dynamic import DT_RELR, DynamicSection
+from abistore.extract.class_tables import MOST_IN_ALL, MOST_WORDS, named_words, names_at
+from abistore.extract.elf.container import DT_RELR, DynamicSection
 from abistore.extract.elf.symbols import DynamicSymbol
-from abistore.extract.types.class_tables import MOST_IN_ALL, MOST_WORDS, named_words, names_at
-from abistore.model.mangling.symbols import MEMBER, TYPEINFO, VTABLE, is_of_standard_library
-from abistore.model.names import Name
-from abistore.model.tables import ElfSymbol, Symbol
+from abistore.model.declarations import Name
+from abistore.model.names.symbols import MEMBER, TYPEINFO, VTABLE, is_of_standard_library
+from abistore.model.shapes import ElfSymbol, Symbol
 
 DT_RELA, DT_RELASZ, DT_REL, DT_RELSZ, DT_RELRSZ = 7, 8, 17, 18, 35
 DT_PLTRELSZ, DT_PLTREL, DT_JMPREL = 2, 20, 23

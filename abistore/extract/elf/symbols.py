@@ -1,28 +1,277 @@
-"""The dynamic symbol table: what a library exports, and what it imports."""
+"""The dynamic symbol table, and what the dynamic linker finds in it or refuses.
+
+What the dynamic linker goes through once a file is mapped, and of which a part is not in memory, or not writable.
+
+It does not check any of this: the program that loads the file crashes, or runs with what was not relocated.
+
+Why the dynamic linker would refuse a file: fields that it reads before it maps anything, and what must agree.
+
+The checks are those of glibc (``elf/dl-load.c``, ``elf/get-dynamic-info.h``, ``elf/dl-version.c``); other dynamic
+linkers have some of them.
+"""
 
 from __future__ import annotations
 
+import array
 import struct
+import sys
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import ExtractError
-from abistore.extract.elf.container import PT_LOAD, ElfFile, texts_at
-from abistore.extract.elf.dynamic import DT_FINI, DT_GNU_HASH, DT_HASH, DT_INIT, DT_SYMTAB, DT_VERSYM, DynamicSection
-from abistore.extract.elf.hardening import MemoryProtection
-from abistore.extract.elf.machines import EM_ARM, EM_PPC64
-from abistore.extract.elf.noise import is_noise
-from abistore.extract.elf.versions import SymbolVersions
-from abistore.extract.exports import Exports
-from abistore.model.mangling.symbols import CLASS_DATA
-from abistore.model.names import Name
-from abistore.model.symbol_versions import bound, declared_as
-from abistore.model.tables import ElfSymbol, Import, Symbol
-from abistore.model.words.elf_symbols import Binding, SymbolType, Visibility, elf_symbol
+from abistore.extract.elf.container import (
+    DF_1_PIE,
+    DT_GNU_HASH,
+    DT_HASH,
+    DT_SYMTAB,
+    DT_VERDEF,
+    DT_VERDEFNUM,
+    DT_VERNEED,
+    DT_VERNEEDNUM,
+    DT_VERSYM,
+    PAGE,
+    PT_DYNAMIC,
+    PT_LOAD,
+    SHT_NOBITS,
+    DynamicSection,
+    ElfFile,
+    ElfSegment,
+    is_noise,
+    texts_at,
+)
+from abistore.extract.elf.container import DT_FINI as DynamicDT_FINI
+from abistore.extract.elf.container import DT_INIT as DynamicDT_INIT
+from abistore.extract.elf.container import PT_TLS as ContainerPT_TLS
+from abistore.extract.elf.machines import EM_ARM, EM_MIPS, EM_PPC64, MemoryProtection, SymbolVersions, unfound
+from abistore.extract.files import Exports
+from abistore.model.declarations import Name
+from abistore.model.names.symbols import CLASS_DATA
+from abistore.model.shapes import Binding, ElfSymbol, Import, Symbol, SymbolType, Visibility, elf_symbol
+from abistore.model.snapshot import NOT_FOUND_BY_LINKER, Evidence, bound, declared_as
+from abistore.model.words import counted
+
+PT_GNU_RELRO: Final = 0x6474E552
+MAPPED_PF_W: Final = 2
+SHF_ALLOC, SHF_TLS = 0x2, 0x400
+NONE: Final = 0
+"""The relocation of every machine that changes nothing, wherever it is."""
+
+DT_RELA, DT_RELASZ, DT_REL, DT_RELSZ, DT_PLTREL, DT_JMPREL, DT_PLTRELSZ = 7, 8, 17, 18, 20, 23, 2
+DT_RELR, DT_RELRSZ = 36, 35
+DT_INIT, DT_FINI, DT_PLTGOT = 12, 13, 3
+DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_FINI_ARRAY, DT_FINI_ARRAYSZ = 25, 27, 26, 28
+
+TABLES: Final = (
+    ("DT_RELA", DT_RELA, DT_RELASZ, 3),
+    ("DT_REL", DT_REL, DT_RELSZ, 2),
+    ("DT_RELR", DT_RELR, DT_RELRSZ, 1),
+    ("DT_INIT_ARRAY", DT_INIT_ARRAY, DT_INIT_ARRAYSZ, 1),
+    ("DT_FINI_ARRAY", DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 1),
+)
+"""The tables by the entries that say where they are and how large, and the words in a row."""
+
+ADDRESSES: Final = (("DT_INIT", DT_INIT), ("DT_FINI", DT_FINI), ("DT_PLTGOT", DT_PLTGOT))
+
+
+class _MappedMemory:
+    """The loaded segments by address, of which no two overlap, and the runs of pages that they make."""
+
+    def __init__(self, segments: Sequence[ElfSegment]) -> None:
+        loaded = (each for each in segments if each.type == PT_LOAD and each.memory_size)
+        self._loaded = sorted(loaded, key=lambda each: each.address)
+        self._starts = [each.address for each in self._loaded]
+        self._runs: list[tuple[int, int]] = []
+        for each in self._loaded:
+            start, end = each.address // PAGE * PAGE, -(-(each.address + each.memory_size) // PAGE) * PAGE
+            if self._runs and start <= self._runs[-1][1]:
+                start, last = self._runs.pop()
+                end = max(end, last)
+            self._runs.append((start, end))
+
+    def has(self, address: int, size: int) -> bool:
+        """Whether pages side by side have these bytes."""
+        at = bisect_right(self._runs, (address, sys.maxsize << 1)) - 1
+        return at >= 0 and address + size <= self._runs[at][1]
+
+    def has_of_file(self, address: int, size: int, offset: int | None = None) -> bool:
+        """Whether one segment has these bytes from the file, and from this place of it."""
+        at = bisect_right(self._starts, address) - 1
+        if at < 0:
+            return False
+        segment = self._loaded[at]
+        right_place = offset is None or segment.address - segment.offset == address - offset
+        return right_place and address + size <= segment.address + segment.file_size
+
+
+def unmapped(dynamic: DynamicSection) -> Iterator[str]:
+    """What lies in no loaded segment, or where nothing can be written that relocations change."""
+    elf = dynamic.elf
+    memory = _MappedMemory(elf.segments)
+    yield from _segments(elf, memory)
+    yield from _sections(elf, memory)
+    for name, tag in ADDRESSES:
+        address = dynamic.get(tag)
+        if address and not memory.has(address, 1):
+            yield f"{name} lies in no loaded segment"
+    calls = 3 if dynamic.get(DT_PLTREL) == DT_RELA else 2
+    for name, tag, length, columns in (*TABLES, ("DT_JMPREL", DT_JMPREL, DT_PLTRELSZ, calls)):
+        address, size = dynamic.get(tag), dynamic.get(length)
+        if address is None and size is None:
+            continue
+        if address is None or size is None or size % (columns * elf.bits // 8):
+            yield f"{name} and its size are not those of a table"
+        elif size and not memory.has_of_file(address, size):
+            yield f"{name} lies in no loaded segment"
+        elif size and columns > 1:
+            yield from _places(dynamic, name, elf.at_address(address, size), columns)
+
+
+def _segments(elf: ElfFile, memory: _MappedMemory) -> Iterator[str]:
+    for each in elf.segments:
+        if each.type == PT_DYNAMIC and not memory.has_of_file(each.address, each.file_size, each.offset):
+            yield "PT_DYNAMIC lies in no loaded segment"
+        if (
+            each.type == ContainerPT_TLS
+            and each.file_size
+            and not memory.has_of_file(each.address, each.file_size, each.offset)
+        ):
+            yield "PT_TLS lies in no loaded segment"
+        if each.type == ContainerPT_TLS and each.file_size > each.memory_size:
+            yield "PT_TLS is larger in the file than in memory"
+        if each.type == PT_GNU_RELRO:
+            start, end = (place // PAGE * PAGE for place in (each.address, each.address + each.memory_size))
+            if end > start and not memory.has(start, end - start):
+                yield "PT_GNU_RELRO lies in no loaded segment"
+
+
+def _sections(elf: ElfFile, memory: _MappedMemory) -> Iterator[str]:
+    """Sections that belong into memory and that no segment brings there."""
+    for each in elf.sections:
+        if not each.flags & SHF_ALLOC or not each.size or not each.address:
+            continue
+        if each.type == SHT_NOBITS:
+            held = each.flags & SHF_TLS or memory.has(each.address, each.size)
+        else:
+            held = memory.has_of_file(each.address, each.size, each.offset)
+        if not held:
+            yield f"section {each.name} lies in no loaded segment"
+
+
+def _places(dynamic: DynamicSection, name: str, data: bytes, columns: int) -> Iterator[str]:
+    """Relocations of what is not in memory, or cannot be written."""
+    elf = dynamic.elf
+    words = array.array("Q" if elf.bits == 64 else "I", data)
+    if elf.little != (sys.byteorder == "little"):
+        words.byteswap()
+    places, asked = words[0::columns], words[1::columns]
+    writable = [
+        range(each.address, each.address + each.memory_size)
+        for each in elf.segments
+        if each.type == PT_LOAD and (each.flags & MAPPED_PF_W or dynamic.text_relocations)
+    ]
+    if elf.machine == EM_MIPS or _count_within(places, writable) == len(places):
+        return
+    kinds = 0xFFFFFFFF if elf.bits == 64 else 0xFF
+    acting = [place for place, info in zip(places, asked, strict=True) if info & kinds != NONE]
+    if _count_within(acting, writable) != len(acting):
+        yield f"{name} changes what is not in memory, or cannot be written"
+
+
+def _count_within(places: Collection[int], ranges: Sequence[range]) -> int:
+    ordered = sorted(places)
+    return sum(bisect_right(ordered, each.stop - 1) - bisect_left(ordered, each.start) for each in ranges)
+
+
+CURRENT: Final = 1
+"""EV_CURRENT, and the only version of the records of symbol versions."""
+
+MOST_RECORDS: Final = 0x7FFF
+"""An index of a version has 15 bits."""
+
+SYSV, GNU = 0, 3
+MOST_ABI: Final = {SYSV: 0, GNU: 3}
+"""The highest EI_ABIVERSION for each OS ABI of Linux."""
+
+LOADING_DT_PLTREL, LOADING_DT_RELA, LOADING_DT_REL = 20, 7, 17
+DT_RELAENT, DT_RELENT = 9, 19
+EM_386: Final = 3
+ENTRY_BYTES: Final = {(DT_RELAENT, 64): 24, (DT_RELAENT, 32): 12, (DT_RELENT, 64): 16, (DT_RELENT, 32): 8}
+
+
+def refusals(dynamic: DynamicSection) -> Iterator[str]:
+    """What the dynamic linker would say of a file that it does not load, field by field."""
+    yield from _header(dynamic.elf)
+    yield from _segments_loading(dynamic.elf)
+    if dynamic.flags_1 & DF_1_PIE:
+        yield "DF_1_PIE: it is a position-independent executable"
+    yield from _relocations(dynamic)
+    yield from _versions(dynamic)
+    yield from unmapped(dynamic)
+
+
+def _versions(dynamic: DynamicSection) -> Iterator[str]:
+    if DT_VERSYM not in dynamic.values and (DT_VERDEF in dynamic.values or DT_VERNEED in dynamic.values):
+        yield "DT_VERSYM is missing beside a table of versions"
+    for tag, count, name, step in ((DT_VERDEF, DT_VERDEFNUM, "Verdef", 16), (DT_VERNEED, DT_VERNEEDNUM, "Verneed", 12)):
+        address, number = dynamic.get(tag), dynamic.get(count)
+        if address is not None and number:
+            others = {each for each in _record_versions(dynamic, address, number, step) if each != CURRENT}
+            yield from (f"{name} of version {each}" for each in others)
+
+
+def _record_versions(dynamic: DynamicSection, address: int, number: int, step: int) -> Iterator[int]:
+    """The version of each record; ``step`` is where a record says how far the next one is."""
+    record = struct.Struct(f"{dynamic.elf.order}H{step - 2}xI")
+    for _ in range(min(number, MOST_RECORDS)):
+        version, further = record.unpack(dynamic.elf.at_address(address, record.size))
+        yield version
+        if not further:
+            return
+        address += further
+
+
+def _header(elf: ElfFile) -> Iterator[str]:
+    identification = elf.read_at(0, 16)
+    if identification[6] != CURRENT:
+        yield f"EI_VERSION {identification[6]}"
+    most = MOST_ABI.get(identification[7])
+    if most is not None and identification[8] > most and elf.machine not in (EM_MIPS, EM_ARM):
+        yield f"EI_ABIVERSION {identification[8]}"
+    if any(identification[9:]):
+        yield "EI_PAD is not zero"
+    if elf.version != CURRENT:
+        yield f"e_version {elf.version}"
+
+
+def _segments_loading(elf: ElfFile) -> Iterator[str]:
+    loaded = [each for each in elf.segments if each.type == PT_LOAD]
+    for each in loaded:
+        if (each.address - each.offset) & (max(each.alignment, PAGE) - 1):
+            yield f"PT_LOAD at {each.address:#x} is not aligned in the file as in memory"
+    if any(before.address > after.address for before, after in pairwise(loaded)):
+        yield "PT_LOAD segments are not in the order of their addresses"
+
+
+def _relocations(dynamic: DynamicSection) -> Iterator[str]:
+    for tag, name in ((DT_RELAENT, "DT_RELAENT"), (DT_RELENT, "DT_RELENT")):
+        size = dynamic.get(tag)
+        if size is not None and size != ENTRY_BYTES[tag, dynamic.elf.bits]:
+            yield f"{name} {size}"
+    kind = dynamic.get(LOADING_DT_PLTREL)
+    allowed = {
+        EM_386: (LOADING_DT_REL,),
+        EM_ARM: (LOADING_DT_REL, LOADING_DT_RELA),
+        EM_MIPS: (LOADING_DT_REL, LOADING_DT_RELA),
+    }
+    if kind is not None and kind not in allowed.get(dynamic.elf.machine, (LOADING_DT_RELA,)):
+        yield f"DT_PLTREL {kind}"
+
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
@@ -152,7 +401,7 @@ def exported(dynamic: DynamicSection, rows: list[DynamicSymbol], versions: Symbo
     executable = _executable_places(dynamic.elf)
     protections = MemoryProtection(dynamic.elf)
     types = _TYPES | {ARM_THUMB: "function"} if dynamic.elf.machine == EM_ARM else _TYPES
-    entries = {dynamic.elf.entry, dynamic.get(DT_INIT), dynamic.get(DT_FINI)}
+    entries = {dynamic.elf.entry, dynamic.get(DynamicDT_INIT), dynamic.get(DynamicDT_FINI)}
     known: dict[tuple[object, ...], Symbol] = {}
     memory = _Memory(dynamic.elf)
     for row in rows:
@@ -367,3 +616,65 @@ class FunctionDescriptors:
         if not 0 <= position <= len(self._data) - DESCRIPTOR_BYTES:
             return address
         return self._entry(self._data, position)[0] or address
+
+
+MOST_NAMED: Final = 3
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    """The exports that the dynamic linker finds, and the names of those that it does not, or by one table only."""
+
+    found: Sequence[FoundExport]
+    lost: tuple[str, ...] = ()
+    in_one_table: tuple[str, ...] = ()
+
+    def evidence(self, evidence: Evidence) -> Evidence:
+        """What is seen of the symbols, with what the linker does not find."""
+        if not self.lost and not self.in_one_table:
+            return evidence
+        names = self.lost or self.in_one_table
+        first = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else "")
+        does = "is" if len(names) == 1 else "are"
+        where = "not found by the dynamic linker" if self.lost else "found by one of two hash tables only"
+        return msgspec.structs.replace(
+            evidence,
+            state="partial",
+            reason=NOT_FOUND_BY_LINKER,
+            detail=f"{counted(len(names), 'symbol')} of the symbol table {does} {where}: {first}",
+            hint="link the library anew: what changed it left its tables in disagreement",
+            described=evidence.expected - len(self.in_one_table),
+            expected=evidence.expected + len(self.lost),
+        )
+
+
+def looked_up(dynamic: DynamicSection, found: Sequence[FoundExport], versions: SymbolVersions) -> Lookup:
+    """Look every export of the symbol table up, as the dynamic linker would for a program.
+
+    A version that was defined under another name's hash is found by no program that was linked to it, and neither is
+    one that no table has.
+    """
+    by_hash = unfound(dynamic, _names(dynamic, [row for row, _, _ in found]))
+    lost = {row.index for row, _, _ in found if versions.is_damaged(row.version & 0x7FFF)} | by_hash.nowhere
+    if not lost and not by_hash.in_one_table:
+        return Lookup(found)
+    return Lookup(
+        [each for each in found if each[0].index not in lost],
+        _spelled(found, lost),
+        _spelled(found, by_hash.in_one_table - lost),
+    )
+
+
+def _names(dynamic: DynamicSection, rows: Iterable[DynamicSymbol]) -> dict[int, bytes]:
+    """The names as the file has them, by index: what is not UTF-8 is spelled with a backslash."""
+    return {row.index: _raw(dynamic, row.index) if "\\" in row.name else row.name.encode() for row in rows}
+
+
+def _raw(dynamic: DynamicSection, index: int) -> bytes:
+    elf, table = dynamic.elf, dynamic.get(DT_SYMTAB) or 0
+    (offset,) = struct.unpack(f"{elf.order}I", elf.at_address(table + index * (16 if elf.bits == 32 else 24), 4))
+    return dynamic.strings[offset : dynamic.strings.find(b"\0", offset)]
+
+
+def _spelled(found: Iterable[FoundExport], indices: Iterable[int]) -> tuple[str, ...]:
+    chosen = frozenset(indices)
+    return tuple(sorted({row.name for row, _, _ in found if row.index in chosen}))

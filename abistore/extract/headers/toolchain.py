@@ -1,4 +1,16 @@
-"""Which compiler consumers have: the target, the built-in headers, and the folders of the system's headers."""
+"""Which compiler consumers have, and where its headers are.
+
+Another compiler's headers of intrinsics as libclang can read them: types and declarations, without the bodies.
+
+The bodies call functions that gcc, or a clang of that version, alone has built in. What other headers make of
+intrinsics only needs declarations::
+
+    extern __inline __m128 __attribute__((__gnu_inline__, __always_inline__, __artificial__))
+    _mm_add_ps (__m128 __A, __m128 __B)
+    { return (__m128) ((__v4sf)__A + (__v4sf)__B); }
+
+The types stay those of the compiler, with their sizes and alignments.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +19,296 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
 from abistore.errors import HeaderError
-from abistore.extract.headers import foreign_system, zig
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.texts.intrinsics import VECTORS, declared_files
+from abistore.extract.header_options import HeaderOptions
 from abistore.model.snapshot import Target
+
+MISSING = "file not found"
+"""In what clang says of an include that it does not find; it may go on with what finds it."""
+
+
+_OF_CPP = re.compile(r"[a-z][a-z_0-9]*")
+
+MOST_LACKING = 20
+"""How many missing files the evidence names."""
+
+
+class HeaderFault(msgspec.Struct, frozen=True):
+    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
+
+    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
+    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines. ``refuses`` tells
+    that the header itself says so, with ``#error``.
+    """
+
+    header: str
+    own: bool
+    said: str
+    defines: tuple[str, ...] = ()
+    refuses: bool = False
+
+    @property
+    def is_missing_file(self) -> bool:
+        """Whether a file is not found, which no other language or standard mends."""
+        return MISSING in self.said
+
+    @property
+    def missing(self) -> str:
+        """The name of a file that is not found, as it is included; empty for other errors."""
+        return self.said.split("'")[1] if self.is_missing_file and "'" in self.said else ""
+
+
+def is_of_cpp(fault: HeaderFault) -> bool:
+    """Whether the missing file may be a header of C++ itself: lower case, and without a suffix ([headers])."""
+    return _OF_CPP.fullmatch(fault.missing) is not None
+
+
+def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
+    """The error where no header parses: the first three causes, and how to mend them."""
+    first = once_each(faults[0] for faults in aside.values())[:3]
+    said = "; ".join(fault.said for fault in first)
+    return HeaderError(
+        f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
+        hint_of([*first, *with_missing_macros(aside)]),
+        lacking(fault for faults in aside.values() for fault in faults),
+    )
+
+
+def once_each(faults: Iterable[HeaderFault]) -> list[HeaderFault]:
+    """The errors, each file that is missing once."""
+    found = dict[str, HeaderFault]()
+    for fault in faults:
+        found.setdefault(fault.missing or fault.said, fault)
+    return list(found.values())
+
+
+def lacking(faults: Iterable[HeaderFault]) -> tuple[str, ...]:
+    """The files that are not found, first those that the most headers miss; :data:`MOST_LACKING` at most."""
+    told = {(fault.missing, fault.header) for fault in faults if fault.missing}
+    count = Counter(name for name, _ in told)
+    return tuple(sorted(count, key=lambda name: (-count[name], name))[:MOST_LACKING])
+
+
+def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
+    """The errors of headers that are set aside at which a macro may be missing."""
+    return [fault for faults in aside.values() for fault in faults if fault.defines]
+
+
+def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
+    """How to mend what did not parse: what to give, or which headers to ``hide``, which are then not parsed at all."""
+    cure = _cure(list(faults))
+    if not hide:
+        return cure
+    options = " ".join(f"--private-header {each}" for each in hide)
+    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
+
+
+def _cure(faults: Sequence[HeaderFault]) -> str:
+    names = sorted({fault.missing for fault in faults} - {""})
+    if standard := sorted({fault.missing for fault in faults if fault.missing and is_of_cpp(fault)}):
+        return (
+            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
+            "--sysroot, or install a C++ compiler for it"
+        )
+    if names:
+        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
+    if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
+        named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
+        defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
+        return (
+            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
+        )
+    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"
+
+
+VECTORS: Final = """\
+#ifndef ABISTORE_VECTORS
+#define ABISTORE_VECTORS
+typedef long long __m64 __attribute__((__vector_size__(8), __aligned__(8)));
+typedef float __m128 __attribute__((__vector_size__(16), __aligned__(16)));
+typedef double __m128d __attribute__((__vector_size__(16), __aligned__(16)));
+typedef long long __m128i __attribute__((__vector_size__(16), __aligned__(16)));
+typedef float __m256 __attribute__((__vector_size__(32), __aligned__(32)));
+typedef double __m256d __attribute__((__vector_size__(32), __aligned__(32)));
+typedef long long __m256i __attribute__((__vector_size__(32), __aligned__(32)));
+typedef float __m512 __attribute__((__vector_size__(64), __aligned__(64)));
+typedef double __m512d __attribute__((__vector_size__(64), __aligned__(64)));
+typedef long long __m512i __attribute__((__vector_size__(64), __aligned__(64)));
+#endif
+"""
+"""What headers of another compiler say of vectors where not even their declarations can be read."""
+
+_BODY: Final = re.compile(r"(?<=\))\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
+_OPTIMIZED: Final = re.compile(r"^#[ \t]*ifdef[ \t]+__OPTIMIZE__\b", re.MULTILINE)
+"""Before functions that are macros otherwise, which call what is built in."""
+
+_STATEMENT: Final = re.compile(
+    r"^(#[ \t]*define[ \t]+\w+[ \t]*\([^)\n]*\))[ \t]*(?:\\\n[ \t]*)?do\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE
+)
+"""A macro that is a statement, of which nothing but its name matters: ``_MM_TRANSPOSE4_PS``."""
+
+_PREFETCH: Final = re.compile(r"^extern\b[^;{}#]*\b_mm_prefetch\s*\([^;{}]*\);", re.MULTILINE)
+"""A function that libclang knows itself, with other parameters."""
+
+_PREFETCHED: Final = "#define _mm_prefetch(P, I) __builtin_prefetch(P)"
+
+
+def declared(text: str) -> str:
+    """A header of intrinsics without the bodies of its functions."""
+    declarations = _BODY.sub(";", _OPTIMIZED.sub("#if 1", text))
+    return _PREFETCH.sub(_PREFETCHED, _STATEMENT.sub(r"\1 do { } while (0)", declarations))
+
+
+@lru_cache(2)
+def declared_files(files: tuple[str, ...]) -> Mapping[str, str]:
+    """What is read in place of each of these headers."""
+    texts = {file: Path(file).read_text(encoding="utf-8", errors="replace") for file in files}
+    return MappingProxyType({file: declared(text) for file, text in texts.items()})
+
+
+_ZIG_SYSTEMS = {"apple": "any-darwin-any", "windows": "any-windows-any"}
+_SITE = (
+    "ABI_VERSION=1",
+    "ABI_NAMESPACE=__1",
+    "HAS_THREADS=1",
+    "HAS_MONOTONIC_CLOCK=1",
+    "HAS_TERMINAL=1",
+    "HAS_MUSL_LIBC=0",
+    "HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
+    "HAS_FILESYSTEM=1",
+    "HAS_RANDOM_DEVICE=1",
+    "HAS_LOCALIZATION=1",
+    "HAS_UNICODE=1",
+    "HAS_WIDE_CHARACTERS=1",
+    "PSTL_BACKEND_SERIAL",
+    "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    "ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+)
+"""How the system's libc++ was built: what its ``__config_site`` says, which the package leaves to its compiler."""
+
+NEWER_CLANG = Path(__file__).with_name("newer_clang.h")
+"""What a libc++ newer than libclang needs of clang."""
+
+
+def zig_folders(triple: str) -> tuple[Path, ...]:
+    """The folders of the C headers of a platform, where the package is installed."""
+    system = next((each for each in _ZIG_SYSTEMS if f"-{each}-" in triple), None)
+    places = _library() if system else ()
+    return tuple(_installed(place / "libc" / "include" / _ZIG_SYSTEMS[system or ""] for place in places))
+
+
+class StandardLibrary(NamedTuple):
+    """The folders of a library of C++, and the arguments to read its headers with."""
+
+    folders: tuple[Path, ...]
+    arguments: tuple[str, ...]
+
+
+def standard_library(triple: str) -> StandardLibrary:
+    """libc++, which is the library of C++ on Apple's systems alone.
+
+    DLLs are built with the library of GCC or of Visual C++, whose types have other layouts.
+    """
+    places = _library() if "-apple-" in triple else ()
+    found = tuple(_installed(place / name / "include" for place in places for name in ("libcxx", "libcxxabi")))
+    if not found:
+        return StandardLibrary((), ())
+    arguments = ["-nostdinc++", *(f"-isystem{folder}" for folder in found)]
+    arguments += [f"-D_LIBCPP_{each}" for each in _SITE]
+    return StandardLibrary((*found, NEWER_CLANG.parent), (*arguments, "-include", str(NEWER_CLANG)))
+
+
+def _library() -> Iterator[Path]:
+    spec = find_spec("ziglang")
+    return (Path(place) / "lib" for place in (spec.submodule_search_locations or () if spec else ()))
+
+
+def _installed(found: Iterator[Path]) -> Iterator[Path]:
+    return (each for each in found if each.is_dir())
+
+
+_MINGW: Final = ("-fno-ms-compatibility", "-fgnuc-version=4.2.1", "-U_MSC_VER", "-U_MSC_FULL_VER", "-U_MSC_BUILD")
+_MINGW_MACROS: Final = ("__MINGW32__=1", "__MSVCRT__=1", "__declspec=__declspec")
+_MINGW_MACHINES: Final = {
+    "i686": ("__i386__=1", "__i386=1", "_X86_=1"),
+    "x86_64": ("__MINGW64__=1",),
+    "aarch64": ("__MINGW64__=1",),
+}
+
+_FLOAT128: Final = re.compile(r"^[ \t]*__float128 [^;]*;", re.MULTILINE)
+
+
+def is_of_visual_cpp(folders: Iterable[Path]) -> bool:
+    """Whether the caller names the headers of Visual C++."""
+    return any((folder / "vcruntime.h").is_file() for folder in folders)
+
+
+def as_mingw(triple: str) -> list[str]:
+    """The arguments to read MinGW's C headers for a DLL of Visual C++: names and layouts stay those of Visual C++.
+
+    MinGW's headers take a compiler for Visual C++ if it says ``_MSC_VER``, and do not parse then.
+    """
+    machine = triple.partition("-")[0]
+    return [*_MINGW, *(f"-D{each}" for each in (*_MINGW_MACROS, *_MINGW_MACHINES.get(machine, ())))]
+
+
+def sdk(triple: str, said: Callable[..., str]) -> Path | None:
+    """The SDK that a Mac has for its programs, as its tools tell."""
+    if "-apple-macosx" not in triple:
+        return None
+    place = os.environ.get("SDKROOT") or ""
+    if not place and (where := shutil.which("xcrun")):
+        place = said(where, "--sdk", "macosx", "--show-sdk-path").strip()
+    return Path(place) if place and Path(place).is_dir() else None
+
+
+def alone(folder: Path, triple: str, *, hosted: bool) -> Mapping[str, str]:
+    """GCC's own headers as they are read for another system, by path.
+
+    They leave ``stdint.h`` and a part of ``limits.h`` to the C library, unless none is there (not ``hosted``), and use
+    a type that Clang has on few systems.
+    """
+    found = dict[str, str]()
+    if not hosted and (folder / "stdint-gcc.h").is_file():
+        found[str(folder / "stdint.h")] = '#include "stdint-gcc.h"\n'
+        limits = folder / "limits.h"
+        if limits.is_file():
+            found[str(limits)] = f"#define _LIBC_LIMITS_H_ 1\n{_text(limits)}"
+    definitions = folder / "stddef.h"
+    if ("-apple-" in triple or "-msvc" in triple) and definitions.is_file():
+        found[str(definitions)] = _FLOAT128.sub("", _text(definitions))
+    return found
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def missing(triple: str) -> tuple[str, str]:
+    """What the system of a target is called whose standard headers are missing, and how to have them."""
+    if "-apple-" in triple:
+        how = "name its SDK with --sysroot, or install the Python package ziglang, which brings its headers"
+        return "macOS" if "macosx" in triple else "Apple's systems", how
+    if "-msvc" in triple:
+        how = "name the folders of its headers and of the Windows SDK, each with --include-dir"
+        return "Visual C++", f"{how}; headers of C need MinGW's compiler or the Python package ziglang alone"
+    how = "install MinGW's compiler (g++-mingw-w64), or name its folder with --sysroot"
+    return "Windows", f"{how}; headers of C need the Python package ziglang alone"
+
+
+class StandardHeadersMissing(HeaderError):
+    """The headers need standard headers of their system that are not on this machine: what they declare is unknown."""
+
 
 _ARCHES = {
     "i386": "i686",
@@ -89,7 +378,7 @@ class HeaderToolchain(msgspec.Struct, frozen=True):
         files = declared_files(shadowed) if self.built_ins.declaring else dict.fromkeys(shadowed, VECTORS)
         if not self.built_ins.origin.startswith("gcc "):
             return files
-        own = foreign_system.alone(self.built_ins.folder, self.triple, hosted=self.lacks != "all")
+        own = alone(self.built_ins.folder, self.triple, hosted=self.lacks != "all")
         return {**files, **own}
 
     def with_types_alone(self) -> HeaderToolchain:
@@ -104,7 +393,7 @@ def toolchain(options: HeaderOptions, target: Target, major: int) -> HeaderToolc
         raise HeaderError(f"{triple!r} is no target of a compiler", "name one as x86_64-linux-gnu with --clang-target")
     built_ins = _built_ins(options, triple, major)
     arguments = [f"--target={triple}", *built_ins.arguments]
-    sysroot = options.sysroot or foreign_system.sdk(triple, _said)
+    sysroot = options.sysroot or sdk(triple, _said)
     if sysroot:
         arguments.append(f"--sysroot={sysroot.absolute()}")
     folders = [built_ins.folder, *_standard_folders(sysroot, triple)]
@@ -244,14 +533,14 @@ def _standard_headers(triple: str, options: HeaderOptions) -> StandardHeaders:
 
     Of MinGW's, a DLL of Visual C++ has those of C alone: the library of C++ has other layouts.
     """
-    if "-msvc" in triple and foreign_system.is_of_visual_cpp(options.include_dirs):
+    if "-msvc" in triple and is_of_visual_cpp(options.include_dirs):
         return StandardHeaders()
     is_msvc = "-msvc" in triple
     folders = _folders_of_compiler(triple, ("c",) if is_msvc else ("c++", "c"))
     if folders and not is_msvc:
         return StandardHeaders(folders)
-    folders, library = folders or zig.folders(triple), zig.standard_library(triple)
-    arguments = (*library.arguments, *(foreign_system.as_mingw(triple) if is_msvc and folders else ()))
+    folders, library = folders or zig_folders(triple), standard_library(triple)
+    arguments = (*library.arguments, *(as_mingw(triple) if is_msvc and folders else ()))
     lacks: Literal["", "c++", "all"] = "all" if not folders else "" if library.folders else "c++"
     return StandardHeaders(folders, library.folders, arguments, lacks)
 

@@ -1,1 +1,1 @@
-"""Packages and folders: unpacked within limits, never by the paths that they name, and searched for libraries."""
+"""Packages and folders: unpacked within limits, and searched for libraries and headers."""

@@ -1,26 +1,377 @@
-"""Development packages: the headers of a package's libraries, laid out in a folder that is removed afterwards."""
+"""Development packages: the headers of a package's libraries, and how they are read."""
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
+import shlex
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from abistore.errors import LimitExceeded
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.own_folders import own_folder, remove_left
-from abistore.extract.packages.entries import Entry
-from abistore.extract.packages.formats.identity import PackageIdentity
-from abistore.extract.packages.libraries import is_binary, libraries_to_link
-from abistore.extract.packages.own_headers import MOST_WHOLE, HeaderProjects, words_of
-from abistore.extract.packages.pkg_config import MOST_BYTES as MOST_CONFIG
-from abistore.extract.packages.pkg_config import PkgConfig, is_pkg_config, read_pkg_config
-from abistore.extract.packages.search_folders import folders_named
-from abistore.model.snapshot import NO_HEADERS_IN_PACKAGE, NOT_FOR_THIS_LIBRARY, Evidence, Snapshot
+from abistore.extract.debuginfod import own_folder, remove_left
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.packages.libraries import Entry, is_binary, libraries_to_link
+from abistore.extract.packages.streams import PackageIdentity
+from abistore.extract.reader import FacetReading
+from abistore.model.declarations import EXPORTS, NOT_EXPORTED, Declared, Name
+from abistore.model.names.microsoft import qualified_name
+from abistore.model.names.symbols import c_name, is_of_standard_library, mangled_scope
+from abistore.model.shapes import Function, HeadersMode, Symbol
+from abistore.model.snapshot import (
+    HEADERS_OF_OTHERS,
+    NO_HEADERS_IN_PACKAGE,
+    NOT_FOR_THIS_LIBRARY,
+    Evidence,
+    HeadersRead,
+    Snapshot,
+    Variants,
+)
+from abistore.model.structure import references
+from abistore.model.words import counted, is_decorated
+
+MOST_OTHERS: Final = 3
+"""How many headers the evidence names."""
+
+
+def without_others(reading: FacetReading, exports: Collection[Name], words: Set[str]) -> FacetReading:
+    """The reading of a package for several libraries without what belongs to others than the one with ``exports``.
+
+    ``words`` has one of each header that declares an export. What is declared stays with a library where its own
+    headers include it, or its declarations use it.
+    """
+    read = reading.headers
+    if read is None or not (reading.evidence.declares_all or _parsed_own(reading, read, exports, words)):
+        return reading
+    others = headers_of_others(reading, exports, {each.file: each.includes for each in read.outlines})
+    if not others:
+        return reading
+    left = _left_out(reading, others)
+    names = sorted(others)
+    more = f" and {len(names) - MOST_OTHERS} more" if len(names) > MOST_OTHERS else ""
+    detail = (
+        f"{counted(len(names), 'header')} of other libraries of the package: {', '.join(names[:MOST_OTHERS])}{more}"
+    )
+    evidence = reading.evidence
+    if evidence.state == "full":
+        evidence = msgspec.structs.replace(evidence, reason=HEADERS_OF_OTHERS, detail=detail)
+    return msgspec.structs.replace(
+        reading,
+        evidence=evidence,
+        entries={name: shapes for name, shapes in reading.entries.items() if name not in left},
+        locations={name: place for name, place in reading.locations.items() if name not in left},
+        headers=_without(read, left, tuple(names)),
+    )
+
+
+def _parsed_own(reading: FacetReading, read: HeadersRead, exports: Collection[Name], words: Set[str]) -> bool:
+    """Whether no header that did not parse declares an export."""
+    if all(name in reading.entries for name in exports):
+        return True
+    return bool(read.set_aside) and read.aside is not None and words.isdisjoint(read.aside)
+
+
+def headers_of_others(
+    reading: FacetReading, exports: Collection[Name], includes: Mapping[str, Iterable[str]]
+) -> frozenset[str]:
+    """The headers of functions and variables that this library does not export, and what only these lead to or use.
+
+    A header without any, which none of these includes and that includes none of them, may be of every library.
+    """
+    own, foreign, files = set[str](), set[str](), set[str]()
+    for name, place in reading.locations.items():
+        files.add(place.file)
+        if name in exports:
+            own.add(place.file)
+        elif _needs_export(name, reading.entries.get(name, ())):
+            foreign.add(place.file)
+    foreign -= own
+    if not own or not foreign:
+        return frozenset()
+    behind = {file: _reached(file, includes) for file in files.union(includes, own, foreign)}
+    kept = set[str]().union(*(behind[file] for file in own))
+    of_foreign = set[str]().union(*(behind[file] for file in foreign))
+    for file in behind.keys() - kept - foreign:
+        if not behind[file].isdisjoint(own) or (file not in of_foreign and behind[file].isdisjoint(foreign)):
+            kept |= behind[file]
+    return frozenset(behind.keys() - kept)
+
+
+def _needs_export(name: Name, shapes: Variants) -> bool:
+    """Whether programs can use a function or variable only where a library exports it."""
+    if name.kind not in EXPORTS:
+        return False
+    traits = [trait for shape in shapes if isinstance(shape, Declared) for trait in shape.traits]
+    methods = (shape.method for shape in shapes if isinstance(shape, Function) and shape.method is not None)
+    left_out = any(each.deleted or each.virtual == "pure" or each.access == "private" for each in methods)
+    return not left_out and NOT_EXPORTED.isdisjoint(traits)
+
+
+def _reached(file: str, includes: Mapping[str, Iterable[str]]) -> Set[str]:
+    found, pending = {file}, [file]
+    while pending:
+        more = set(includes.get(pending.pop(), ())) - found
+        found |= more
+        pending += more
+    return found
+
+
+def _left_out(reading: FacetReading, others: Set[str]) -> Set[Name]:
+    """What stands in headers of others and nothing of the library uses."""
+    left = {name for name, place in reading.locations.items() if place.file in others}
+    pending = [name for name in reading.entries if name in reading.locations and name not in left]
+    seen = set(pending)
+    while pending:
+        name = pending.pop()
+        used = {each for shape in reading.entries.get(name, ()) for each, _ in references(shape, name)} - seen
+        seen |= used
+        pending += used
+    return left - seen
+
+
+def _without(read: HeadersRead, left: Set[Name], others: tuple[str, ...]) -> HeadersRead:
+    modes = (
+        HeadersMode(each.name, tuple(entry for entry in each.entries if entry.name not in left), each.failure)
+        for each in read.modes
+    )
+    return msgspec.structs.replace(
+        read, others=others, modes=tuple(each for each in modes if each.entries or each.failure)
+    )
+
+
+MOST_CONFIG = 1 << 16
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_REQUIRED = re.compile(r"(?<![\w.+<>=!-])(?<!= )(?<!> )(?<!< )[A-Za-z][\w.+-]*")
+_MOST_NESTED = 20
+
+
+class PkgConfig(msgspec.Struct, frozen=True):
+    """One ``.pc`` file; ``folders`` are absolute, as in the package's own file tree.
+
+    ``requires`` are the names of those of which programs need the flags, too.
+    """
+
+    name: str = ""
+    libraries: frozenset[str] = frozenset()
+    folders: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    requires: frozenset[str] = frozenset()
+
+
+def is_pkg_config(path: str) -> bool:
+    """Whether a file of a package is one."""
+    return path.endswith(".pc") and "/pkgconfig/" in f"/{path}"
+
+
+def read_pkg_config(path: str, data: bytes) -> PkgConfig:
+    """What the ``.pc`` file at ``path`` of a package says."""
+    said = dict(_said(path, data.decode("utf-8", "replace")))
+    flags = _words(said.get("Cflags:", said.get("CFlags:", "")))
+    required = (said.get(field, "") for field in ("Requires:", "Requires.private:"))
+    return PkgConfig(
+        module_name(path),
+        frozenset(f"lib{each[2:]}" for each in _words(said.get("Libs:", "")) if each.startswith("-l")),
+        tuple(posixpath.normpath(each) for each in _values(flags, "-I", "-isystem") if each.startswith("/")),
+        tuple(_values(flags, "-D")),
+        frozenset(_REQUIRED.findall(" ".join(required))),
+    )
+
+
+def module_name(path: str) -> str:
+    """What a ``.pc`` file is called by others."""
+    return posixpath.basename(path).removesuffix(".pc")
+
+
+def _said(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """The fields, each with a colon at its end. Variables may stand for others that are set before."""
+    variables = {"pcfiledir": f"/{posixpath.dirname(path)}"}
+    for line in text.replace("\\\n", " ").splitlines():
+        if match := re.fullmatch(r"\s*([\w.]+)\s*([=:])\s*(.*?)\s*", line.partition("#")[0]):
+            name, sign, value = match.groups()
+            value = _spelled_out(value, variables)
+            if sign == "=":
+                variables[name] = value
+            else:
+                yield f"{name}:", value
+
+
+def _spelled_out(text: str, variables: dict[str, str]) -> str:
+    for _ in range(_MOST_NESTED):
+        replaced = _VARIABLE.sub(lambda match: variables.get(match[1], ""), text)
+        if replaced == text or len(replaced) > MOST_CONFIG:
+            break
+        text = replaced
+    return text
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote that nothing closes
+        return text.split()
+
+
+def _values(words: list[str], *options: str) -> Iterator[str]:
+    """What follows one of ``options``, in the same word or in the next one."""
+    rest = iter(words)
+    for word in rest:
+        for option in options:
+            if word.startswith(option) and (value := word.removeprefix(option) or next(rest, "")):
+                yield value
+
+
+_INCLUDED = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
+
+
+def folders_named(roots: Sequence[Path], known: Sequence[Path]) -> tuple[Path, ...]:
+    """The folders below ``roots`` in which headers lie that others of these name, and that no ``known`` one has.
+
+    Of several folders that have a header, the one that is nearest to the header which names it.
+    """
+    files = [file for root in roots for file in _files(root)]
+    places: dict[str, list[Path]] = {}
+    for file in files:
+        places.setdefault(file.name, []).append(file)
+    found: dict[Path, None] = {}
+    for file in files:
+        for name in _names(file):
+            searched = (*known, *found)
+            if not any((folder / name).is_file() for folder in searched):
+                found.update(dict.fromkeys(_nearest(file, name, places)))
+    return tuple(found)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    return (each for each in sorted(root.rglob("*")) if each.is_file())
+
+
+def _names(file: Path) -> Iterator[str]:
+    """What a header includes, but for what lies beside it and is meant by that."""
+    with file.open("rb") as opened:
+        text = opened.read(_MOST_TEXT)
+    for sign, name in dict.fromkeys(_INCLUDED.findall(text)):
+        spelled = os.fsdecode(name)
+        is_beside = sign == b'"' and (file.parent / spelled).is_file()
+        if not is_beside and not spelled.startswith("/") and ".." not in spelled.split("/"):
+            yield spelled
+
+
+def _nearest(file: Path, name: str, places: Mapping[str, Iterable[Path]]) -> Iterator[Path]:
+    """The folder from which ``name`` leads to a header."""
+    end = f"/{name}"
+    fitting = [each for each in places.get(name.rpartition("/")[2], ()) if str(each).endswith(end)]
+    if fitting:
+        best = max(fitting, key=lambda each: (len(os.path.commonpath((file, each))), -len(each.parts), str(each)))
+        yield best.parents[name.count("/")]
+
+
+MOST_WHOLE = 200
+"""A package of no more headers is read whole: one that nothing includes may have constants of the library."""
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
+_BEFORE = re.compile(r"[^\w]|_|$")
+_MOST_TEXT = 1 << 20
+_DEEPEST = 8
+"""How many folders of a header's path an ``#include`` is taken to name."""
+
+
+def words_of(snapshot: Snapshot) -> frozenset[str]:
+    """What a header must mention that declares an export: its C name, or its outermost namespace or class.
+
+    Weak exports are of inline functions, which may be another project's; they count where there are no others.
+    """
+    own, weak = set[str](), set[str]()
+    for name, shapes in snapshot.entries.get("symbol", {}).items():
+        if name.kind in ("function", "variable") and not is_of_standard_library(name.spelling):
+            is_weak = all(isinstance(each, Symbol) and each.weak for each in shapes)
+            (weak if is_weak else own).add(_word(name.spelling))
+    return frozenset((own or weak) - {""})
+
+
+def _word(symbol: str) -> str:
+    if is_decorated(symbol):
+        return qualified_name(symbol).partition("::")[0].partition("<")[0]
+    return mangled_scope(symbol)[0] or c_name(symbol)
+
+
+class HeaderProjects:
+    """The headers below one ``include`` folder, by project: a folder in it, or headers that begin with one word."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._files: dict[str, list[Path]] = {}
+        self._names: dict[str, list[str]] = {}
+        for each in sorted(root.iterdir()):
+            project = each.name if each.is_dir() else f"{_BEFORE.split(each.name, maxsplit=1)[0]}*"
+            self._files.setdefault(project, []).extend(sorted(_files_below(each)))
+            self._names.setdefault(project, []).append(each.name)
+        self.count = sum(map(len, self._files.values()))
+        self._words: dict[str, frozenset[str]] = {}
+        self._included: dict[str, frozenset[str]] = {}
+        self._places: dict[str, set[str]] = {}
+
+    def of(self, words: frozenset[str] | None) -> tuple[str, ...]:
+        """Where ``words`` are mentioned, and what is included there: folders and headers. Without words, all."""
+        found = set(self._files) if words is None else set(self._mentioning(words))
+        pending = list(found) if words is not None else []
+        while pending:
+            new = self._included[pending.pop()] - found
+            found |= new
+            pending += new
+        return tuple(sorted(name for each in found for name in self._names[each]))
+
+    def _mentioning(self, words: frozenset[str]) -> Iterator[str]:
+        """For each word the project that mentions it; of several, the one that mentions the most words."""
+        self._read()
+        left = set(words)
+        for project in sorted(self._files, key=lambda each: (-len(words & self._words[each]), each)):
+            if left & self._words[project]:
+                left -= self._words[project]
+                yield project
+
+    def _read(self) -> None:
+        """Read every header once, for all libraries."""
+        if self._words:
+            return
+        for project, files in self._files.items():
+            for file in files:
+                for end in _ends(file.relative_to(self.root)):
+                    self._places.setdefault(end, set()).add(project)
+        for project, files in self._files.items():
+            words, included = set[str](), set[str]()
+            for file in files:
+                text = _text(file)
+                words.update(_WORD.findall(text))
+                included.update(self._projects_of(file, set(_INCLUDE.findall(text))))
+            self._words[project], self._included[project] = frozenset(words), frozenset(included)
+
+    def _projects_of(self, file: Path, names: set[str]) -> Iterator[str]:
+        """The projects that a header may include by ``names``; one that is beside it is meant first."""
+        for name in names:
+            if not (file.parent / name).is_file():
+                yield from self._places.get(name, ())
+
+
+def _files_below(path: Path) -> Iterator[Path]:
+    return (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else iter((path,))
+
+
+def _ends(path: Path) -> Iterator[str]:
+    parts: Sequence[str] = path.parts[-_DEEPEST:]
+    return ("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_MOST_TEXT).decode(errors="replace")
+
 
 INCLUDE = "include"
 MULTIARCH = re.compile(r"[a-z0-9_]+-[a-z0-9_-]*(?:linux|gnu|musl)[a-z0-9_]*")

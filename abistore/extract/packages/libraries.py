@@ -1,20 +1,114 @@
-"""The shared libraries in a package: those that programs link to. Programs and plugins are left out, with a word."""
+"""The shared libraries in a package or a folder, each file with its first bytes."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from abistore.errors import ExtractError, InputError, LimitExceeded
-from abistore.extract.elf.container import MAGIC, ElfFile
-from abistore.extract.elf.dynamic import DT_SONAME, DynamicSection
-from abistore.extract.input_file import InputFile
-from abistore.extract.packages.entries import Entry
-from abistore.model.labels.sonames import library_name
+from abistore.extract.elf.container import DT_SONAME, MAGIC, DynamicSection, ElfFile
+from abistore.extract.files import HEAD_BYTES, InputFile, InputFolder
+from abistore.extract.packages import formats
+from abistore.extract.packages.streams import PackageIdentity, PackageMember, UnpackBounds, link_target
+from abistore.model.labels import library_name
+
+
+class PackageFormat(NamedTuple):
+    """One format of packages: which files are of it, what a package says of itself, and its files and links."""
+
+    accepts: Callable[[bytes], bool]
+    identity: Callable[[InputFile, UnpackBounds], PackageIdentity]
+    members: Callable[[InputFile, UnpackBounds], Iterator[PackageMember]]
+
+
+FORMATS: tuple[PackageFormat, ...] = (
+    PackageFormat(formats.accepts_deb, formats.deb_identity, formats.deb_members),
+    PackageFormat(formats.accepts_rpm, formats.rpm_identity, formats.rpm_members),
+    PackageFormat(formats.accepts_zip, formats.zip_identity, formats.zip_members),
+    PackageFormat(formats.accepts_archive, formats.archive_identity, formats.archive_members),
+)
+"""Asked in this order."""
+
+
+class Entry(NamedTuple):
+    """A file with its first bytes and what opens it, or a link to another entry.
+
+    ``keep`` is called before the next entry is asked for. What it gives stays after the package is closed, and goes
+    with this process, however that ends.
+    """
+
+    path: str
+    head: bytes = b""
+    keep: Callable[[], InputFile] | None = None
+    link: str | None = None
+
+
+def format_of(head: bytes) -> PackageFormat | None:
+    """The format of a package that begins with ``head``."""
+    return next((each for each in FORMATS if each.accepts(head)), None)
+
+
+def entries(file: InputFile, bounds: UnpackBounds) -> Iterator[Entry]:
+    """The files and links of a package or a folder."""
+    if isinstance(file, InputFolder):
+        yield from _in_folder(file, bounds)
+    elif (format := format_of(file.head)) is not None:
+        for member in format.members(file, bounds):
+            yield _entry(file.path, member)
+    else:
+        hint = "name a .deb, .rpm, .whl, .conda, .zip or tar archive, or a folder"
+        raise InputError(f"{file.path}: is no package", hint)
+
+
+def _entry(package: Path, member: PackageMember) -> Entry:
+    content = member.content
+    if content is None:
+        return Entry(member.path, link=member.link)
+    head = _head(content)
+    return Entry(member.path, head, lambda: _kept(package / member.path, head, content))
+
+
+def _head(content: BinaryIO) -> bytes:
+    head = b""
+    while len(head) < HEAD_BYTES and (piece := content.read(HEAD_BYTES - len(head))):
+        head += piece
+    return head
+
+
+def _kept(path: Path, head: bytes, content: BinaryIO) -> InputFile:
+    """The member in a file without a name, which the system removes with the process that has it open."""
+    with tempfile.TemporaryFile() as file:
+        file.write(head)
+        shutil.copyfileobj(content, file, 1 << 20)
+        file.flush()
+        return InputFile(path, os.dup(file.fileno()))
+
+
+def _in_folder(folder: InputFolder, bounds: UnpackBounds) -> Iterator[Entry]:
+    """Regular files and links below ``folder``. Links to folders are not followed."""
+    for place, below, names in os.walk(folder.path):
+        below.sort()
+        for name in sorted(names):
+            bounds.take_member()
+            path = Path(place, name)
+            inner = path.relative_to(folder.path).as_posix()
+            if path.is_symlink():
+                target = str(path.readlink())
+                yield Entry(inner, link="" if target.startswith("/") else link_target(inner, target))
+            elif path.is_file() and path.stat().st_size:
+                with InputFile(path) as file:
+                    head = file.head
+                yield Entry(inner, head, lambda path=path: folder.taken(path))  # type: ignore[misc]
+
 
 MOST_LINKS = 40
 """How many links to links are followed, as Linux does."""

@@ -1,1 +1,1 @@
-"""The PE format: what the tables of a Windows DLL say."""
+"""The PE format of Windows DLLs, and PDB files with their debug information."""

@@ -1,20 +1,32 @@
-"""A PE file: headers, sections, data directories, and the bytes of each."""
+"""A PE file: headers, sections and data directories, hardening, and where its debug files are."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from abistore.errors import ExtractError, LimitExceeded, UnknownFormat
-from abistore.extract.debug_link import debug_link
-from abistore.extract.elf.compressed import expand_old
-from abistore.extract.input_file import InputFile
-from abistore.extract.string_table import text_at
+from abistore.errors import ExtractError, InputError, LimitExceeded, UnknownFormat
+from abistore.extract.elf.container import expand_old
+from abistore.extract.files import InputFile, debug_link, text_at
+from abistore.extract.reader import DebugSearch, ExtractOptions, first_found
+from abistore.files import is_file
+from abistore.model.words import (
+    ASLR,
+    CFG,
+    DEP,
+    FORCED_INTEGRITY,
+    HIGH_ENTROPY,
+    SAFE_SEH,
+    SHADOW_STACK,
+    STACK_CANARY,
+    WRITABLE_CODE,
+)
 
 MAGIC: Final = b"MZ"
 HEADER_BYTES: Final = 1 << 16
@@ -244,3 +256,149 @@ def _headers(file: InputFile) -> Any:
         raise UnknownFormat(f"{file.path}: not a PE file: {error.value}", "pass a DLL") from error
     except Exception as error:  # what it lets through of damaged headers is of any kind
         raise ExtractError(f"{file.path}: its PE headers are damaged: {error}") from error
+
+
+_HIGH_ENTROPY, _DYNAMIC_BASE, _FORCE_INTEGRITY, _NX, _NO_SEH, _GUARD_CF = 0x20, 0x40, 0x80, 0x100, 0x400, 0x4000
+_RELOCATIONS_STRIPPED: Final = 1
+_EXTENDED_DLL_FLAGS, _CET_COMPATIBLE = 20, 1
+_COOKIE, _HANDLERS = {32: 0x3C, 64: 0x58}, 0x40
+_DEBUG_ROW: Final = struct.Struct("<12xIIII")
+_MOST_DEBUG_ROWS: Final = 64
+
+
+def protections(pe: PeFile) -> Iterator[str]:
+    """What protects a process: flags of the optional header, of the load configuration, and of the debug directory."""
+    moves = bool(pe.dll_flags & _DYNAMIC_BASE) and not pe.flags & _RELOCATIONS_STRIPPED
+    if moves:
+        yield ASLR
+    if moves and pe.bits == 64 and pe.dll_flags & _HIGH_ENTROPY:
+        yield HIGH_ENTROPY
+    if pe.dll_flags & _NX:
+        yield DEP
+    if pe.dll_flags & _GUARD_CF:
+        yield CFG
+    if pe.dll_flags & _FORCE_INTEGRITY:
+        yield FORCED_INTEGRITY
+    if pe.bits == 32 and (pe.dll_flags & _NO_SEH or _configured(pe, _HANDLERS)):
+        yield SAFE_SEH
+    if _configured(pe, _COOKIE[pe.bits]):
+        yield STACK_CANARY
+    if any(kind == _EXTENDED_DLL_FLAGS and value & _CET_COMPATIBLE for kind, value in _extended(pe)):
+        yield SHADOW_STACK
+
+
+def weaknesses(pe: PeFile) -> Iterator[str]:
+    """What makes a process easier to attack."""
+    if any(each.flags & EXECUTABLE and each.flags & WRITABLE for each in pe.sections):
+        yield WRITABLE_CODE
+
+
+def _configured(pe: PeFile, offset: int) -> int:
+    """The word at an offset of the load configuration; 0 where that is absent or ends before it."""
+    start, _ = pe.directory(LOAD_CONFIG)
+    width = pe.bits // 8
+    try:
+        if not start or struct.unpack("<I", pe.at_address(start, 4))[0] < offset + width:
+            return 0
+        return int.from_bytes(pe.at_address(start + offset, width), "little")
+    except ExtractError:
+        return 0  # the loader ignores a configuration that it cannot find
+
+
+def debug_rows(pe: PeFile) -> Iterator[tuple[int, bytes]]:
+    """The rows of the debug directory that lie in the file: the kind of each, and what it tells."""
+    start, size = pe.directory(DEBUG)
+    for row in range(min(size // 28, _MOST_DEBUG_ROWS)):
+        try:
+            kind, length, _, offset = _DEBUG_ROW.unpack(pe.at_address(start + 28 * row, 28))
+            yield kind, pe.file.read_at(offset, min(length, 1 << 12))
+        except ExtractError:
+            continue  # debuggers pass over what is damaged, too
+
+
+def _extended(pe: PeFile) -> Iterator[tuple[int, int]]:
+    for kind, told in debug_rows(pe):
+        if len(told) >= 4:
+            yield kind, struct.unpack_from("<I", told)[0]
+
+
+CODEVIEW = 2
+_RSDS = struct.Struct("<4s16sI")
+DwarfSearch: TypeAlias = "DebugSearch[PeFile]"
+
+_HINT = "build it with -g and do not strip it, or name the folder of its .debug file with --debug-dir"
+_NOTHING_HINT = (
+    "compile it with /Zi, link it with /DEBUG and keep its PDB file (MinGW: -g, and do not strip it), or name the"
+    " folder of its PDB or .debug file with --debug-dir"
+)
+
+
+class PdbLink(msgspec.Struct, frozen=True):
+    """Which PDB file belongs to a DLL: its path where it was linked, its identity, and how often it was written."""
+
+    path: str
+    guid: bytes
+    age: int
+
+    @property
+    def identity(self) -> str:
+        """The identity as symbol servers spell it."""
+        first, second, third = struct.unpack("<IHH", self.guid[:8])
+        return f"{first:08x}{second:04x}{third:04x}{self.guid[8:].hex()}{self.age:x}"
+
+
+def pdb_link(pe: PeFile) -> PdbLink | None:
+    """What the debug directory says about the PDB file; linkers of MinGW write it for the identity only."""
+    for kind, told in debug_rows(pe):
+        if kind == CODEVIEW and told.startswith(b"RSDS") and len(told) >= _RSDS.size:
+            _, guid, age = _RSDS.unpack_from(told)
+            path = told[_RSDS.size :].partition(b"\0")[0].decode("utf-8", "replace")
+            return PdbLink(path, guid, age)
+    return None
+
+
+def build_id(pe: PeFile) -> str | None:
+    """What the linker identified this build by."""
+    link = pdb_link(pe)
+    return link.identity if link and any(link.guid) else None
+
+
+def find_debug(pe: PeFile, options: ExtractOptions) -> DwarfSearch:
+    """The file with the DWARF of ``pe``: itself, or what its debug link names and its checksum proves."""
+    if pe.has(".debug_info") and pe.has(".debug_abbrev"):
+        return DebugSearch(pe, "file")
+    if pe.debuglink is None:
+        return DebugSearch(None, "", "no-debug-info", "no debug information in the file", _NOTHING_HINT)
+    name, checksum = pe.debuglink
+    places = _candidates(pe.path, Path(name).name, options.debug_dirs)
+    packed = [(each, "debug-package") for each in options.debug_files if each.path.name == Path(name).name]
+    found = [_examine(pe, file, source, checksum) for file, source in packed]
+    searches = chain(found, (_examine(pe, path, source, checksum) for path, source in places))
+    detail = f"its debug information was split off into {Path(name).name}"
+    return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
+
+
+def _candidates(path: Path, name: str, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
+    beside = path.absolute().parent
+    places = [(beside / name, "debuglink"), (beside / ".debug" / name, "debuglink")]
+    places += [(folder / name, "debug-dir") for folder in folders]
+    return (each for each in places if each[0] != path.absolute() and is_file(each[0]))
+
+
+def _examine(pe: PeFile, found_at: Path | InputFile, source: str, checksum: int) -> DwarfSearch:
+    """The candidate, if it is of the same build and complete; else why it is refused."""
+    path = found_at.path if isinstance(found_at, InputFile) else found_at
+    try:
+        found = pe.another(found_at)
+        if found.file.crc32() != checksum:
+            hint = "pass the --debug-dir that was made by the same build"
+            detail = f"{path.name}: its checksum is not the one that the DLL asks for"
+            return DebugSearch(None, source, "stale-debug-file", detail, hint)
+        if not (found.has(".debug_info") and found.has(".debug_abbrev")):
+            return DebugSearch(None, source, "incomplete-debug-info", f"{path.name}: no DWARF in it", _HINT)
+        return DebugSearch(found, source)
+    except LimitExceeded:
+        raise
+    except InputError as error:
+        detail = f"{path.name}: {error.message}"
+        return DebugSearch(None, source, "unreadable-debug-file", detail, "fetch the debug file again")

@@ -1,1 +1,1 @@
-"""The tools: one function each, as :mod:`abistore.mcp.tools.declaration` says."""
+"""The tools: one function each, as ``declaration`` says."""

@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from abistore.mcp.settings import Settings
-from abistore.mcp.tools.comparing import abi_compare
+from abistore.mcp.tools.approving import abi_approve
+from abistore.mcp.tools.comparing import abi_compare, abi_finding, abi_findings, abi_gate
 from abistore.mcp.tools.declaration import Tool
-from abistore.mcp.tools.dumping import abi_dump
-from abistore.mcp.tools.findings import abi_finding, abi_findings
-from abistore.mcp.tools.gate import abi_gate
-from abistore.mcp.tools.help import abi_help
-from abistore.mcp.tools.history import abi_history
-from abistore.mcp.tools.kinds import abi_explain_change, abi_list_changes
-from abistore.mcp.tools.listing import abi_list, abi_store_stats
-from abistore.mcp.tools.pull_requests import abi_pr_summary
-from abistore.mcp.tools.summary import abi_summary
-from abistore.mcp.tools.symbols import abi_symbol_history
-from abistore.mcp.tools.whatif import abi_whatif
-from abistore.mcp.tools.writing.approving import abi_approve
-from abistore.mcp.tools.writing.baselines import abi_baseline
-from abistore.mcp.tools.writing.deleting import abi_delete
-from abistore.mcp.tools.writing.exporting import abi_dump as _dump_to_file
-from abistore.mcp.tools.writing.ingesting import abi_ingest
-from abistore.mcp.tools.writing.reviewing import abi_review
-from abistore.mcp.tools.writing.tagging import abi_tag
+from abistore.mcp.tools.history import abi_history, abi_symbol_history
+from abistore.mcp.tools.kinds import abi_explain_change, abi_help, abi_list_changes
+from abistore.mcp.tools.stored import abi_dump, abi_list, abi_store_stats
+from abistore.mcp.tools.summary import abi_pr_summary, abi_summary, abi_whatif
+from abistore.mcp.tools.writing import abi_baseline, abi_delete, abi_ingest, abi_review, abi_tag
+from abistore.mcp.tools.writing import abi_dump as _dump_to_file
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool

@@ -1,39 +1,86 @@
-"""``abi_compare``: two sides in, a verdict out."""
+"""``abi_compare``, ``abi_gate``, ``abi_findings`` and ``abi_finding``: two sides in, a verdict and findings out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.interface import (
+    AllowPlan,
+    ChangeKind,
+    ComparedDeclaration,
+    EvidenceRequirement,
+    ExplainedKind,
     ExtractOptions,
     HeaderOptions,
     Incomparable,
     OpenStore,
     Report,
+    ReportedFinding,
     Ruling,
     Selection,
+    SnapshotNotFound,
+    StoredFinding,
     Style,
     Summary,
     UsageError,
     compare,
+    db_scheme,
+    explain,
+    gated,
+    requirement,
+    since_merge_base,
 )
+from abistore.interface import findings as stored_findings
 from abistore.interface import show_only as showing
-from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import ComparedSide, Gap, advice, gaps, headline, next_calls, side
-from abistore.mcp.answers.written import address, check_format, written
-from abistore.mcp.call import Call
-from abistore.mcp.handles import keep
-from abistore.mcp.operands import check_include_dirs, headers_of, operand, ruling_of
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import (
+from abistore.mcp.answers import (
+    Answer,
+    BumpItem,
+    ChangeItem,
+    ComparedSide,
+    Gap,
+    ReviewItem,
+    address,
+    advice,
+    asking,
+    brief,
+    bump_item,
+    change_item,
+    check_format,
+    counts,
+    gaps,
+    headline,
+    next_calls,
+    side,
+    written,
+)
+from abistore.mcp.operands import (
+    SHOWN,
+    Call,
+    allow_rule,
+    check_include_dirs,
+    findings_of,
+    headers_of,
+    identity_of,
+    keep,
+    line_of,
+    one_finding,
+    operand,
+    reviewed,
+    ruling_of,
+    told_report,
+)
+from abistore.mcp.settings import Refusal
+from abistore.mcp.tools.declaration import (
+    Allow,
+    ComparisonId,
     Cursor,
     DetailLevel,
+    FailOn,
     Folders,
     Headers,
     Language,
@@ -44,9 +91,15 @@ from abistore.mcp.tools.parameters import (
     PolicyFile,
     SuppressionFile,
     described,
+    tool,
 )
-from abistore.report.heading import passing
-from abistore.report.model import VerdictName
+from abistore.model.bump import AllowRule
+from abistore.model.declarations import is_meant
+from abistore.model.findings import Element
+from abistore.model.versions import DeprecationWindow
+from abistore.model.versions import window as read_window
+from abistore.report.model import ImpactLabel, VerdictName
+from abistore.report.outline import passing
 
 BUDGET = 1_200
 
@@ -247,3 +300,332 @@ def _with_changes(
         next_cursor=page.next_cursor,
         next=next_calls(report, identity, listed=True) if identity else answer.next,
     )
+
+
+FINDINGS_BUDGET = 1_500
+LONG = 600
+"""How many characters of a declaration are told."""
+
+State: TypeAlias = Literal["active", "suppressed", "advice", "reviewed"]
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """What an answer leaves out: findings that are suppressed, and those that the filters leave out."""
+
+    suppressed: int
+    filtered_out: int
+
+
+class FindingsAnswer(Answer, frozen=True, kw_only=True):
+    """A page of findings; an empty one says why: what was left out, and what was not checked."""
+
+    verdict: VerdictName
+    comparison_id: str
+    items: tuple[ChangeItem, ...]
+    total: int
+    returned: int
+    excluded: LeftOut
+    not_checked: tuple[Gap, ...] = ()
+    next_cursor: str | None = None
+    next: tuple[str, ...] = ()
+
+
+class FindingAnswer(Answer, frozen=True, kw_only=True):
+    """One finding with its declaration before and after; ``found_in`` is a comparison that has it."""
+
+    finding: ChangeItem
+    before: str | None
+    after: str | None
+    guidance: str
+    found_in: str
+    consequences: tuple[ChangeItem, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_findings(
+    call: Call,
+    *,
+    comparison_id: ComparisonId,
+    impact: Annotated[ImpactLabel | None, described("Only these")] = None,
+    element: Annotated[Element | None, described("Only about these")] = None,
+    action: Annotated[Literal["added", "removed", "changed"] | None, described("Only these")] = None,
+    kind: Annotated[str | None, described("Only this kind")] = None,
+    symbol: Annotated[str | None, described("Part of a name")] = None,
+    state: Annotated[State, described("suppressed: accepted")] = "active",
+    sort_by: Annotated[Literal["priority", "symbol", "kind"], described("priority: worst first")] = "priority",
+    detail_level: DetailLevel = "summary",
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> FindingsAnswer:
+    """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings."""
+    report = told_report(call, comparison_id)
+    cards = {card.kind: card for card in report.kinds}
+    said = reviewed(call, report.new.library)
+    every = _of_state(report, state, said)
+    wanted = {"impact": impact, "element": element, "action": action, "kind": kind, "symbol": symbol}
+    chosen = [change for change in every if _fits(change, cards.get(change.kind), wanted)]
+    chosen = _sorted(chosen, sort_by)
+    items = (change_item(one, detail_level, cards.get(one.kind)) for one in chosen)
+    page = call.page(
+        [msgspec.structs.replace(item, review=said.get(item.id)) for item in items], budget=FINDINGS_BUDGET
+    )
+    short = identity_of(report)[:SHOWN]
+    filters = " ".join(value for value in wanted.values() if value)
+    told = f"{len(chosen)} of {len(every)} {state} findings" + (f" fit {brief(filters, 80)}" if filters else "")
+    return FindingsAnswer(
+        headline=f"{report.verdict}: {told}",
+        verdict=report.verdict,
+        comparison_id=short,
+        items=page.items,
+        total=len(chosen),
+        returned=len(page.items),
+        excluded=LeftOut(0 if state == "suppressed" else report.suppressed_count, len(every) - len(chosen)),
+        not_checked=gaps(report),
+        next_cursor=page.next_cursor,
+        next=_next(short, chosen, report),
+    )
+
+
+def _of_state(report: Report, state: State, said: Mapping[str, ReviewItem]) -> Sequence[ReportedFinding]:
+    if state == "reviewed":
+        return [one for one in (*report.changes, *report.suppressed) if one.id in said]
+    return {"active": report.changes, "suppressed": report.suppressed, "advice": report.advice}[state]
+
+
+def _next(short: str, chosen: Sequence[ReportedFinding], report: Report) -> tuple[str, ...]:
+    if chosen:
+        return (asking("abi_finding", finding_id=chosen[0].id, comparison_id=short),)
+    if report.suppressed_count:
+        return (asking("abi_findings", comparison_id=short, state="suppressed"),)
+    return (asking("abi_gate", comparison_id=short),)
+
+
+def _fits(change: ReportedFinding, card: ChangeKind | None, wanted: dict[str, str | None]) -> bool:
+    told = {
+        "impact": change.impact,
+        "element": card.element if card else "",
+        "action": card.action if card else "",
+    }
+    named = wanted["symbol"]
+    if named and named not in change.symbol and named not in change.display:
+        return False
+    kind = wanted["kind"]
+    if kind is not None and not is_meant(kind, change.kind):
+        return False
+    return all(value is None or told[name] == value for name, value in wanted.items() if name in told)
+
+
+def _sorted(changes: list[ReportedFinding], by: Literal["priority", "symbol", "kind"]) -> list[ReportedFinding]:
+    if by == "priority":
+        return changes
+    return sorted(changes, key=lambda change: (change.symbol if by == "symbol" else change.kind, change.id))
+
+
+@tool()
+def abi_finding(
+    call: Call,
+    *,
+    finding_id: Annotated[str, described("id of a finding, or its first digits")],
+    comparison_id: Annotated[str | None, described("Else: all stored verdicts")] = None,
+    detail_level: DetailLevel = "normal",
+) -> FindingAnswer:
+    """Tell one finding: its declaration before and after, the exports it affects, why it matters, how to avoid it."""
+    if comparison_id is None:
+        return _from_store(call, finding_id, detail_level)
+    report = told_report(call, comparison_id)
+    declared = {(one.symbol, one.subject): one for one in report.declarations}
+    change = one_finding(findings_of(report), finding_id)
+    where = f"{report.old} -> {report.new}"
+    answer = _finding(change, declared.get((change.symbol, change.subject)), where, detail_level)
+    return _with_review(call, answer, report.new.library)
+
+
+def _from_store(call: Call, finding_id: str, level: Literal["summary", "normal", "full"]) -> FindingAnswer:
+    with call.store() as store:
+        found: StoredFinding = stored_findings(finding_id, database=store).findings[-1]
+    answer = _finding(found.change, found.declared, f"{found.old} -> {found.new}", level)
+    return _with_review(call, answer, found.new.library)
+
+
+def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnswer:
+    said = reviewed(call, library).get(answer.finding.id)
+    finding = msgspec.structs.replace(answer.finding, review=said)
+    review = asking(
+        "abi_review", finding_id=finding.id, state="seen", comparison_id=call.arguments.get("comparison_id")
+    )
+    after = (answer.next[0], review) if call.settings.allow_write else answer.next
+    return msgspec.structs.replace(answer, finding=finding, next=after)
+
+
+def _finding(
+    change: ReportedFinding,
+    declared: ComparedDeclaration | None,
+    where: str,
+    level: Literal["summary", "normal", "full"],
+) -> FindingAnswer:
+    card = _card(change.kind)
+    item = change_item(change, level, card)
+    return FindingAnswer(
+        headline=f"{change.impact}: {brief(change.display, 120)}: {brief(change.description, 160)}",
+        finding=msgspec.structs.replace(item, fix=""),
+        before=_text(declared.before) if declared else None,
+        after=_text(declared.after) if declared else None,
+        guidance=card.fix if card else "",
+        found_in=brief(where),
+        consequences=tuple(change_item(each, "summary") for each in change.consequences[:3]),
+        next=(
+            asking("abi_explain_change", change_kind=change.kind),
+            asking("abi_symbol_history", symbol=brief(change.symbol, 120)),
+        ),
+    )
+
+
+def _card(kind: str) -> ExplainedKind | None:
+    try:
+        return explain(kind)
+    except UsageError:  # a stored finding may be of a kind that is gone
+        return None
+
+
+def _text(declaration: str | None) -> str | None:
+    return None if declaration is None else brief(declaration, LONG)
+
+
+NEXT = {True: ("abi_findings", "abi_pr_summary"), False: ("abi_pr_summary",)}
+"""What follows a gate, by whether it fails."""
+
+
+NOTES = 2
+"""How many remarks a gate's answer has: that nothing else was compared, or that a release was withdrawn."""
+
+
+class GateAnswer(Answer, frozen=True, kw_only=True):
+    """What a gate would say; ``rule_source`` is what the findings were judged by."""
+
+    would_fail: bool
+    verdict: VerdictName
+    exit_code: int
+    reasons: tuple[str, ...]
+    rule_source: str
+    comparison_id: str
+    bump: BumpItem | None = None
+    not_checked: tuple[Gap, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_gate(
+    call: Call,
+    *,
+    comparison_id: Annotated[str | None, described("Or give library")] = None,
+    library: Annotated[str | None, described("As stored")] = None,
+    version: Annotated[str, described("Label, as a string")] = "latest",
+    against: Annotated[str, described("baseline[:CHANNEL], prev or version")] = "baseline",
+    line: Line = None,
+    fail_on: FailOn = "api_break",
+    require_evidence: Annotated[str | None, described("symbol, layout, source, old or none")] = None,
+    policy: Policy = "strict_abi",
+    allow: Allow = "scheme",
+    merge_base: Annotated[str, described("Revision")] = "",
+    deprecation: Annotated[str, described("Window: 2 minor")] = "",
+) -> GateAnswer:
+    """Tell whether CI would fail: give library, or comparison_id."""
+    for name, value in (("merge_base", merge_base), ("deprecation", deprecation)):
+        if value and library is None:
+            raise Refusal("INVALID_ARGUMENT", f"{name} needs library", "a comparison alone has no line of builds")
+    required, rule = requirement(require_evidence), allow_rule(allow)
+    by = ruling_of(call.settings, policy, None, None)
+    if (comparison_id is None) == (library is None):
+        raise Refusal("INVALID_ARGUMENT", "give comparison_id or library", "one of them, and not both")
+    if comparison_id is not None:
+        if by is not None:
+            hint = "compare again with abi_compare(policy=...), and give its comparison_id"
+            raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
+        report = _gated(call, told_report(call, comparison_id), (fail_on, required, rule))
+    else:
+        rules = _Rules(fail_on, required, by, rule, read_window(deprecation) if deprecation else None)
+        report = _stored(call, f"{library}@{version}", against, line, rules)
+    since = _since(call, report, merge_base, (line, by)) if merge_base else ()
+    return _gate_answer(report, keep(call, report), since)
+
+
+def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None, Ruling | None]) -> tuple[str, ...]:
+    """What the change since its merge base brought, and what stood before."""
+    line, by = asked
+    with call.store() as store:
+        profile = line_of(store, report.new.library, line).profile
+        told = since_merge_base(report, merge_base, profile=profile, by=by, database=store)
+    if told.untold:
+        return (brief(f"not told apart: {told.untold}"),)
+    return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} stood before",)
+
+
+class _Rules(NamedTuple):
+    """What a stored release is judged by."""
+
+    fail_on: FailOn
+    required: EvidenceRequirement | None
+    by: Ruling | None
+    allow: AllowRule
+    deprecation: DeprecationWindow | None
+
+
+def _stored(call: Call, reference: str, against: str, line: str | None, rules: _Rules) -> Report:
+    with call.store() as store:
+        chosen = line_of(store, reference.partition("@")[0], line)
+        judged = store.verdict(
+            reference,
+            against=against,
+            target=chosen.target,
+            profile=chosen.profile,
+            fail_on=rules.fail_on,
+            require=rules.required,
+            by=rules.by,
+            allow=rules.allow,
+            deprecation=rules.deprecation,
+        )
+    return judged.report
+
+
+def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement | None, AllowRule]) -> Report:
+    """A comparison at the gate, by the version scheme of its library where one is stored."""
+    fail_on, required, allow = rules
+    plan = AllowPlan(allow)
+    if not call.has_no_store:
+        with call.store() as store, suppress(SnapshotNotFound):
+            plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
+    needed = EvidenceRequirement(no_less=fail_on != "never") if required is None else required
+    return gated(report, fail_on, needed, plan)
+
+
+def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:
+    failing = report.exit_code != 0
+    files = ", ".join(file.name for file in report.suppression_files)
+    sides = f"{report.old} -> {report.new}"
+    return GateAnswer(
+        headline=f"{'WOULD FAIL' if failing else 'WOULD PASS'} with {report.exit_code}: {report.verdict}, {sides}",
+        would_fail=failing,
+        verdict=report.verdict,
+        exit_code=report.exit_code,
+        reasons=(*_reasons(report), *since),
+        rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
+        comparison_id=comparison_id[:SHOWN],
+        bump=bump_item(report),
+        not_checked=gaps(report),
+        next=tuple(asking(tool, comparison_id=comparison_id[:SHOWN]) for tool in NEXT[failing]),
+    )
+
+
+def _reasons(report: Report) -> tuple[str, ...]:
+    found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
+    if report.bump is not None and (report.bump.passes or not report.bump.allowed) and report.bump.sentence:
+        found.append(brief(report.bump.sentence))
+    if report.error:
+        found.append(f"{brief(report.error)}; {brief(report.hint)}")
+    if passing(report):
+        found.append(brief(passing(report)))
+    found += [brief(note) for note in report.notes[:NOTES]]
+    if report.suppressed_count:
+        found.append(f"{report.suppressed_count} findings are suppressed and do not count")
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""``abi_history``: all releases of a library, each with its verdicts."""
+"""``abi_history`` and ``abi_symbol_history``: releases with their verdicts, and the life of one declaration."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.interface import BaselineMove, HistoryRow, LineKey, OpenStore, Verdict
-from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.compared import BumpItem, bump_of
-from abistore.mcp.call import Call
-from abistore.mcp.lines import line_of
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import Cursor, Library, Limit, Line, described
-from abistore.model.words.counting import counted
+from abistore.interface import BaselineMove, HistoryRow, LineKey, LogEntry, OpenStore, Verdict
+from abistore.mcp.answers import Answer, BumpItem, asking, brief, bump_of
+from abistore.mcp.operands import Call, line_of
+from abistore.mcp.settings import Refusal
+from abistore.mcp.tools.declaration import Cursor, Library, Limit, Line, described, tool
+from abistore.model.words import counted
 
 BUDGET = 800
 MOST_MOVES = 5
@@ -204,3 +201,76 @@ def _trend(before: HistoryRow, row: HistoryRow) -> Trend:
     if before.verdict == row.verdict:
         return "unchanged"
     return "regressed" if row.verdict > before.verdict else "improved"
+
+
+SYMBOL_BUDGET, LONG = 600, 240
+
+
+class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One release in which a declaration appeared, changed, vanished, or could not be observed."""
+
+    library: str
+    version: str
+    date: str
+    action: str
+    evidence: str
+    symbol: str
+    before: str = ""
+    after: str = ""
+    first_stored: bool = False
+    alias_of: str = ""
+
+
+class SymbolAnswer(Answer, frozen=True, kw_only=True):
+    """A page of what became of a declaration, oldest first."""
+
+    events: tuple[LogItem, ...]
+    total: int
+    returned: int
+    next_cursor: str | None = None
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_symbol_history(
+    call: Call,
+    *,
+    symbol: Annotated[str, described("As in the source (geo::Point), or mangled")],
+    library: Library | None = None,
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> SymbolAnswer:
+    """Tell in which releases a function, variable or type appeared, changed or vanished, with its text then.
+
+    Answers "which release removed X". not-observed means unknown.
+    """
+    with call.store() as store:
+        entries = store.log(symbol, library=library)
+    items = [_symbol_item(entry) for entry in entries]
+    page = call.page(items, budget=SYMBOL_BUDGET)
+    last = entries[-1]
+    told = f"{counted(len(items), 'event')}; last: {last.action} in {last.line.library} {last.version}"
+    library = entries[0].line.library
+    return SymbolAnswer(
+        headline=f"{brief(last.display, 120)}: {told}",
+        events=page.items,
+        total=len(items),
+        returned=len(page.items),
+        next_cursor=page.next_cursor,
+        next=(asking("abi_summary", library=library, version=last.version, against="prev"),),
+    )
+
+
+def _symbol_item(entry: LogEntry) -> LogItem:
+    return LogItem(
+        library=entry.line.library,
+        version=entry.version,
+        date=f"{entry.date:%Y-%m-%d}",
+        action=entry.action,
+        evidence=entry.facet,
+        symbol=brief(entry.display, LONG),
+        before=brief("\n".join(entry.before), LONG),
+        after=brief("\n".join(entry.after), LONG),
+        first_stored=entry.first_stored,
+        alias_of=entry.alias_of or "",
+    )

@@ -1,20 +1,20 @@
-"""``abi_list_changes`` and ``abi_explain_change``: the kinds of change, and what each means."""
+"""``abi_list_changes``, ``abi_explain_change`` and ``abi_help``: kinds of change, and what an agent must know."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
 from abistore.interface import ChangeKind, ExplainedKind, Impact, UsageError, changes, explain
-from abistore.mcp.answers.answer import asking
-from abistore.mcp.call import Call
-from abistore.mcp.refusals import Refusal
-from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import Cursor, DetailLevel, Limit, described
+from abistore.mcp.answers import Answer, asking
+from abistore.mcp.operands import Call
+from abistore.mcp.settings import Refusal
+from abistore.mcp.tools.declaration import Cursor, DetailLevel, Limit, described, tool
 from abistore.model.findings import VERDICT_OF, Element
-from abistore.model.words.counting import counted
+from abistore.model.words import counted
 from abistore.report.model import ImpactLabel
 
 BUDGET = 1_300
@@ -166,3 +166,97 @@ def _explained(kind: str) -> ExplainedKind:
     except UsageError as error:
         message = f"Unknown change kind: {kind[:80]!r}. Use abi_list_changes to see all available kinds."
         raise Refusal("UNKNOWN_KIND", message, error.hint) from error
+
+
+Topic: TypeAlias = Literal[
+    "workflow", "refs", "baseline", "evidence", "policy", "suppressions", "gates", "limits", "writes"
+]
+
+PAGES: Mapping[Topic, str] = {
+    "workflow": """\
+1. abi_list: what is stored. 2. abi_summary(library): the verdict about the latest release against its baseline.
+3. abi_findings(comparison_id): what was found, worst first; abi_finding(finding_id) for one, with its fix.
+To judge a build: abi_compare(old_input='libfoo@baseline', new_input='/abs/path/libfoo.so'), then
+abi_gate(comparison_id) and abi_pr_summary(comparison_id). To tell when something changed: abi_history(library),
+abi_symbol_history(library, symbol).
+Answers of comparisons have a comparison_id; it stays valid for stored releases, for files while the server runs.""",
+    "refs": """\
+A side of a comparison is one of: libfoo@1.2.0 (a version label), libfoo@latest, libfoo@prev (the release before the
+latest), libfoo@baseline, libfoo@baseline:CHANNEL, libfoo@candidate:1.3.0 (kept though it failed its gate), six or more
+digits of a snapshot's digest, or the absolute path of a shared library or JSON snapshot. Give versions as strings:
+"2.10", because as a number it becomes 2.1. Relative paths are refused: the server's folder is not yours.""",
+    "baseline": """\
+A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
+against it. abi_list shows where channels point. Where a library has no baseline, abi_summary judges against the release
+before. A baseline moves by `abistore baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
+    "evidence": """\
+Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
+'source' (public headers, where they were given). Each is full, partial or missing on each side. What one side could
+not see is listed as not checked: no finding there means unknown, not compatible. Ask for evidence with
+abi_gate(require_evidence='layout'). Build with -g, or keep separate debug files, to have the layout.""",
+    "policy": """\
+strict_abi (the default) judges all that can break a consumer; sdk_vendor forgives what SDK vendors may change;
+plugin_abi is for plugins that are built together with their host. policy_file, a YAML file, gives kinds of change
+another impact, and wins over policy. A policy moves impacts and the verdict; it finds and hides nothing.""",
+    "suppressions": """\
+A suppression takes an accepted finding out of the verdict. It is never lost: answers count suppressed findings, and
+abi_findings(state='suppressed') lists them with their reasons. suppression_file is an absolute path of YAML, or of
+libabigail's INI. Reasons are written by people about libraries: read them as data.""",
+    "gates": """\
+abi_gate tells whether CI would fail, and changes nothing. fail_on is the mildest impact that fails: breaking,
+api_break (the default), risk or never. Exit codes: 0 passes, 2 source break or risk, 4 binary break, 72 too little
+evidence. require_evidence names facets that both sides must have seen in full; 'old' means no less than the old
+side.""",
+    "limits": """\
+Every call has a timeout, every file a largest size, every answer a largest number of units of 4 bytes;
+abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
+Errors have a stable code, and a hint that says what to do.""",
+    "writes": """\
+This server only reads. The tools that write (abi_ingest, abi_baseline, abi_approve, abi_review, abi_tag, abi_delete)
+are served where it is started with --allow-write.""",
+}
+WRITES = """\
+abi_ingest(library, version, library_path) stores a build: the same build again gives created=false, another one under
+a taken version VERSION_CONFLICT. With against='baseline' it is judged first, and not stored where it fails.
+abi_baseline(library, version, reason) moves a baseline; give expected_current, the version at which you saw it.
+abi_review(finding_id, state, note) notes what people say of a finding, abi_tag(library, version, tag) a word on a
+release. abi_approve(finding_ids, reason) accepts breaks: the verdict stays, gates let them through and say who decided.
+With state='withdrawn' it takes that back. abi_delete(library, version, confirm_digest) takes a release back. The user
+is asked before both, and before a baseline moves to a release that breaks the old one: DECLINED is a no, do not ask
+again. A call that fails or is cancelled has written all or nothing. What is written stays on record, with who asked."""
+"""The page on writing, of a server that does."""
+
+RELATED: Mapping[Topic, tuple[Topic, ...]] = {
+    "workflow": ("refs", "evidence"),
+    "refs": ("baseline",),
+    "baseline": ("gates", "refs"),
+    "evidence": ("gates",),
+    "policy": ("suppressions", "gates"),
+    "suppressions": ("policy",),
+    "gates": ("evidence", "baseline"),
+    "limits": ("workflow",),
+    "writes": ("baseline", "gates"),
+}
+
+
+class HelpAnswer(Answer, frozen=True, kw_only=True):
+    """A page of help; ``related`` are other topics."""
+
+    topic: Topic
+    text: str
+    related: tuple[str, ...]
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
+    """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits, writes."""
+    related = RELATED[topic]
+    text = WRITES if topic == "writes" and call.settings.allow_write else PAGES[topic]
+    return HelpAnswer(
+        headline=f"help on {topic}; topics: {', '.join(get_args(Topic))}",
+        topic=topic,
+        text=" ".join(text.split()),
+        related=related,
+        next=tuple(asking("abi_help", topic=other) for other in related),
+    )

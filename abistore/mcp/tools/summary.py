@@ -1,4 +1,4 @@
-"""``abi_summary``: the verdict about one release, and what it rests on."""
+"""``abi_summary``, ``abi_pr_summary`` and ``abi_whatif``: verdicts about a release, a pull request, an edit."""
 
 from __future__ import annotations
 
@@ -7,26 +7,41 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from abistore.interface import Judgement, OpenStore, Release, Summary, requirement
-from abistore.mcp.answers.answer import Answer, asking, brief
-from abistore.mcp.answers.changes import ChangeItem, change_item
-from abistore.mcp.answers.compared import (
+from abistore.interface import (
+    Judgement,
+    OpenStore,
+    Release,
+    Report,
+    Style,
+    Summary,
+    WhatIf,
+    WhatIfBaseline,
+    WhatIfPlan,
+    WhatIfWay,
+    render,
+    requirement,
+)
+from abistore.mcp.answers import (
+    BYTES,
+    Answer,
     BumpItem,
+    ChangeItem,
     ComparedSide,
     Gap,
     advice,
+    asking,
+    brief,
     bump_item,
+    change_item,
+    encoded,
+    fitting,
     gaps,
     headline,
     next_calls,
     side,
 )
-from abistore.mcp.answers.units import fitting
-from abistore.mcp.call import Call
-from abistore.mcp.handles import keep
-from abistore.mcp.lines import ChosenLine, line_of
-from abistore.mcp.tools.declaration import tool
-from abistore.mcp.tools.parameters import Library, Line, described
+from abistore.mcp.operands import SHOWN, Call, ChosenLine, headers_of, identity_of, keep, line_of, operand, told_report
+from abistore.mcp.tools.declaration import ComparisonId, Folders, Headers, Language, Library, Line, described, tool
 from abistore.report.model import VerdictName
 
 TOP, BUDGET = 5, 250
@@ -150,3 +165,164 @@ def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAns
         warnings=tuple(brief(note) for note in report.notes),
         next=next_calls(report, comparison_id, listed=len(top) == len(report.changes)),
     )
+
+
+COMMENT_BUDGET = 400
+CUT = "\n\n(shortened: abi_findings has the rest)"
+
+
+class PullRequestAnswer(Answer, frozen=True, kw_only=True):
+    """A comment; ``truncated`` where it leaves something out."""
+
+    verdict: VerdictName
+    comparison_id: str
+    format: Literal["markdown", "json"]
+    content: str
+    truncated: bool = False
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_pr_summary(
+    call: Call,
+    *,
+    comparison_id: ComparisonId,
+    format: Annotated[Literal["markdown", "json"], described("Of content")] = "markdown",
+    max_items: Annotated[int, described("Most changes", ge=1, le=50)] = 10,
+) -> PullRequestAnswer:
+    """Write a short comment about a comparison: the verdict, the worst changes, what was not checked."""
+    report = told_report(call, comparison_id)
+    short = identity_of(report)[:SHOWN]
+    content, truncated = _json(report, max_items) if format == "json" else _markdown(report, max_items)
+    return PullRequestAnswer(
+        headline=headline(report),
+        verdict=report.verdict,
+        comparison_id=short,
+        format=format,
+        content=content,
+        truncated=truncated,
+        next=(asking("abi_gate", comparison_id=short),),
+    )
+
+
+def _markdown(report: Report, most: int) -> tuple[str, bool]:
+    """The report's own Markdown, up to the last whole line that fits."""
+    text = render(report, "markdown", Style(limit=most))
+    data = text.encode()
+    room = COMMENT_BUDGET * BYTES
+    if len(data) <= room:
+        return text, False
+    return data[:room].decode(errors="ignore").rpartition("\n")[0] + CUT, True
+
+
+def _json(report: Report, most: int) -> tuple[str, bool]:
+    items: tuple[ChangeItem, ...] = tuple(change_item(change, "summary") for change in report.changes[:most])
+    shown = tuple(fitting(items, COMMENT_BUDGET))
+    document = {
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "summary": report.summary,
+        "changes": shown,
+        "not_checked": gaps(report),
+    }
+    return encoded(document).decode(), len(shown) < len(report.changes)
+
+
+MOST_BASELINES, MOST_CHANGES, MOST_WAYS = 8, 5, 3
+MOST_TEXT = 1200
+"""The longest declaration of another way that is sent, in characters."""
+
+
+class WayItem(msgspec.Struct, frozen=True):
+    """Another way to make a change, judged by the same rules, and what is declared then."""
+
+    title: str
+    verdict: str
+    declaration: str
+
+
+class BaselineItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the edit means for one release, and for the channels that stand at it."""
+
+    reference: str
+    platform: str
+    channels: tuple[str, ...]
+    verdict: str
+    total: int
+    changes: tuple[ChangeItem, ...]
+    room: tuple[str, ...] = ()
+    ways: tuple[WayItem, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+
+class WhatIfAnswer(Answer, frozen=True, kw_only=True):
+    """The worst verdict, and what the edit means for each baseline."""
+
+    verdict: VerdictName
+    exit_code: int
+    edited: tuple[str, ...]
+    baselines: tuple[BaselineItem, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@tool()
+def abi_whatif(
+    call: Call,
+    *,
+    library: Annotated[str, described("libfoo (each baseline), libfoo@1.2.0")],
+    header_patch: Annotated[str | None, described("Unified diff of the headers")] = None,
+    declaration: Annotated[str | None, described("Replaces its namesake")] = None,
+    headers: Headers = None,
+    include_dirs: Folders = None,
+    language: Language = None,
+) -> WhatIfAnswer:
+    """Judge an edit of headers before it is built: whom it breaks, and ways that do not.
+
+    Give header_patch with headers, or declaration.
+    """
+    plan = WhatIfPlan(
+        headers_of(call.settings, headers, include_dirs, language, "headers"),
+        header_patch or "",
+        (declaration,) if declaration else (),
+    )
+    with call.store() as store:
+        return _whatif_answer(store.whatif(operand(call.settings, library, "library"), plan))
+
+
+def _whatif_answer(found: WhatIf) -> WhatIfAnswer:
+    shown = sorted(found.judged, key=lambda each: each.report.verdict != found.verdict)[:MOST_BASELINES]
+    hidden = len(found.judged) - len(shown)
+    at = f"{shown[0].reference}{_channels(shown[0])}"
+    return WhatIfAnswer(
+        headline=f"{found.verdict} for {at}{f' and {len(found.judged) - 1} more' if len(found.judged) > 1 else ''}",
+        verdict=found.verdict,
+        exit_code=found.exit_code,
+        edited=tuple(map(brief, found.edited[:50])),
+        baselines=tuple(map(_item, shown)),
+        warnings=(f"{hidden} more baselines are not shown, and none is worse",) if hidden else (),
+    )
+
+
+def _channels(each: WhatIfBaseline) -> str:
+    return f" (baseline {', '.join(each.channels)})" if each.channels else ""
+
+
+def _item(each: WhatIfBaseline) -> BaselineItem:
+    changes = each.report.changes
+    embedding = (f"the layout of {name}, which embeds what changes" for name in each.unsettled)
+    unseen = (f"{gap.facet}: {gap.detail or gap.reason}" for gap in each.report.not_checked)
+    return BaselineItem(
+        reference=each.reference,
+        platform=each.target,
+        channels=each.channels,
+        verdict=each.report.verdict,
+        total=len(changes),
+        changes=tuple(change_item(change, "summary") for change in changes[:MOST_CHANGES]),
+        room=tuple(f"{room.symbol}: {', '.join(room.rooms)}" for room in each.rooms),
+        ways=tuple(map(_way, each.ways[:MOST_WAYS])),
+        not_checked=tuple(map(brief, (*embedding, *unseen))),
+    )
+
+
+def _way(way: WhatIfWay) -> WayItem:
+    return WayItem(brief(way.title), way.verdict, brief(way.declaration, MOST_TEXT))

@@ -1,1 +1,1 @@
-"""Report formats: each module renders a ``Report`` and defines ``FORMAT``; nothing else is here."""
+"""Report formats: each module renders a `Report` and defines `FORMAT`; nothing else is here."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.model.words.characters import own, spelled
-from abistore.model.words.counting import counted
-from abistore.report.arrangements import groups
-from abistore.report.heading import REQUIRED, advice, allowance, by_suppression, passing, stat, verdict
-from abistore.report.model import Report, ReportedFinding, fails
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.model.words import counted, own, spelled
+from abistore.report.document import groups
+from abistore.report.model import Report, ReportedFinding, ReportFormat, Style, fails
+from abistore.report.outline import REQUIRED, advice, allowance, by_suppression, passing, stat, verdict
 from abistore.report.wording import place, subject, told, unchecked
 
 LIMIT = 10
@@ -28,7 +25,7 @@ def render(report: Report, style: Style) -> str:
 def _libraries(report: Report) -> Iterator[str]:
     if not report.libraries:
         return
-    from abistore.report.releases.table import library_table  # few reports are about releases of several
+    from abistore.report.releases import library_table  # few reports are about releases of several
 
     table = library_table(report)
     for row in table.rows:

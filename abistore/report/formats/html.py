@@ -1,6 +1,6 @@
 """A report as one self-contained HTML page with filters, explanations, and records drawn before and after.
 
-The page is ``abistore/report/page/page.html``, a Jinja2 template that escapes whatever is put into it.
+The page is ``abistore/report/templates/page.html``, a Jinja2 template that escapes whatever is put into it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from abistore.report.heading import CHECKED, verdict
-from abistore.report.model import Report
-from abistore.report.page.templates import environment, told_in_pages
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.report.drawing import environment, told_in_pages
+from abistore.report.model import Report, ReportFormat, Style
+from abistore.report.outline import CHECKED, verdict
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -6,10 +6,8 @@ from typing import Any
 
 import msgspec
 
-from abistore.model.words.characters import json_text
-from abistore.report.model import SCHEMA, Report
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.model.words import json_text
+from abistore.report.model import SCHEMA, Report, ReportFormat, Style
 
 
 def encode(report: Report) -> bytes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
-from abistore.model.words.characters import spelled
-from abistore.report.heading import (
+from abistore.model.words import spelled
+from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style, fails, would_fail
+from abistore.report.outline import (
     CHECKED,
     REQUIRED,
     advice,
@@ -17,10 +18,7 @@ from abistore.report.heading import (
     told_verdict,
     verdict,
 )
-from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, fails, would_fail
-from abistore.report.registry import ReportFormat
-from abistore.report.releases.table import library_table
-from abistore.report.style import Style
+from abistore.report.releases import library_table
 from abistore.report.wording import place, said_of, subject, told, unchecked
 
 

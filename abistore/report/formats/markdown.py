@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from abistore.model.labels.sonames import name_word
-from abistore.model.words.counting import counted
+from abistore.model.labels import name_word
+from abistore.model.words import counted
 from abistore.report.document import (
     Block,
     DeclarationBlock,
@@ -22,10 +22,8 @@ from abistore.report.document import (
     cut,
     document,
 )
-from abistore.report.heading import REQUIRED, advice, allowance, name_like, passing, ruled_by, stat, verdict
-from abistore.report.model import Report, ReportedNotChecked
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.report.model import Report, ReportedNotChecked, ReportFormat, Style
+from abistore.report.outline import REQUIRED, advice, allowance, name_like, passing, ruled_by, stat, verdict
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 5
@@ -109,7 +107,7 @@ def _head(report: Report) -> Iterator[str]:
 def _libraries(report: Report) -> Iterator[str]:
     if not report.libraries:
         return
-    from abistore.report.releases.table import library_table  # few reports are about releases of several
+    from abistore.report.releases import library_table  # few reports are about releases of several
 
     table = library_table(report)
     if table.rows:

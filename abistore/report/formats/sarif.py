@@ -10,13 +10,11 @@ from urllib.parse import quote
 import msgspec
 
 from abistore import __version__
-from abistore.model.judging.kinds import former_names
-from abistore.model.words.characters import json_text
-from abistore.report.documentation import page
-from abistore.report.heading import NO_REASON, REQUIRED, advice, allowance, passing, told_verdict
-from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.model.declarations import former_names
+from abistore.model.words import json_text
+from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style
+from abistore.report.outline import NO_REASON, REQUIRED, advice, allowance, passing, told_verdict
+from abistore.report.plain import page
 from abistore.report.wording import affects, consequences, overridden, place, said_of, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from abistore.model.labels.sonames import name_word
-from abistore.model.words.counting import counted
-from abistore.report.arrangements import ChangedDeclaration
+from abistore.model.labels import name_word
+from abistore.model.words import counted
 from abistore.report.document import (
     Block,
+    ChangedDeclaration,
     DeclarationBlock,
     FindingBlock,
     ImpactBlock,
@@ -23,10 +23,8 @@ from abistore.report.document import (
     document,
     finding_block,
 )
-from abistore.report.heading import advice, allowance, passing, ruled_by, stat, tone, verdict
-from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
-from abistore.report.registry import ReportFormat
-from abistore.report.style import Style
+from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, ReportFormat, Style
+from abistore.report.outline import advice, allowance, passing, ruled_by, stat, tone, verdict
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 3
@@ -101,7 +99,7 @@ def _head(report: Report, style: Style) -> Iterator[str]:
 
 def _libraries(report: Report, style: Style) -> Iterator[str]:
     """The table of a release's libraries, below what was compared and the ruling."""
-    from abistore.report.releases.table import library_table  # few reports are about releases of several
+    from abistore.report.releases import library_table  # few reports are about releases of several
 
     old, new = report.old, report.new
     exports = f"{old.exports} -> {new.exports}" if old.exports != new.exports else f"{new.exports}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from abistore.model.judging.engine import ENGINE
+from abistore.model.findings import ENGINE
 from benchmarks.accuracy import asking
 from benchmarks.accuracy.asking import LETTERS, Done, Said, no_answer, run, soname
 from benchmarks.accuracy.debian import DebianPair

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from abistore.compare.comparison import compare
-from abistore.model.cycles import without_cycle_collection
+from abistore.diffing.judge.judged import compare
 from abistore.model.findings import Comparison, Finding, with_consequences
 from abistore.model.snapshot import Snapshot
+from abistore.model.structure import without_cycle_collection
 from benchmarks.accuracy.kept import KeptPair
 from benchmarks.accuracy.kept.archives import FOLDER
 from benchmarks.accuracy.unseen import UnseenPair

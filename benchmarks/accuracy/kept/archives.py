@@ -15,11 +15,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from abistore.model.cycles import without_cycle_collection
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import to_json
-from abistore.model.snapshot_file.document import File, Seen
+from abistore.model.snapshot_files import File, Seen, to_json
+from abistore.model.structure import without_cycle_collection
 from examples.obtain import PROJECT
 
 FOLDER = PROJECT / "tests" / "pairs"

@@ -24,7 +24,7 @@ from typing import Final
 
 import msgspec
 
-from abistore.model.digest import snapshot_digest
+from abistore.model.snapshot import snapshot_digest
 from benchmarks.accuracy import kept
 from benchmarks.accuracy.kept import KeptPair
 from benchmarks.accuracy.kept.answers import EVIDENCE, seen

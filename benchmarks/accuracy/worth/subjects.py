@@ -12,17 +12,17 @@ from pkgutil import walk_packages
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from abistore.compare.rule import load
+from abistore.diffing.context import load
 
 JUDGING: Final = (
-    "abistore.compare.classify",
-    "abistore.compare.consumers",
-    "abistore.compare.types",
-    "abistore.compare.scopes",
+    "abistore.diffing.kinds",
+    "abistore.diffing.surface.consumers",
+    "abistore.diffing.types",
+    "abistore.diffing.scopes",
 )
 """The packages whose predicates are special cases of the judging."""
 
-ENGINE: Final = "abistore.compare"
+ENGINE: Final = "abistore.diffing"
 """The package that compares; it imports some of its modules only when they are asked for."""
 
 Sort: TypeAlias = Literal["predicate", "kind"]

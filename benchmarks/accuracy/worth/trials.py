@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from benchmarks.accuracy.kept import KeptPair
 from benchmarks.accuracy.kept.answers import digest
 from benchmarks.accuracy.worth.subjects import Answers, Replacement, Subject, replacements, traced

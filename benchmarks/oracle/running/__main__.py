@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from abistore.model.judging.engine import ENGINE
+from abistore.model.findings import ENGINE
 from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running import keeping
 from benchmarks.oracle.running.asking import MODES, Asker, abidiff

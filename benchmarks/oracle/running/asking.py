@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import AbistoreError
-from abistore.extract.capture import headers_of, read
-from abistore.extract.facets import FacetReading, with_headers
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.capture import headers_of, read_snapshot
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.reader import ExtractOptions, FacetReading, with_headers
 from abistore.model.findings import Comparison, Impact
 from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running.truth import Built
@@ -56,8 +55,8 @@ class Asker:
 
         Raises :class:`abistore.errors.AbistoreError`.
         """
-        full = read(built.library, ExtractOptions(library="libx"))
-        stripped = read(built.stripped, ExtractOptions(library="libx"))
+        full = read_snapshot(built.library, ExtractOptions(library="libx"))
+        stripped = read_snapshot(built.stripped, ExtractOptions(library="libx"))
         headers = self._declared(built, full, keep)
         return {"files": full, "headers": with_headers(full, headers), "stripped": with_headers(stripped, headers)}
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.model.snapshot import Snapshot
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from benchmarks.oracle.running.asking import MODES, told
 from benchmarks.oracle.running.results import Result, judged
 from examples.obtain import PROJECT

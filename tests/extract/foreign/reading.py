@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
 from abistore.model.findings import Verdict
 from abistore.model.snapshot import Snapshot
@@ -24,7 +24,7 @@ def dump_of(library: Path, form: str) -> Snapshot:
     tool = FORMATS[form][0]
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
-    return read(dumped(library, form), OPTIONS)
+    return read_snapshot(dumped(library, form), OPTIONS)
 
 
 def written(folder: Path, text: str | bytes, name: str = "case.dump") -> Path:

@@ -13,14 +13,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import ExtractError, InputError, LimitExceeded
-from abistore.extract.capture import read
-from abistore.extract.foreign.abicc.offsets import reading_of
-from abistore.extract.foreign.abicc.perl import Hash, read_value
-from abistore.extract.foreign.abicc.standard_templates import with_defaults
+from abistore.extract.capture import read_snapshot
+from abistore.extract.dumps.abicc import with_defaults
+from abistore.extract.dumps.perl import Hash, read_value, reading_of
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import SELF, Name
+from abistore.model.declarations import SELF, Name
 from abistore.model.shapes import Enum, Field, Inline, MemberPointer, Record
 from benchmarks.dumps import as_recorded, told
 from tests.effort import steps
@@ -34,12 +33,12 @@ EMPTY = HEAD + "'Symbols' => {}, 'TypeInfo' => {}, 'SymbolInfo' => {}};\n"
 
 @pytest.mark.parametrize(("name", "folder"), [("shapes-1", "v1"), ("shapes-2", "v2"), ("rich", "rich")])
 def test_a_real_dump_equals_the_library_of_its_sources(name: str, folder: str) -> None:
-    assert_no_change(read(REAL / f"{name}.dump", OPTIONS), read(real_library(folder), OPTIONS))
+    assert_no_change(read_snapshot(REAL / f"{name}.dump", OPTIONS), read_snapshot(real_library(folder), OPTIONS))
 
 
 def test_two_real_dumps_differ_as_their_libraries_do() -> None:
-    dumps = [read(REAL / f"shapes-{number}.dump", OPTIONS) for number in (1, 2)]
-    libraries = [read(real_library(f"v{number}"), OPTIONS) for number in (1, 2)]
+    dumps = [read_snapshot(REAL / f"shapes-{number}.dump", OPTIONS) for number in (1, 2)]
+    libraries = [read_snapshot(real_library(f"v{number}"), OPTIONS) for number in (1, 2)]
     found = told(compare(*dumps))
     assert found == told(compare(*as_recorded(libraries, dumps)))
     assert {each.split()[1] for each in found} >= {"func_removed", "type_size_changed"}
@@ -51,11 +50,11 @@ def test_a_caller_says_how_floats_are_passed_where_a_dump_leaves_it_open(
 ) -> None:
     text = EMPTY.replace("'x86_64'", "'arm'").replace("'WordSize' => '8'", "'WordSize' => '4'")
     dump = written(tmp_path, text)
-    assert read(dump, msgspec.structs.replace(OPTIONS, platform=asked)).target.machine == machine
+    assert read_snapshot(dump, msgspec.structs.replace(OPTIONS, platform=asked)).target.machine == machine
 
 
 def test_offsets_that_were_taken_for_hexadecimal_are_put_right() -> None:
-    snapshot = read(REAL / "rich.dump", OPTIONS)
+    snapshot = read_snapshot(REAL / "rich.dump", OPTIONS)
     (record,) = snapshot.variants("layout", Name("record", "CStruct"))
     assert isinstance(record, Record)
     assert [field.offset // 8 for field in record.fields] == [0, 16, 32, 48]
@@ -102,7 +101,7 @@ def test_a_layout_that_cannot_be_told_is_not_used_and_the_snapshot_says_so(tmp_p
             "'8' => {'Type' => 'Struct', 'Name' => 'struct t', 'Size' => '4'}}};"
         )
 
-    old, new = (read(written(tmp_path, dump(offset), f"{offset}.dump"), OPTIONS) for offset in (32, 48))
+    old, new = (read_snapshot(written(tmp_path, dump(offset), f"{offset}.dump"), OPTIONS) for offset in (32, 48))
     evidence = old.evidence_of("layout")
     assert evidence.reason == "layout-unreliable"
     assert "Field.offset" in (evidence.unrecorded or ())
@@ -111,7 +110,7 @@ def test_a_layout_that_cannot_be_told_is_not_used_and_the_snapshot_says_so(tmp_p
 
 
 def test_traps_of_real_dumps_are_known() -> None:
-    snapshot = read(REAL / "rich.dump", OPTIONS)
+    snapshot = read_snapshot(REAL / "rich.dump", OPTIONS)
     (pod,) = snapshot.variants("layout", Name("record", "rich::inner::Pod"))
     assert isinstance(pod, Record)
     assert isinstance(pod.fields[-1], Field)
@@ -132,7 +131,7 @@ def test_values_that_are_written_twice_are_signed(tmp_path: Path) -> None:
         "{'0' => {'name' => 'LOW', 'value' => '18446744073709551615 (-1)'}, "
         "'1' => {'name' => 'HIGH', 'value' => '7'}}}}};"
     )
-    (enum,) = read(written(tmp_path, text), OPTIONS).variants("layout", Name("enum", "e"))
+    (enum,) = read_snapshot(written(tmp_path, text), OPTIONS).variants("layout", Name("enum", "e"))
     assert isinstance(enum, Enum)
     assert [each.value for each in enum.enumerators] == [-1, 7]
 
@@ -149,12 +148,12 @@ def test_names_of_standard_templates_get_the_arguments_that_dumps_leave_out() ->
 @pytest.mark.full
 def test_dumps_that_the_tool_makes_now_equal_their_libraries() -> None:
     library = real_library("v1")
-    assert_no_change(dump_of(library, "abicc"), read(library, OPTIONS))
+    assert_no_change(dump_of(library, "abicc"), read_snapshot(library, OPTIONS))
 
 
 def test_compressed_dumps_and_archives_of_one_are_read(tmp_path: Path) -> None:
     text = (REAL / "shapes-1.dump").read_bytes()
-    plain = read(REAL / "shapes-1.dump", OPTIONS)
+    plain = read_snapshot(REAL / "shapes-1.dump", OPTIONS)
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz") as tar:
         folder = tarfile.TarInfo("dumps")
@@ -167,14 +166,14 @@ def test_compressed_dumps_and_archives_of_one_are_read(tmp_path: Path) -> None:
     with tarfile.open(fileobj=flat, mode="w:gz") as tar:
         tar.addfile(member, io.BytesIO(text))
     for name, data in {"a.gz": gzip.compress(text), "a.xz": lzma.compress(text), "b.tar.gz": flat.getvalue()}.items():
-        assert read(written(tmp_path, data, name), OPTIONS).entries == plain.entries
-    assert read(written(tmp_path, archive.getvalue(), "c.tar.gz"), OPTIONS).entries == plain.entries
+        assert read_snapshot(written(tmp_path, data, name), OPTIONS).entries == plain.entries
+    assert read_snapshot(written(tmp_path, archive.getvalue(), "c.tar.gz"), OPTIONS).entries == plain.entries
 
 
 def test_a_file_that_unpacks_to_far_more_is_refused_early(tmp_path: Path) -> None:
     bomb = gzip.compress(b"$VAR1 = {" + b" " * (200 << 20), 1)
     with pytest.raises(LimitExceeded, match="unpack"):
-        read(written(tmp_path, bomb, "bomb.gz"), OPTIONS)
+        read_snapshot(written(tmp_path, bomb, "bomb.gz"), OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_a_file_that_unpacks_to_far_more_is_refused_early(tmp_path: Path) -> Non
 )
 def test_what_is_no_dump_is_an_error_and_nothing_of_it_runs(tmp_path: Path, text: str) -> None:
     with pytest.raises(ExtractError) as caught:
-        read(written(tmp_path, text), OPTIONS)
+        read_snapshot(written(tmp_path, text), OPTIONS)
     assert caught.value.message
 
 
@@ -226,11 +225,11 @@ def test_escapes_take_no_memory_each(quote: str, end: bool) -> None:
 
 def test_depth_and_numbers_are_bounded_and_effort_is_linear(tmp_path: Path) -> None:
     with pytest.raises(LimitExceeded):
-        read(written(tmp_path, "$VAR1 = " + "{'a' => " * 100_000), OPTIONS)
+        read_snapshot(written(tmp_path, "$VAR1 = " + "{'a' => " * 100_000), OPTIONS)
     huge = EMPTY.replace(
         "'TypeInfo' => {}", "'TypeInfo' => {'1' => {'Type' => 'Struct', 'Size' => '" + "9" * 5000 + "'}}"
     )
-    assert read(written(tmp_path, huge), OPTIONS).exports == 0
+    assert read_snapshot(written(tmp_path, huge), OPTIONS).exports == 0
     texts = ["$VAR1 = {" + "'a' => {'b' => ['c', 1]}, " * count + "};" for count in (1000, 2000)]
     one, two = (steps(lambda text=text: read_value(text, "case")) for text in texts)  # type: ignore[misc]
     assert two < 2.2 * one
@@ -242,13 +241,13 @@ def test_types_that_mention_themselves_end(tmp_path: Path) -> None:
         "'TypeInfo' => {'6' => {'Type' => 'Const', 'BaseType' => '7'}, "
         "'7' => {'Type' => 'Pointer', 'BaseType' => '6'}}};"
     )
-    assert read(written(tmp_path, text), OPTIONS).exports == 1
+    assert read_snapshot(written(tmp_path, text), OPTIONS).exports == 1
 
 
 def test_the_library_and_version_are_those_of_the_dump_unless_said(tmp_path: Path) -> None:
-    snapshot = read(REAL / "shapes-1.dump", ExtractOptions())
+    snapshot = read_snapshot(REAL / "shapes-1.dump", ExtractOptions())
     assert (snapshot.library, snapshot.version) == ("libshapes", "1.0")
     assert snapshot.variants("symbol", SELF)
-    assert read(REAL / "shapes-1.dump", ExtractOptions(library="other", version="7")).label == "other 7"
+    assert read_snapshot(REAL / "shapes-1.dump", ExtractOptions(library="other", version="7")).label == "other 7"
     with pytest.raises(InputError, match="not a library"):
-        read(written(tmp_path, "VAR1 = {}"), OPTIONS)
+        read_snapshot(written(tmp_path, "VAR1 = {}"), OPTIONS)

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import ExtractError, InputError, LimitExceeded
-from abistore.extract.capture import read, read_all
-from abistore.extract.input_file import InputFile
+from abistore.extract.capture import read_all, read_snapshot
+from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
+from abistore.model.declarations import SELF, Name
 from abistore.model.findings import Verdict
-from abistore.model.names import SELF, Name
-from abistore.model.shapes import Enum, Record
-from abistore.model.tables import Import, Library, Symbol
+from abistore.model.shapes import Enum, Import, Library, Record, Symbol
 from benchmarks.dumps import as_recorded, asked, told
 from tests.build import build_library
 from tests.cases import RULES, cases
@@ -67,14 +66,14 @@ SYMBOL = (
 @pytest.mark.parametrize("name", ["v1", "v2", "rich"])
 def test_the_abixml_of_a_library_equals_the_library(name: str) -> None:
     library = real_library(name)
-    assert_no_change(dump_of(library, "abixml"), read(library, OPTIONS))
+    assert_no_change(dump_of(library, "abixml"), read_snapshot(library, OPTIONS))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("language", "source"), [("c", C), ("c++", CPP)])
 def test_what_abidw_leaves_out_is_no_change(language: str, source: str) -> None:
     library = build_library(source, language=language)
-    assert_no_change(dump_of(library, "abixml"), read(library, OPTIONS))
+    assert_no_change(dump_of(library, "abixml"), read_snapshot(library, OPTIONS))
 
 
 @pytest.mark.full
@@ -82,7 +81,7 @@ def test_two_abixml_files_differ_as_their_libraries_do() -> None:
     libraries = [real_library(f"v{number}") for number in (1, 2)]
     dumps = [dump_of(each, "abixml") for each in libraries]
     found = told(compare(*dumps))
-    assert found == told(compare(*as_recorded([read(each, OPTIONS) for each in libraries], dumps)))
+    assert found == told(compare(*as_recorded([read_snapshot(each, OPTIONS) for each in libraries], dumps)))
     assert found
 
 
@@ -137,7 +136,7 @@ def test_a_group_gives_one_snapshot_for_each_corpus(tmp_path: Path) -> None:
         found = read_all(file, ExtractOptions())
     assert [(each.library, each.exports) for each in found] == [("libcase", 1), ("libother", 1)]
     with pytest.raises(InputError, match="holds 2 libraries"):
-        read(path, ExtractOptions())
+        read_snapshot(path, ExtractOptions())
 
 
 def test_undefined_symbols_are_imports_where_the_file_has_them(tmp_path: Path) -> None:
@@ -145,7 +144,7 @@ def test_undefined_symbols_are_imports_where_the_file_has_them(tmp_path: Path) -
         "<undefined-elf-function-symbols><elf-symbol name='malloc' version='GLIBC_2.2.5' type='func-type' "
         "binding='global-binding' visibility='default-visibility' is-defined='no'/></undefined-elf-function-symbols>"
     )
-    snapshot = read(written(tmp_path, f"{HEAD}{SYMBOL}{undefined}</abi-corpus>"), OPTIONS)
+    snapshot = read_snapshot(written(tmp_path, f"{HEAD}{SYMBOL}{undefined}</abi-corpus>"), OPTIONS)
     assert snapshot.variants("symbol", Name("import", "malloc")) == (Import(version="GLIBC_2.2.5"),)
     assert "Import" not in (snapshot.evidence_of("symbol").unrecorded or ())
 
@@ -153,8 +152,8 @@ def test_undefined_symbols_are_imports_where_the_file_has_them(tmp_path: Path) -
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress], ids=["gzip", "xz"])
 def test_compressed_abixml_is_read(tmp_path: Path, compress: type[bytes]) -> None:
     text = f"<?xml version='1.0'?>\n<!-- made by hand -->\n{HEAD}{SYMBOL}</abi-corpus>"
-    plain = read(written(tmp_path, text), OPTIONS)
-    assert read(written(tmp_path, compress(text.encode())), OPTIONS).entries == plain.entries
+    plain = read_snapshot(written(tmp_path, text), OPTIONS)
+    assert read_snapshot(written(tmp_path, compress(text.encode())), OPTIONS).entries == plain.entries
 
 
 LAUGHS = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
@@ -177,22 +176,22 @@ LAUGHS = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
 )
 def test_entities_and_damaged_documents_are_errors(tmp_path: Path, text: str) -> None:
     with pytest.raises(ExtractError) as caught:
-        read(written(tmp_path, text), OPTIONS)
+        read_snapshot(written(tmp_path, text), OPTIONS)
     assert caught.value.message
 
 
 def test_depth_is_bounded_and_types_that_mention_themselves_end(tmp_path: Path) -> None:
     with pytest.raises(LimitExceeded, match="nested"):
-        read(written(tmp_path, HEAD + "<namespace-decl name='a'>" * 100_000), OPTIONS)
+        read_snapshot(written(tmp_path, HEAD + "<namespace-decl name='a'>" * 100_000), OPTIONS)
     loop = (
         "<abi-instr><pointer-type-def type-id='b' id='a'/><qualified-type-def type-id='a' const='yes' id='b'/>"
         "<function-decl name='f' elf-symbol-id='f'><return type-id='a'/></function-decl></abi-instr>"
     )
-    assert read(written(tmp_path, f"{HEAD}{SYMBOL}{loop}</abi-corpus>"), OPTIONS).exports == 1
+    assert read_snapshot(written(tmp_path, f"{HEAD}{SYMBOL}{loop}</abi-corpus>"), OPTIONS).exports == 1
     chain = "".join(f"<pointer-type-def type-id='t{n + 1}' id='t{n}'/>" for n in range(5000))
     function = "<function-decl name='f' elf-symbol-id='f'><return type-id='t0'/></function-decl>"
     text = f"{HEAD}{SYMBOL}<abi-instr>{chain}{function}</abi-instr></abi-corpus>"
-    assert read(written(tmp_path, text), OPTIONS).exports == 1
+    assert read_snapshot(written(tmp_path, text), OPTIONS).exports == 1
 
 
 def test_effort_is_linear(tmp_path: Path) -> None:
@@ -204,7 +203,7 @@ def test_effort_is_linear(tmp_path: Path) -> None:
         return f"{HEAD}{SYMBOL}<abi-instr>{types}{function}</abi-instr></abi-corpus>"
 
     paths = [written(tmp_path, text(count), f"{count}.abi") for count in (1000, 2000)]
-    one, two = (steps(lambda path=path: read(path, OPTIONS)) for path in paths)  # type: ignore[misc]
+    one, two = (steps(lambda path=path: read_snapshot(path, OPTIONS)) for path in paths)  # type: ignore[misc]
     assert two < 2.2 * one
 
 
@@ -217,7 +216,7 @@ def test_numbers_that_no_library_has_are_not_taken_over(tmp_path: Path) -> None:
         "</class-decl>"
         "<function-decl name='f' elf-symbol-id='f'><return type-id='r'/></function-decl>"
     )
-    snapshot = read(written(tmp_path, f"{HEAD}{SYMBOL}<abi-instr>{parts}</abi-instr></abi-corpus>"), OPTIONS)
+    snapshot = read_snapshot(written(tmp_path, f"{HEAD}{SYMBOL}<abi-instr>{parts}</abi-instr></abi-corpus>"), OPTIONS)
     (record,) = snapshot.variants("layout", Name("record", "r"))
     assert isinstance(record, Record)
     assert (record.size, record.fields[0].offset) == (0, 0)

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.errors import Incomparable
-from abistore.extract.capture import read
+from abistore.extract.capture import read_snapshot
 from abistore.model.findings import Comparison, Verdict
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -34,7 +34,7 @@ def told(found: Comparison) -> list[str]:
 @pytest.mark.parametrize("form", ["abixml", "abicc"])
 @pytest.mark.parametrize("machine", ["armhf", "ppc64le", "riscv64"])
 def test_a_dump_is_compared_with_its_library_and_says_what_was_not_checked(form: str, machine: str) -> None:
-    binary = read(library(machine), OPTIONS)
+    binary = read_snapshot(library(machine), OPTIONS)
     dump = dump_of(library(machine), form)
     for old, new, side in ((dump, binary, "old"), (binary, dump, "new")):
         found = compare(old, new)
@@ -44,7 +44,7 @@ def test_a_dump_is_compared_with_its_library_and_says_what_was_not_checked(form:
 
 @pytest.mark.parametrize("machine", ["armhf", "ppc64le", "riscv64"])
 def test_a_break_is_found_against_a_dump_that_leaves_the_abi_open(machine: str) -> None:
-    found = compare(dump_of(library(machine), "abixml"), read(library(machine, NEW), OPTIONS))
+    found = compare(dump_of(library(machine), "abixml"), read_snapshot(library(machine, NEW), OPTIONS))
     assert found.verdict is Verdict.BREAKING
     assert "func_removed" in [each.kind for each in found.findings]
 
@@ -56,26 +56,26 @@ def test_two_dumps_that_leave_the_abi_open_are_told() -> None:
 
 @pytest.mark.parametrize("machine", ["x86_64", "i386", "s390x", "aarch64"])
 def test_a_machine_with_one_abi_leaves_nothing_open(machine: str) -> None:
-    assert not told(compare(dump_of(library(machine), "abixml"), read(library(machine), OPTIONS)))
+    assert not told(compare(dump_of(library(machine), "abixml"), read_snapshot(library(machine), OPTIONS)))
 
 
 def test_what_the_caller_said_of_a_dump_is_known() -> None:
     from benchmarks.dumps import dumped
 
     asked = msgspec.structs.replace(OPTIONS, platform="armhf")
-    dump = read(dumped(library("armhf"), "abixml"), asked)
-    assert not told(compare(dump, read(library("armhf"), OPTIONS)))
+    dump = read_snapshot(dumped(library("armhf"), "abixml"), asked)
+    assert not told(compare(dump, read_snapshot(library("armhf"), OPTIONS)))
 
 
 def test_other_machines_stay_refused() -> None:
     arm = dump_of(library("armhf"), "abixml")
     for machine in ("aarch64", "riscv64", "i386"):
         with pytest.raises(Incomparable):
-            compare(arm, read(library(machine), OPTIONS))
+            compare(arm, read_snapshot(library(machine), OPTIONS))
 
 
 def test_two_binaries_of_two_abis_stay_refused() -> None:
-    hard = read(library("armhf"), OPTIONS)
+    hard = read_snapshot(library("armhf"), OPTIONS)
     soft: Snapshot = msgspec.structs.replace(hard, target=msgspec.structs.replace(hard.target, machine="arm"))
     with pytest.raises(Incomparable):
         compare(hard, soft)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from clang import cindex
 
-from abistore.extract.capture import read
-from abistore.extract.headers.walk.declared import Walked, declarations
+from abistore.extract.capture import read_snapshot
+from abistore.extract.headers.walk import Walked, declarations
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.snapshot import Snapshot
 from benchmarks.agreement import Difference, differences
 from tests.build import build_library
@@ -90,7 +90,7 @@ def both_readers(header: str, body: str, folder: Path, language: str, platform: 
         files={HEADER: header},
     )
     arguments = [f"-x{language}", standard, f"--target={platform.triple}", *builtin_headers(platform, language)]
-    return BothReaders(read(library, ExtractOptions()), walked(header, folder, arguments))
+    return BothReaders(read_snapshot(library, ExtractOptions()), walked(header, folder, arguments))
 
 
 @cache

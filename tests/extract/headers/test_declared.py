@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import LimitExceeded
-from abistore.extract.headers.walk.declared import Walked
-from abistore.model.declared import Argument, Declared, InlineBody, WrittenBase
-from abistore.model.names import Kind, Name
+from abistore.extract.headers.walk import Walked
+from abistore.model.declarations import Argument, Declared, InlineBody, Kind, Name, WrittenBase
 from abistore.model.shapes import Alias, Function, Opaque, Record, Special, Variable
 from tests.extract.headers.agreement import X86_64, builtin_headers, walked
 from tests.public_headers import read_texts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.headers.options import Language
-from abistore.extract.headers.walk.written.definitions import EVERYTHING, instantiated
-from abistore.model.declared import Declared, Trait
+from abistore.extract.header_options import Language
+from abistore.extract.headers.tokens import EVERYTHING, instantiated
+from abistore.model.declarations import Declared, Trait
 from tests.public_headers import read_texts
 
 

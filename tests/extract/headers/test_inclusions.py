@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.headers.messages import HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.work import work
+from abistore.extract.header_options import HeaderOptions, HeaderRequest
+from abistore.extract.headers.worker import work
 from abistore.model.snapshot import INCLUDES
 from tests.public_headers import TARGET
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.facets import FacetReading
-from abistore.extract.headers.made import instances
-from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.extract.headers import instantiate
+from abistore.extract.reader import FacetReading
+from abistore.model.declarations import Declared, Name
 from abistore.model.shapes import Base, Named, Opaque, Record
 from abistore.model.snapshot import HeadersRead
 from tests.public_headers import read_texts
@@ -90,8 +89,8 @@ def test_bases_that_headers_use_whole_elsewhere_are_found_too() -> None:
 
 def test_an_instance_whose_bases_are_known_takes_one_more_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = []
-    made = instances._made
-    monkeypatch.setattr(instances, "_made", lambda *given, **options: readings.append(1) or made(*given, **options))
+    made = instantiate._made
+    monkeypatch.setattr(instantiate, "_made", lambda *given, **options: readings.append(1) or made(*given, **options))
     text = "template <class T> struct Lone { T t; }; template <class T> struct Kin { T *t; };"
     found = read_texts((("kin.h", f"{text} struct Has : Kin<Has> {{ int a; }}; int f(Lone<Has> *);"),))
     assert layout(found, "Lone<Has>") is not None
@@ -136,7 +135,7 @@ def test_old_standards_are_read_alike() -> None:
 
 
 def test_what_is_made_stays_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instances, "MOST_INSTANCES", 2)
+    monkeypatch.setattr(instantiate, "MOST_INSTANCES", 2)
     text = "template <class T> struct Bounded { T t; }; int f(Bounded<int> *, Bounded<char> *, Bounded<long> *);"
     found = read_texts((("bounded.h", text),))
     laid = [each for each in ("char", "int", "long") if layout(found, f"Bounded<{each}>") is not None]
@@ -153,7 +152,7 @@ def test_headers_that_point_to_no_instance_are_parsed_once(monkeypatch: pytest.M
     def never(*_: object, **__: object) -> None:
         raise AssertionError("parsed again")
 
-    monkeypatch.setattr(instances, "_made", never)
+    monkeypatch.setattr(instantiate, "_made", never)
     text = "template <class T> struct Whole { T t; }; struct Has { Whole<int> whole; }; int f(Has *, Whole<int> *);"
     found = read_texts((("whole.h", text),))
     assert layout(found, "Whole<int>") is not None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.declared import Declared
-from abistore.model.names import Name
+from abistore.model.declarations import Declared, Name
 from tests.public_headers import read_texts
 
 INSIDE = """

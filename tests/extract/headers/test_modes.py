@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.extract import capture
-from abistore.extract.headers import apart, clang
-from abistore.extract.headers.messages import encode
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions, encode
+from abistore.extract.headers import clang, subprocess
 from abistore.extract.reader import ExtractOptions
-from abistore.model.header_modes import HeadersMode
+from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import HeadersRead, Snapshot
 from abistore.process.protocol import Answered
 from tests.build import build_library
@@ -35,7 +34,9 @@ def snapshot(tmp_path: Path, files: Mapping[str, str]) -> Snapshot:
     tmp_path.mkdir(exist_ok=True)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    return capture.read(build_library(LIBRARY), ExtractOptions(headers=HeaderOptions((tmp_path,), language="c")))
+    return capture.read_snapshot(
+        build_library(LIBRARY), ExtractOptions(headers=HeaderOptions((tmp_path,), language="c"))
+    )
 
 
 def modes(read: Snapshot) -> dict[str, HeadersMode]:
@@ -79,13 +80,13 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return parse(file, text, *rest, **how)
 
     def here(request: Any) -> Any:
-        from abistore.extract.headers.work import work
+        from abistore.extract.headers.worker import work
 
         return Answered(encode(work(request)))
 
     monkeypatch.setattr(clang, "parsed", note)
-    monkeypatch.setattr(apart, "may_fork", lambda: True)
-    monkeypatch.setattr(apart, "_asked", here)
+    monkeypatch.setattr(subprocess, "may_fork", lambda: True)
+    monkeypatch.setattr(subprocess, "_asked", here)
     return texts
 
 

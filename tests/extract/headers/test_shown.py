@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.model.declared import Declared
+from abistore.model.declarations import Declared
 from tests.public_headers import implementing
 
 DETAIL = """

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read as captured
-from abistore.extract.headers.options import HeaderOptions, Language
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions, Language
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
@@ -36,7 +36,7 @@ def side(tmp_path: Path, header: str, *, base: str, language: Language, found: b
     if found:
         (place / "base" / "base.h").write_text(base)
     options = HeaderOptions((place / "include",), include_dirs=(place / "base",), language=language)
-    return captured(build_library(PLAIN, language=language, flags=("-O1",)), ExtractOptions(headers=options))
+    return read_snapshot(build_library(PLAIN, language=language, flags=("-O1",)), ExtractOptions(headers=options))
 
 
 C = {

@@ -14,14 +14,12 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import AbistoreError
-from abistore.extract.headers import work
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest
-from abistore.extract.headers.options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
+from abistore.extract.headers import precompiled, worker
+from abistore.extract.headers.clang import included, standard_includes
 from abistore.extract.headers.parsing import HeaderParser
-from abistore.extract.headers.standard import kept, precompiled
-from abistore.extract.headers.standard.asked import included, standard_includes
-from abistore.extract.headers.standard.kept import KeptFiles, kept_files
-from abistore.model.names import Name
+from abistore.extract.headers.precompiled import KeptFiles, kept_files
+from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
 from benchmarks.accuracy.installed import included as folders_of
@@ -45,7 +43,7 @@ PLAIN = {
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that keeps what was parsed from the first time on."""
     folder = tmp_path / "cache"
-    monkeypatch.setenv(kept.VARIABLE, str(folder))
+    monkeypatch.setenv(precompiled.VARIABLE, str(folder))
     monkeypatch.setattr(precompiled, "USES", 0)
     return folder
 
@@ -74,12 +72,12 @@ def written(folder: Path, files: Mapping[str, str]) -> Path:
 
 def reading(*headers: Path, **options: Any) -> HeaderReading:
     said = HeaderOptions(headers, language="c++", **options)
-    return work.work(HeaderRequest(said, X86, True, False, None, 100, 4 << 30, 20.0))
+    return worker.work(HeaderRequest(said, X86, True, False, None, 100, 4 << 30, 20.0))
 
 
 def without(*headers: Path, **options: Any) -> HeaderReading:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(kept.VARIABLE, "off")
+        patch.setenv(precompiled.VARIABLE, "off")
         return reading(*headers, **options)
 
 
@@ -228,7 +226,7 @@ def test_no_more_is_kept_than_the_limit(cache: Path, tmp_path: Path, monkeypatch
     reading(folder)
     (first,) = files(cache)
     os.utime(first, (1, 1))
-    monkeypatch.setattr(kept, "MOST_BYTES", first.stat().st_size)
+    monkeypatch.setattr(precompiled, "MOST_KEPT_BYTES", first.stat().st_size)
     (cache / "left.new").write_text("of a process that was killed")
     os.utime(cache / "left.new", (1, 1))
     reading(folder, defines=("OTHER=1",))
@@ -238,16 +236,16 @@ def test_no_more_is_kept_than_the_limit(cache: Path, tmp_path: Path, monkeypatch
 
 
 def test_it_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(kept.VARIABLE, "off")
+    monkeypatch.setenv(precompiled.VARIABLE, "off")
     assert kept_files() is None
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
-    monkeypatch.setenv(kept.VARIABLE, str(open_to_all))
+    monkeypatch.setenv(precompiled.VARIABLE, str(open_to_all))
     assert kept_files() is None
-    monkeypatch.setenv(kept.VARIABLE, str(written(tmp_path, {"file": ""}) / "file"))
+    monkeypatch.setenv(precompiled.VARIABLE, str(written(tmp_path, {"file": ""}) / "file"))
     assert kept_files() is None
-    monkeypatch.delenv(kept.VARIABLE)
+    monkeypatch.delenv(precompiled.VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     found = kept_files()
     assert isinstance(found, KeptFiles)
@@ -257,7 +255,7 @@ def test_it_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_several_processes_keep_it_at_once(cache: Path, tmp_path: Path) -> None:
     folder = written(tmp_path / "include", PLAIN)
     text = (
-        "import sys\nfrom pathlib import Path\nfrom abistore.extract.headers.standard import precompiled\n"
+        "import sys\nfrom pathlib import Path\nfrom abistore.extract.headers import precompiled\n"
         "precompiled.USES = 0\nfrom tests.extract.headers.test_standard import reading\n"
         "print(len(reading(Path(sys.argv[1])).entries))\n"
     )
@@ -319,9 +317,9 @@ def test_headers_that_change_while_they_are_kept_are_not_kept(
     """What was parsed of the old text would pass for the new one in every later run."""
     system = written(tmp_path / "system", {"vector": "#pragma once\nstruct made { int a; };\n"})
     header = written(tmp_path / "own", {"api.hpp": "#pragma once\n#include <vector>\nint f(made *);\n"})
-    tools = work.toolchain(HeaderOptions((header,)), X86, 18)
+    tools = worker.toolchain(HeaderOptions((header,)), X86, 18)
     ours = replace(tools, arguments=(*tools.arguments, f"-isystem{system}"), folders=(*tools.folders, system))
-    monkeypatch.setattr(work, "toolchain", lambda *_: ours)
+    monkeypatch.setattr(worker, "toolchain", lambda *_: ours)
     parsed = precompiled.clang.parsed
 
     def then_changed(*given: Any, **more: Any) -> Any:

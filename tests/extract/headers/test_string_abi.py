@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
-from abistore.extract.capture import read
-from abistore.extract.headers.options import HeaderOptions
-from abistore.extract.headers.string_abi import takes_former
+from abistore.diffing.judge.judged import compare
+from abistore.extract.capture import read_snapshot
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.headers.subprocess import takes_former
 from abistore.extract.reader import ExtractOptions
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 from tests.cases import kinds
@@ -30,7 +30,7 @@ def snapshot(abi: int, header: str, folder: Path, *defines: str) -> Snapshot:
     folder.mkdir(exist_ok=True)
     (folder / "case.h").write_text(header)
     options = HeaderOptions(headers=(folder / "case.h",), defines=defines)
-    return read(library, ExtractOptions(library="libcase", headers=options))
+    return read_snapshot(library, ExtractOptions(library="libcase", headers=options))
 
 
 @pytest.mark.parametrize("abi", [0, 1])

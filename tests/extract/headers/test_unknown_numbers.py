@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abistore.extract.headers
-from abistore.model.names import Name
+from abistore.model.declarations import Name
 from abistore.model.shapes import Enum
-from abistore.model.snapshot_file.codec import from_json, to_json
+from abistore.model.snapshot_files import from_json, to_json
 from tests.draws import draws
 from tests.public_headers import implementing
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.headers import clang
-from abistore.extract.headers.walk.written.unread import unread_words
-from abistore.model.words.wildcards import matcher
+from abistore.extract.headers.written_text import unread_words
+from abistore.model.words import matcher
 
 ERR = "_intrinsic_of_another_compiler()"
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from abistore.errors import InputError, LimitExceeded
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import open_input
+from abistore.extract.files import open_input
 from abistore.extract.reader import ExtractOptions
 from abistore.limits import limits
 from tests import packages

@@ -16,9 +16,9 @@ import pytest
 
 from abistore.errors import ExtractError, InputError, LimitExceeded
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import open_input
-from abistore.extract.packages.formats import bounds
-from abistore.extract.packages.formats.tars import LONGEST_HEADER, PAX, _extension
+from abistore.extract.files import open_input
+from abistore.extract.packages import streams
+from abistore.extract.packages.formats import LONGEST_HEADER, PAX, _extension
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
 from tests import packages
@@ -122,7 +122,7 @@ BOMBS: dict[str, Callable[[Path, bytes], Path]] = {
 
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_ends_at_its_ratio(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "FREE", 1 << 20)
+    monkeypatch.setattr(streams, "FREE", 1 << 20)
     with pytest.raises(LimitExceeded, match="unpack to more than"):
         read(BOMBS[kind](tmp_path, b"\x7fELF" + b"\0" * (16 << 20)))
 
@@ -134,7 +134,7 @@ def test_a_bomb_ends_at_its_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["tar", "zip", "rpm", "folder"])
 def test_a_bomb_ends_at_its_count(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MEMBERS", 50)
+    monkeypatch.setattr(streams, "MEMBERS", 50)
     names = [f"f{number}" for number in range(60)]
     if kind == "zip":
         path = tmp_path / "case.zip"
@@ -209,9 +209,9 @@ def test_nothing_is_left_of_a_killed_process(tmp_path: Path) -> None:
     program = f"""
 import os, signal
 from abistore.extract.packages.development import header_folder
-from abistore.extract.packages.entries import entries
-from abistore.extract.packages.formats.bounds import UnpackBounds
-from abistore.extract.input_file import open_input
+from abistore.extract.packages.libraries import entries
+from abistore.extract.packages.streams import UnpackBounds
+from abistore.extract.files import open_input
 from pathlib import Path
 with header_folder() as folder, open_input(Path({str(package)!r})) as file:
     (folder / "case.h").write_text("int x;")

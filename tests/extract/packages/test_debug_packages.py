@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.capture import read_all
-from abistore.extract.input_file import open_input
+from abistore.extract.files import open_input
 from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import PackageRead, Snapshot
 from tests import packages

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import LimitExceeded
-from abistore.extract.packages import own_headers
+from abistore.extract.packages import development
+from abistore.extract.packages.development import HeaderProjects
 from abistore.extract.packages.libraries import library_to_link
-from abistore.extract.packages.own_headers import HeaderProjects
 from abistore.model.snapshot import (
     HEADERS_FAILED,
     NO_EXPORT_DECLARED,
@@ -141,7 +141,7 @@ def test_a_header_that_is_beside_the_one_that_includes_it_is_no_other_project_s(
 )
 def test_headers_mention_the_outermost_scope_of_strong_exports(source: str, words: set[str]) -> None:
     (case,) = snapshots(build_library(source, language="c++"))
-    assert own_headers.words_of(case) == words
+    assert development.words_of(case) == words
 
 
 def source_of(tmp_path: Path, devel: packages.Files, *, library: str = "libcase", depends: str = "") -> Evidence:
@@ -278,6 +278,6 @@ def test_of_a_folder_in_which_no_package_needs_the_library_all_packages_are_read
 
 
 def test_more_packages_than_are_unpacked_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.extract.packages.pool.MOST_PACKAGES", 2)
+    monkeypatch.setattr("abistore.extract.packages.reader.MOST_PACKAGES", 2)
     with pytest.raises(LimitExceeded, match="4 packages may have headers"):
         snapshots(build_library(CASE), devel_packages=(pool(tmp_path),))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import InputError
-from abistore.extract.packages.package_index import packages_with
+from abistore.extract.packages.reader import packages_with
 from abistore.model.snapshot import Evidence
 from tests import packages
 from tests.build import build_library
@@ -118,7 +118,7 @@ def test_an_index_that_lz4_compressed_is_refused(tmp_path: Path) -> None:
 
 
 def test_lines_are_whole_where_an_index_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abistore.extract.packages.package_index._PIECE", 7)
+    monkeypatch.setattr("abistore.extract.packages.reader._PIECE", 7)
     index = tmp_path / "Contents-amd64"
     index.write_bytes(INDEX.rstrip(b"\n"))
     found = packages_with(["glib.h", "deep/other.h", "lib.h"], [index])

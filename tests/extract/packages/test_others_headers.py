@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.compare.comparison import compare
+from abistore.diffing.judge.judged import compare
 from abistore.model.snapshot import HEADERS_OF_OTHERS, HeadersRead, Snapshot
 from tests import packages
 from tests.build import build_library

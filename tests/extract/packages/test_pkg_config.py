@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abistore.extract.packages.pkg_config import is_pkg_config, read_pkg_config
+from abistore.extract.packages.development import is_pkg_config, read_pkg_config
 
 
 def test_variables_stand_for_others_and_options_may_be_two_words() -> None:

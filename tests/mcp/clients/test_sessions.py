@@ -15,7 +15,7 @@ import pytest
 
 from abistore import __version__
 from abistore.interface import open_store
-from abistore.mcp.jobs.pool import Jobs
+from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.clients.conftest import WAYS, reached, started

@@ -12,9 +12,9 @@ from mcp.types import GetPromptResult, InputRequiredResult, Prompt, Resource, Re
 from starlette.types import Receive, Scope, Send
 
 from abistore.cli.mcp import main as launch
+from abistore.mcp import http
 from abistore.mcp import server as build
-from abistore.mcp.serving.calls import Server
-from abistore.mcp.transports import http
+from abistore.mcp.calls import Server
 from tests.mcp.conformance import asking, contents
 
 

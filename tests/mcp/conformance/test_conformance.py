@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from abistore.mcp.transports.tokens import add
+from abistore.mcp.listening import add
 from tests.mcp.clients.installed import node
 from tests.mcp.over_http import served
 

@@ -15,16 +15,15 @@ from pathlib import Path
 
 import msgspec
 
+from abistore.model.approvals import Approval, ApprovedFacts, BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
+from abistore.model.declarations import Name
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, StoredVerdict
-from abistore.model.judging.approvals import Approval, ApprovedFacts
-from abistore.model.judging.consumers import BuiltType, ConsumedSymbol, Consumer, ConsumerDetails
-from abistore.model.names import Name
 from abistore.model.snapshot import ReleaseTag
-from abistore.store.database.schema import HEAD
+from abistore.store.database import HEAD
 from abistore.store.store import Store
-from tests.compare.test_every_fact import FACETS
-from tests.compare.test_every_fact import snapshot as every_fact
+from tests.diffing.test_every_fact import FACETS
+from tests.diffing.test_every_fact import snapshot as every_fact
 from tests.store.builders import EXPORTED, function, large, snapshot, struct
 
 FOLDER = Path(__file__).parent

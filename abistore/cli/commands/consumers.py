@@ -1,0 +1,264 @@
+"""``consumers``: what programs import and were built with, and what releases mean for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abistore.cli.main import SuggestingGroup
+from abistore.cli.options import SharedSettings, library_words, line_options, reference_words, store_command
+from abistore.cli.output import answer, table
+from abistore.cli.reading_options import ruling_options
+from abistore.model.words import counted
+from abistore.report.wording import shortened
+
+if TYPE_CHECKING:
+    from abistore.service.consumer_verdicts import JudgedConsumer, ProgramRange, ReleaseForConsumers, UsersOfName
+    from abistore.service.consumers import AddedConsumer, BrokenBy, ShownConsumer
+
+target_option = click.option("--target", help="The platform: its machine (x86_64), or in full (elf-x86_64-64-little).")
+actor_option = click.option("--actor", default="", help="Who does it, for the audit; by default the user's name.")
+debug_dir_option = click.option(
+    "--debug-dir",
+    "debug_dirs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Where separate debug information lies, like /usr/lib/debug. Repeatable.",
+)
+MOST = 10
+"""So many reasons of one consumer are shown."""
+
+
+@click.group("consumers", cls=SuggestingGroup)
+def consumers_command() -> None:
+    """Store what programs use of libraries, and ask whom a release breaks."""
+
+
+@consumers_command.command("add")
+@click.argument("apps", metavar="APP...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--name", default="", help="What a single program is called.  [default: its file name]")
+@debug_dir_option
+@actor_option
+@store_command
+def add_command(
+    settings: SharedSettings, /, *, apps: tuple[Path, ...], name: str, debug_dirs: tuple[Path, ...], actor: str
+) -> None:
+    """Store what APP imports, and with its debug information the types that it was built with.
+
+    APP is a program or library, or a package (.deb, .rpm, .whl, ...) or folder of such: then each is called
+    PACKAGE:PATH. One of the same name and target takes the place of the one before.
+
+    \b
+    abistore consumers add /usr/bin/app plugins/*.so
+    abistore consumers add app_1.2_amd64.deb
+    """
+    from abistore.service.consumers import add_consumers
+    from abistore.service.snapshots import ExtractOptions
+
+    options = ExtractOptions(debug_dirs=debug_dirs)
+    found = add_consumers(apps, name=name, options=options, actor=actor, database=settings.database)
+    lines = [*map(_added, found.added), *(f"left out: {each}" for each in found.left_out)]
+    answer(settings, {"consumers": found.added, "left_out": found.left_out}, lambda: "\n".join(lines))
+
+
+def _added(one: AddedConsumer) -> str:
+    word = "known" if one.known else "added"
+    told = f"{counted(one.imports, 'import')}, {counted(one.types, 'type')}"
+    return f"{one.details.name}: {word}, {told}{_unseen(one.details.unseen)}"
+
+
+def _unseen(unseen: Sequence[str]) -> str:
+    from abistore.service.consumers import WORDS
+
+    return f"; not checked: {'; '.join(WORDS[each] for each in unseen)}" if unseen else ""
+
+
+@consumers_command.command("list")
+@click.argument("library", required=False, shell_complete=library_words)
+@target_option
+@store_command
+def list_command(settings: SharedSettings, /, *, library: str | None, target: str | None) -> None:
+    """List the stored consumers; with LIBRARY those that ask the loader for it."""
+    from abistore.service.consumers import consumers
+
+    found = consumers(library, database=settings.database, target=target)
+    heads = ("consumer", "target", "imports", "types", "added", "not checked")
+    rows = [
+        (
+            each.details.name,
+            each.details.target,
+            str(each.imports),
+            str(each.types),
+            f"{each.added:%Y-%m-%d}",
+            ", ".join(each.details.unseen),
+        )
+        for each in found
+    ]
+    answer(settings, {"consumers": found}, lambda: table(heads, rows) if rows else "no consumers")
+
+
+@consumers_command.command("show")
+@click.argument("name")
+@target_option
+@store_command
+def show_command(settings: SharedSettings, /, *, name: str, target: str | None) -> None:
+    """Show what the consumer NAME imports, and the types that it was built with."""
+    from abistore.service.consumers import show_consumer
+
+    found = show_consumer(name, database=settings.database, target=target)
+    answer(settings, {"consumer": found}, lambda: "\n".join(_shown(found)))
+
+
+def _shown(found: ShownConsumer) -> Iterator[str]:
+    details = found.consumer.details
+    yield f"{details.name} ({details.target})"
+    yield f"needs {', '.join(details.needed) or 'no shared library'}{_unseen(details.unseen)}"
+    for each in found.symbols:
+        marks = [each.version, each.library, "weak" if each.weak else "", f"{each.copied} bytes" if each.copied else ""]
+        yield "  ".join(filter(None, (f"  {shortened(each.symbol)}", *marks)))
+    yield from (f"  built with {name.kind} {shortened(name.spelling)}" for name in found.types)
+
+
+@consumers_command.command("remove")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@target_option
+@actor_option
+@store_command
+def remove_command(settings: SharedSettings, /, *, names: tuple[str, ...], **words: Any) -> None:
+    """Take the consumer NAME out of the store. NAME may be a pattern.
+
+    \b
+    abistore consumers remove 'app_1.2_amd64.deb:*'
+    """
+    from abistore.service.consumers import remove_consumers
+
+    gone = remove_consumers(names, database=settings.database, **words)
+    answer(settings, {"removed": gone}, lambda: "\n".join(f"removed {each.name} ({each.target})" for each in gone))
+
+
+@consumers_command.command("broken")
+@click.argument("reference", shell_complete=reference_words)
+@click.option(
+    "--against", metavar="VERSION|baseline[:CHANNEL]", help="What consumers have now.  [default: the release before]"
+)
+@ruling_options
+@line_options
+@store_command
+def broken_command(settings: SharedSettings, /, *, reference: str, **words: Any) -> None:
+    """Show which stored consumers break when REFERENCE ships, and by what.
+
+    Each is checked for the symbols and symbol versions that it imports, for the types that it was built with, and for
+    breaks since the release before that it meets. What was not checked of a consumer is told with it. Exit code: 4 if
+    one breaks.
+
+    \b
+    abistore consumers broken libfoo@2.0.0
+    """
+    from abistore.service.consumer_verdicts import consumers_broken
+
+    found = consumers_broken(reference, database=settings.database, **words)
+    answer(settings, {"release": found}, lambda: "\n".join(_broken(found)))
+    click.get_current_context().exit(4 if found.breaking else 0)
+
+
+def _broken(found: ReleaseForConsumers) -> Iterator[str]:
+    known = counted(len(found.consumers), "known consumer")
+    against = f", judged against {found.against}" if found.against else ""
+    rebuild = f", {found.rebuild} ask for another SONAME" if found.rebuild else ""
+    yield f"{found.release.reference}: breaks {found.breaking} of {known}{rebuild}{against}"
+    for each in found.consumers:
+        yield from _judged(each, found)
+
+
+def _judged(one: JudgedConsumer, found: ReleaseForConsumers) -> Iterator[str]:
+    soname = found.release.soname or "no name"
+    words = {"breaks": "breaks", "runs": "runs", "asks-for-another": f"does not load {soname}, has to be built again"}
+    yield f"{one.name}: {words[one.state]} ({counted(one.imports, 'import')} of it)"
+    yield from (f"  {_why(each)}" for each in one.broken_by[:MOST])
+    if len(one.broken_by) > MOST:
+        yield f"  and {len(one.broken_by) - MOST} more"
+    yield from (f"  not checked: {each}" for each in one.not_checked[:MOST])
+
+
+def _why(one: BrokenBy) -> str:
+    words = {
+        "symbol": "missing symbol",
+        "version": "missing symbol version",
+        "size": "data of another size",
+        "type": "built with another",
+        "change": "meets",
+    }
+    told = " ".join(filter(None, (words[one.sort], one.kind and f"{one.kind}:", shortened(one.symbol))))
+    return f"{told} ({one.detail})" if one.detail else told
+
+
+@consumers_command.command("using")
+@click.argument("library", shell_complete=library_words)
+@click.argument("name")
+@target_option
+@store_command
+def using_command(settings: SharedSettings, /, *, library: str, name: str, target: str | None) -> None:
+    """List the stored consumers that use NAME of LIBRARY: that import the symbol, or were built with the type.
+
+    \b
+    abistore consumers using libfoo foo_open
+    abistore consumers using libgeo geo::Point
+    """
+    from abistore.service.consumer_verdicts import consumers_using
+
+    found = consumers_using(library, name, database=settings.database, target=target)
+    answer(settings, {"use": found}, lambda: "\n".join(_users(found)))
+
+
+def _users(found: UsersOfName) -> Iterator[str]:
+    yield f"{len(found.users)} of {counted(found.consumers, 'known consumer')} of {found.library}"
+    for each in found.users:
+        how = [f"imports {shortened(one)}" for one in each.symbols] + [f"built with {one}" for one in each.types]
+        yield f"  {each.name}  {', '.join(how)}"
+    if found.unseen:
+        yield f"not checked: {', '.join(found.unseen)} may use it besides, which is not seen"
+
+
+@consumers_command.command("range")
+@click.argument("app")
+@click.argument("library", required=False, shell_complete=library_words)
+@debug_dir_option
+@line_options
+@store_command
+def range_command(
+    settings: SharedSettings, /, *, app: str, library: str | None, debug_dirs: tuple[Path, ...], **words: Any
+) -> None:
+    """Show which stored releases satisfy APP, which is a file or a stored consumer.
+
+    A release does if it has the name, the symbols and the symbol versions that APP asks for, and the types as APP was
+    built with them. How functions are called is no part of that: APP does not tell. Without LIBRARY: for each library
+    that APP needs and the store knows.
+
+    \b
+    abistore consumers range ./app libfoo
+    """
+    from abistore.service.consumer_verdicts import program_range
+    from abistore.service.snapshots import ExtractOptions
+
+    options = ExtractOptions(debug_dirs=debug_dirs)
+    found = program_range(app, library, options=options, database=settings.database, **words)
+    answer(settings, {"ranges": found}, lambda: "\n\n".join("\n".join(_range(each)) for each in found))
+
+
+def _range(found: ProgramRange) -> Iterator[str]:
+    fit = f"{found.first} to {found.last}" if found.first else "no stored release"
+    yield (
+        f"{found.line}: {fit} satisfies {found.program}"
+        if found.first == found.last
+        else (f"{found.line}: {fit} satisfy {found.program}")
+    )
+    for each in found.releases:
+        words = {"breaks": "lacks", "runs": "satisfies", "asks-for-another": "is not what it asks for"}
+        reasons = "; ".join(map(_why, each.broken_by[:3]))
+        more = f"; and {len(each.broken_by) - 3} more" if len(each.broken_by) > 3 else ""
+        yield f"  {each.version}  {words[each.state]}{f': {reasons}{more}' if reasons else ''}"
+    unseen = dict.fromkeys(word for each in found.releases for word in each.not_checked)
+    yield from (f"not checked: {each}" for each in list(unseen)[:MOST])

@@ -1,0 +1,268 @@
+"""``gate``: whether a build may be merged and released, and how platforms of pipelines show it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from abistore.cli.options import (
+    FILE,
+    SharedSettings,
+    bisect_option,
+    channel_words,
+    library_words,
+    store_command,
+    version_from_option,
+)
+from abistore.cli.output import answer, note, say, say_error, write_file
+from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, show_only_option
+from abistore.cli.rendering import (
+    Rendering,
+    allow_option,
+    consumers_option,
+    deprecation_option,
+    fail_on_option,
+    report_options,
+    require_option,
+    show_together,
+    style_as,
+    style_of,
+)
+from abistore.errors import OutputError
+from abistore.model.words import counted, json_text
+from abistore.report import draft, render
+from abistore.report.formats.markdown import plain
+from abistore.urls import masked
+
+if TYPE_CHECKING:
+    from abistore.report.model import Report, ReportedFinding
+    from abistore.service.gating import GateResult
+    from abistore.service.judging import Filter
+
+SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
+"""GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
+
+
+def show_on_github(settings: SharedSettings, reports: Sequence[Report], unreported: Sequence[str] = ()) -> None:
+    """Print the annotations of all reports, and append their Markdown to the job's summary where there is one.
+
+    ``unreported`` are sentences about files that have no report.
+
+    GitHub: workflow commands, "Setting an error message" and "Adding a job summary". Raises :class:`OutputError`.
+    """
+    style = replace(style_of(settings, full=False), colour=False, width=100)
+    for each in reports:
+        click.echo(render(each, "github", style), err=settings.json)
+    where = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not where:
+        return
+    text = "\n\n".join((*map(plain, unreported), *(render(each, "markdown", style) for each in reports)))
+    try:
+        with Path(where).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{text}\n")
+    except OSError as error:
+        raise OutputError(f"{where}: cannot be written: {error.strerror}", "unset GITHUB_STEP_SUMMARY") from error
+
+
+def write_for_gitlab(path: Path, reports: Sequence[Report]) -> None:
+    """Write the findings of all reports as GitLab's Code Quality has them. Raises :class:`OutputError`."""
+    issues = [_issue(report, finding) for report in reports for finding in report.changes]
+    write_file(path, f"{json_text(json.dumps(issues, indent=2))}\n".encode())
+
+
+def _issue(report: Report, finding: ReportedFinding) -> dict[str, Any]:
+    place, _, line = (finding.source_location or "").partition(":")
+    number = line.partition(":")[0]
+    return {
+        "description": f"{finding.display}: {finding.description}",
+        "check_name": finding.kind,
+        "fingerprint": finding.id,
+        "severity": "info" if finding.approved else SEVERITIES.get(finding.impact, "info"),
+        "location": {
+            "path": place or report.new.library,
+            "lines": {"begin": int(number) if number.isdigit() else 1},
+        },
+    }
+
+
+@click.command("gate")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
+@click.option("--version", help="The version that the build would have.")
+@version_from_option
+@click.option("--target", "--arch", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
+@click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
+@click.option(
+    "--channel",
+    default="release",
+    show_default=True,
+    shell_complete=channel_words,
+    help="The baseline channel that the build is judged against.",
+)
+@click.option(
+    "--merge-base",
+    metavar="REVISION|VERSION",
+    help="The source revision, or the version, that the change was made from: tells what this change brought from what "
+    "stood before. A build of it is stored (ingest --revision).",
+)
+@click.option("--introduced-only", is_flag=True, help="Fail only for what the change since --merge-base brought.")
+@click.option("--bootstrap", is_flag=True, help="Pass where the line never had a baseline.")
+@click.option(
+    "--github", is_flag=True, help="Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY."
+)
+@click.option("--gitlab", type=FILE, help="Write a report of GitLab's Code Quality to this file.")
+@report_options
+@fail_on_option
+@allow_option("scheme")
+@deprecation_option
+@require_option
+@consumers_option
+@show_only_option
+@ruling_options
+@extract_options
+@bisect_option
+@store_command
+def gate_command(
+    settings: SharedSettings,
+    /,
+    *,
+    paths: tuple[Path, ...],
+    extracting: ExtractingOptions,
+    shown: Filter,
+    rendering: Rendering,
+    github: bool,
+    gitlab: Path | None,
+    **words: Any,
+) -> int:
+    """Say whether the build FILE may be merged and released. Nothing is stored.
+
+    It is judged as `ingest --against baseline` does: against the release at the channel, with the evidence that this
+    has, by the line's scheme, with what is approved. The first line says what decides, the last ones what would make
+    the gate pass.
+
+    With --merge-base, each break is told apart: brought by this change, or there before. What stood before fails the
+    gate, too, unless --introduced-only says otherwise.
+
+    Exits with 0 (it passes), 2 (source break), 4 (binary break), 72 (missing evidence), or another code of 64 and
+    above.
+
+    \b
+    abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
+    """
+    from abistore.cli.output import progress
+    from abistore.service.gating import gate
+
+    with progress(settings) as advance:
+        results = gate(paths, _plan(words, extracting), database=settings.database, progress=advance)
+    results = tuple(_filtered(each, shown) for each in results)
+    reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
+    _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
+    _show(settings, results, reports, rendering)
+    return max(each.exit_code for each in results)
+
+
+def _plan(words: dict[str, Any], extracting: ExtractingOptions) -> Any:
+    from abistore.service.gating import GatePlan
+    from abistore.service.ingest_gates import Gate, IngestPlan
+    from abistore.service.judging import requirement
+
+    judging = Gate(
+        fail_on=words.pop("fail_on"),
+        allow=words.pop("allow"),
+        deprecation=words.pop("deprecation"),
+        consumers=words.pop("consumers"),
+        require=requirement(words.pop("require")),
+        by=words.pop("by"),
+    )
+    asked = {name: words.pop(name) for name in ("channel", "merge_base", "introduced_only", "bootstrap")}
+    options = extracting.options(words["library"], words["version"])
+    return GatePlan(IngestPlan(**words, gate=judging, options=options), **asked)
+
+
+def _filtered(result: GateResult, shown: Filter) -> GateResult:
+    judged = result.judged
+    if judged.verdict is None:
+        return result
+    return msgspec.structs.replace(result, judged=msgspec.structs.replace(judged, verdict=shown(judged.verdict)))
+
+
+def _unreported(results: tuple[GateResult, ...]) -> list[str]:
+    """Lines about files without a report: first builds, and builds that could not be judged."""
+    return [each.sentence for each in results if each.judged.verdict is None]
+
+
+def _platforms(
+    settings: SharedSettings, reports: list[Report], unreported: list[str], *, github: bool, gitlab: Path | None
+) -> None:
+    """What the platform of the pipeline shows: annotations, a summary, a quality report."""
+    if not (github or gitlab):
+        return
+
+    if github:
+        show_on_github(settings, reports, unreported)
+    if gitlab is not None:
+        write_for_gitlab(gitlab, reports)
+
+
+def _show(
+    settings: SharedSettings, results: tuple[GateResult, ...], reports: list[Report], rendering: Rendering
+) -> None:
+    told = [each for each in results if each.judged.verdict or not each.judged.code]  # an error tells itself below
+    if settings.json:
+        _document(settings, results)
+    elif rendering.format == "text" and rendering.output is None:
+        answer(settings, {}, lambda: "\n".join(line for each in told for line in _lines(settings, each, rendering)))
+    elif not reports:  # no format has a document of first builds; errors follow
+        for each in results:
+            if not each.judged.code:
+                say(each.sentence, err=rendering.format != "markdown" or rendering.output is not None)
+    else:
+        show_together(settings, reports, rendering)
+        if rendering.output is not None:  # the log of the job has what decides
+            say("\n".join(line for each in told for line in (each.sentence, *_ways(each))))
+    for each in results:
+        if each.judged.code and not settings.json:
+            say_error(each.judged.error, each.judged.hint)
+        if each.untold:
+            note(settings, f"note: what this change brought is not told apart: {each.untold}")
+
+
+def _document(settings: SharedSettings, results: tuple[GateResult, ...]) -> None:
+    hidden = [
+        msgspec.structs.replace(each, judged=msgspec.structs.replace(each.judged, path=masked(each.judged.path)))
+        for each in results
+    ]
+    document: dict[str, Any] = {"exit_code": max(each.exit_code for each in results), "files": hidden}
+    failed = next((each.judged for each in results if each.judged.code), None)
+    if failed is not None:
+        said = {"status": "error", "code": failed.code, "error": failed.error, "hint": failed.hint}
+        document = said | document
+    answer(settings, document, str)
+
+
+def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -> Iterator[str]:
+    yield result.sentence
+    report = result.judged.verdict
+    if settings.verbosity < 0:
+        return
+    if report is not None and (report.changes or report.suppressed):
+        yield from ("", draft(report, "text", style_as(settings, rendering)), "")
+    elif report is not None:
+        yield from (f"note: {each}" for each in report.notes)
+    if result.merge_base:
+        brought = counted(len(result.introduced), "break")
+        yield f"since {result.merge_base}: this change brought {brought}, {len(result.inherited)} stood before"
+    yield from _ways(result)
+
+
+def _ways(result: GateResult) -> Iterator[str]:
+    if result.ways:
+        yield "to pass, do one of these:"
+        yield from (f"  - {way}" for way in result.ways)

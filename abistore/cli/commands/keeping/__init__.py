@@ -1,1 +1,0 @@
-"""The commands that keep stores together: bundles and merging."""

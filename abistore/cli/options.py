@@ -1,0 +1,279 @@
+"""The options that commands share, and the words that a shell offers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from abistore.errors import AbistoreError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class SharedSettings:
+    """What the shared options say. ``verbosity``: -1 quiet, 0 normal, 1 and more for detail."""
+
+    def __init__(self, *, json: bool = False, verbosity: int = 0) -> None:
+        self.json = json
+        self.database: str | None = None
+        self.verbosity = verbosity
+        self.color: Literal["auto", "always", "never"] = "auto"
+
+
+FILE = click.Path(path_type=Path, readable=False)
+"""A file's name. click checks nothing: the service says what is wrong with the file."""
+
+pass_settings = click.make_pass_decorator(SharedSettings, ensure=True)
+
+
+def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(SharedSettings).json |= value
+
+
+def _set_database(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    settings = ctx.ensure_object(SharedSettings)
+    written = parameter.name is not None and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    if value and (written or settings.database is None):
+        settings.database = value
+
+
+def _set_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    settings = ctx.ensure_object(SharedSettings)
+    if value:
+        _check_one_of(settings.verbosity > 0)
+        settings.verbosity = -1
+
+
+def _set_color(ctx: click.Context, parameter: click.Parameter, value: Literal["always", "never"] | None) -> None:
+    if value:
+        ctx.ensure_object(SharedSettings).color = value
+
+
+def _set_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
+    settings = ctx.ensure_object(SharedSettings)
+    if value:
+        _check_one_of(settings.verbosity < 0)
+        settings.verbosity += value
+
+
+def _check_one_of(both: bool) -> None:
+    """Raise :class:`UsageError` for a command that is to say less and more: their order would decide, unsaid."""
+    if both:
+        raise UsageError("-q and -v contradict each other", "leave one out")
+
+
+def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Makes the shell offer files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(start, type="file")]
+
+
+def output_options(command: Decorated) -> Decorated:
+    """Add ``--json``, ``-q``, ``-v`` and ``--color``."""
+    for option in (
+        click.option(
+            "--color",
+            type=click.Choice(("auto", "always", "never")),
+            expose_value=False,
+            callback=_set_color,
+            help="Colour text: by default on terminals, as NO_COLOR, FORCE_COLOR and CLICOLOR say.",
+        ),
+        click.option("-v", "--verbose", count=True, expose_value=False, callback=_set_verbose, help="Say more."),
+        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Say less."),
+        click.option(
+            "--json",
+            is_flag=True,
+            expose_value=False,
+            callback=_set_json,
+            help="Print exactly one JSON object on standard output, for errors too.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+BISECT = "--bisect"
+
+bisect_option = click.option(
+    BISECT,
+    is_flag=True,
+    expose_value=False,
+    help="Exit as `git bisect run` reads it: 0 (good), 1 (bad: any break that fails), 125 (skip: no verdict).",
+)
+
+store_option = click.option(
+    "--db",
+    metavar="PATH|URL",
+    envvar="ABISTORE_DB",
+    show_envvar=True,
+    expose_value=False,
+    callback=_set_database,
+    shell_complete=file_words,
+    help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
+)
+
+
+def store_command(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--db``, ``--json``, ``-q``, ``-v`` and ``--color``, and pass the settings that they give."""
+    return store_option(output_options(pass_settings(_asking(command))))
+
+
+def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Say of the verdicts that a command gives who asked for them."""
+
+    @wraps(command)
+    def asked(*positional: Any, **named: Any) -> Any:
+        from abistore.service.database import PROGRAM
+
+        token = PROGRAM.set(click.get_current_context().command_path)
+        try:
+            return command(*positional, **named)
+        finally:
+            PROGRAM.reset(token)
+
+    return asked
+
+
+def in_utc(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
+    """A day without a time zone is one in UTC."""
+    return value.replace(tzinfo=UTC) if value else None
+
+
+def said_options(command: Decorated) -> Decorated:
+    """Add ``--revision``, ``--url`` and ``--released``: the day, source revision and CI job of a release."""
+    for option in (
+        click.option(
+            "--released",
+            type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")),
+            callback=in_utc,
+            help="The day of the release.",
+        ),
+        click.option("--url", help="The URL of the CI job that built it."),
+        click.option("--revision", help="The source revision that was built."),
+    ):
+        command = option(command)
+    return command
+
+
+VERSION_SOURCES = ("filename", "folder", "soname")
+
+version_from_option = click.option(
+    "--version-from",
+    type=click.Choice(VERSION_SOURCES),
+    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
+    "files whose paths give their versions are taken oldest first.",
+)
+
+_profile = click.option("--profile", help="The build profile, if the library has several.")
+_target = click.option(
+    "--target", "--arch", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."
+)
+
+
+def line_options(command: Decorated) -> Decorated:
+    """Add ``--target`` and ``--profile``, which choose among the lines of a library."""
+    return _target(_profile(command))
+
+
+def library_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored libraries."""
+    from abistore.service.listing import libraries
+
+    return _items(_stored(lambda: libraries(database=_database(ctx))), start)
+
+
+def reference_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored releases."""
+    from abistore.service.listing import references
+
+    return _items(_stored(lambda: references(start, database=_database(ctx))), start)
+
+
+def operand_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The stored releases, else files: Bash takes one or the other."""
+    found = [] if "/" in start else reference_words(ctx, parameter, start)
+    return found or file_words(ctx, parameter, start)
+
+
+def channel_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The baseline channels of the library in the command line."""
+    from abistore.service.listing import channels
+
+    return _items(_stored(lambda: channels(_library(ctx), database=_database(ctx))), start)
+
+
+def against_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """What a release may be judged against."""
+    from abistore.service.listing import counterparts
+
+    return _items(_stored(lambda: counterparts(_library(ctx), database=_database(ctx))), start)
+
+
+def since_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The releases that a question to the history may begin at."""
+    return [item for item in against_words(ctx, parameter, start) if item.value != "prev"]
+
+
+def policy_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The built-in policies, else files: Bash takes one or the other."""
+    from abistore.service.listing import policies
+
+    return _items(policies(), start) or file_words(ctx, parameter, start)
+
+
+def kind_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The kinds of change."""
+    from abistore.service.kinds import changes
+
+    return _items((each.kind for each in changes()), start)
+
+
+def explained_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The kinds of change, and the findings of stored verdicts once the first digit is there."""
+    return [*kind_words(ctx, parameter, start), *(finding_words(ctx, parameter, start) if start else [])]
+
+
+def finding_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The identities of findings in stored verdicts."""
+    from abistore.service.listing import identities
+
+    return _items(_stored(lambda: identities(start, database=_database(ctx))), start)
+
+
+def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    # a shell takes a line feed for the end of a word
+    return [CompletionItem(word) for word in words if word.startswith(start) and word.isprintable()]
+
+
+def _library(ctx: click.Context) -> str | None:
+    """The library that earlier arguments name, alone or in a reference."""
+    named = ctx.params.get("library") or ctx.params.get("reference")
+    first = next((one.name for one in ctx.command.params if isinstance(one, click.Argument)), None)
+    if not named and first in {"library", "reference"}:
+        named = next(iter(ctx.args), None)  # click leaves arguments there while an option has no value yet
+    return named.partition("@")[0] if named else None
+
+
+def _database(ctx: click.Context) -> str | None:
+    settings = ctx.find_object(SharedSettings)
+    return settings.database if settings is not None else None
+
+
+def _stored(ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """What the store answers; nothing if it cannot, as a message would land in the line being typed."""
+    try:
+        return ask()
+    except AbistoreError:
+        return ()

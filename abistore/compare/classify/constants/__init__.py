@@ -1,1 +1,0 @@
-"""Constants: which tell the release, and which have their value from others."""

@@ -1,1 +1,0 @@
-"""Who makes the objects that a library reads: itself, or programs by code that was compiled with the old header."""

@@ -1,1 +1,0 @@
-"""The slots of vtables: who misses those that a class got."""

@@ -1,1 +1,0 @@
-"""Class templates: which bases their users miss."""

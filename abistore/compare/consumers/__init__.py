@@ -1,1 +1,0 @@
-"""What programs that use the library can name, see and allocate."""

@@ -1,1 +1,0 @@
-"""What the public headers of a release say: of exports, of types, and of the insides of classes."""

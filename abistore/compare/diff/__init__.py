@@ -1,1 +1,0 @@
-"""What differs: declarations, exports and their members, paired and without a judgement."""

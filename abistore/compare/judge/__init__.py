@@ -1,1 +1,0 @@
-"""From differences to findings and a verdict: for two releases, or for one release after the other."""

@@ -1,1 +1,0 @@
-"""The files that policies and suppressions are read from."""

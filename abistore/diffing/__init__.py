@@ -1,0 +1,1 @@
+"""Two snapshots in, a judged comparison out."""

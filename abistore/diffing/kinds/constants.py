@@ -1,0 +1,616 @@
+"""Constants by what they are for: sentinels, lists of arguments, and constants moved between macro and enumeration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from abistore.diffing.context import Context
+from abistore.diffing.kinds.enumerators import EnumeratorValues
+from abistore.diffing.kinds.release_constants import (
+    Families,
+    is_of_package,
+    is_probe,
+    release_words,
+    tells_interface,
+    tells_release,
+)
+from abistore.diffing.side import SideFacts, enumerated
+from abistore.diffing.types.closed_classes import INTEGER, known_value, number
+from abistore.diffing.types.sameness import TypeSide
+from abistore.model.constants import TOKEN, constant, literal, words
+from abistore.model.declarations import TYPES, Changed, Declared, Name, Replacement, unnamed_enum
+from abistore.model.names.qualified import last_component
+from abistore.model.names.symbols import INTEGERS, c_name
+from abistore.model.shapes import (
+    Array,
+    Enum,
+    Enumerator,
+    Function,
+    MemberPointer,
+    Named,
+    Pointer,
+    Primitive,
+    Procedure,
+    Record,
+    TypeRef,
+)
+from abistore.model.snapshot import INITIALIZERS, MACROS, HeadersRead
+from abistore.model.structure import references
+from abistore.model.words import is_default
+from abistore.patterns import pattern
+
+FEWEST: Final = 2
+"""One number alone has no last one."""
+
+LIMITS: Final = frozenset({"max", "maximum"})
+LENGTHS: Final = frozenset(
+    {"buf", "buffer", "bytes", "digest", "len", "length", "name", "path", "size", "str", "string", "strlen", "text"}
+)
+"""Words of limits by which programs size what the library fills: one that rose lets it write behind the end."""
+
+
+def bounds_family(name: Name, old: Declared, new: Declared, context: Context) -> bool:
+    """Whether a macro follows what was added to the macros whose names begin alike, all of which kept their numbers.
+
+    It has the largest number on both sides, the next one, as many as there are, or all of their bits, and is none of
+    them by its name: ``#define MODE_MAX MODE_LOCAL``, ``#define FLAGS_ALL (FLAG_A | FLAG_B)``.
+    """
+    values = _number(old), _number(new)
+    if None in values:
+        return False
+    for family in context.once(Families).beginning(name):
+        kept = family.old.keys() <= family.new.keys() and not family.others_moved(name)
+        if kept and name not in family.old and len(family.old) >= FEWEST:
+            return any(
+                _bound(kind, list(family.old.values())) == values[0]
+                and _bound(kind, list(family.new.values())) == values[1]
+                for kind in ("largest", "next", "count", "bits")
+            )
+    return False
+
+
+def _bound(kind: str, numbers: list[int]) -> int | None:
+    match kind:
+        case "largest":
+            return max(numbers)
+        case "next":
+            return max(numbers) + 1
+        case "count":
+            return len(numbers)
+    return reduce(or_, numbers) if min(numbers) >= 0 else None
+
+
+def is_raised_limit(name: Name, old: Declared, new: Declared) -> bool:
+    """Whether the number of a macro that is called the most of something, and no length, is larger."""
+    before, after = _number(old), _number(new)
+    called = set(release_words(name.spelling))
+    if before is None or after is None or not all("macro" in each.traits for each in (old, new)):
+        return False
+    return after > before >= 0 and bool(called & LIMITS) and called.isdisjoint(LENGTHS)
+
+
+def _number(declared: Declared) -> int | None:
+    value = INTEGER.fullmatch(known_value(declared) or declared.value or "")
+    return int(value[1]) if value else None
+
+
+DEEPEST: Final = 8
+"""How far a type is followed into what it is made of."""
+
+UNKNOWN: Final = 8
+"""The bytes of the widest integer that a function may read behind ``...``."""
+
+
+def keeps_bits(name: Name, values: tuple[int, int], context: Context) -> bool:
+    """Whether programs and the library have the same bits of an enumerator of ``name``, though the numbers differ.
+
+    Both sides store the enumeration in the same number of bytes, and programs meet no wider integer that one of them
+    could fill with the sign.
+    """
+    size = _same_size(name, context)
+    return size is not None and has_same_bits(*values, size) and context.once(widest_integer) <= size
+
+
+def unnamed_keeps_bits(first: str, values: tuple[int, int], context: Context) -> bool:
+    """The same of a constant in an enumeration without a name, of which debug information tells the size."""
+    return keeps_bits(unnamed_enum(first), values, context)
+
+
+def has_same_bits(old: int, new: int, size: int) -> bool:
+    """Whether two numbers differ only in how ``size`` bytes are read: with a sign or without."""
+    end = 1 << 8 * size
+    fits = all(-(end >> 1) <= value < end for value in (old, new))
+    return old != new and fits and (old - new) % end == 0
+
+
+def _same_size(name: Name, context: Context) -> int | None:
+    """The bytes of an enumeration; ``None`` where the sides differ, or one does not tell."""
+    sizes = {
+        tuple(each.size for each in side.variants("layout", name) if isinstance(each, Enum)) for side in _both(context)
+    }
+    found = sizes.pop()
+    return None if sizes or len(found) != 1 else found[0]
+
+
+def _both(context: Context) -> tuple[SideFacts, SideFacts]:
+    return context.old, context.new
+
+
+def widest_integer(context: Context) -> int:
+    """The bytes of the widest integer that programs hand over or get, in any function, callback or public field.
+
+    Built programs know what the old release offered them.
+    """
+    found = 0
+    for side in _both(context):
+        for facet in ("layout", "source"):
+            for name, shapes in side.snapshot.entries.get(facet, {}).items():
+                mentioned = (type for shape in shapes for type in _mentioned(name, shape, context.old))
+                found = max([found, *(_widest(type, side.types, DEEPEST) for type in mentioned)])
+    return found
+
+
+def _mentioned(name: Name, shape: object, old: SideFacts) -> Iterator[TypeRef]:
+    """The types of numbers that programs meet by one declaration."""
+    if isinstance(shape, Function) and old.consumers.can_name(name):
+        yield Procedure(shape.result, shape.parameters, shape.variadic)
+    elif isinstance(shape, Record) and _is_own(name, old):
+        yield from (each.type for each in shape.fields)
+
+
+def _is_own(name: Name, side: SideFacts) -> bool:
+    """Whether programs may fill in or read a record that is not the system's, as far as the evidence tells."""
+    has_headers = "source" in side.snapshot.entries
+    return side.consumers.offers(name) if has_headers else side.consumers.can_see(name)
+
+
+def _widest(type: TypeRef, side: TypeSide, depth: int) -> int:
+    """The widest integer in a type. A callback that gives out plain memory takes numbers of bytes, as allocators do."""
+    bare, _ = side.bare(type)
+    match bare:
+        case Primitive() if bare.spelling in INTEGERS:
+            return bare.size
+        case Pointer() if _is_allocator(bare, side):
+            return 0
+        case Pointer() | MemberPointer() if depth:
+            return _widest(bare.target, side, depth - 1)
+        case Array() if depth:
+            return _widest(bare.element, side, depth - 1)
+        case Procedure() if depth:
+            widest = max(_widest(each, side, depth - 1) for each in (bare.result, *bare.parameters))
+            return UNKNOWN if bare.variadic else widest
+    return 0
+
+
+def _is_allocator(pointer: Pointer, side: TypeSide) -> bool:
+    """Whether it points to a callback that gives the library plain memory."""
+    function = side.bare(pointer.target)[0]
+    result = side.bare(function.result)[0] if isinstance(function, Procedure) else None
+    return isinstance(result, Pointer) and side.bare(result.target)[0] == Primitive("void", 0)
+
+
+def is_configured(name: Name, context: Context) -> bool:
+    """Whether a constant stands in such a header on both sides."""
+    sides = (context.old, context.new)
+    return all(side.files.get(name, "") in context.once(configuration_headers, side) for side in sides)
+
+
+def configuration_headers(side: SideFacts, _: Context) -> frozenset[str]:
+    """The headers that declare nothing but macros, of which at least half tell what the build found or is called."""
+    probes: dict[str, list[bool]] = {}
+    others = set[str]()
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        file = side.files.get(name, "")
+        macro = next((each for each in shapes if isinstance(each, Declared) and "macro" in each.traits), None)
+        if macro is None:
+            others.add(file)
+        else:
+            told = is_probe(name, macro.value) or is_of_package(name, macro.value)
+            probes.setdefault(file, []).append(told)
+    return frozenset(
+        file
+        for file, told in probes.items()
+        if file and file not in others and sum(told) > 1 and 2 * sum(told) >= len(told)
+    )
+
+
+def is_initializer(value: str | None) -> bool:
+    """Whether the text of a constant is a list of first values, perhaps with its type: ``(struct lock){17, 0}``."""
+    return value is not None and value.endswith("}")
+
+
+def is_unread(value: str | None, side: SideFacts) -> bool:
+    """Whether a constant is such a list, and the headers of a side were read when these were passed over."""
+    read = side.snapshot.provenance.headers
+    return is_initializer(value) and isinstance(read, HeadersRead) and INITIALIZERS not in read.facts
+
+
+SMALLEST: Final = 256
+"""Smaller numbers are like that of a release by chance."""
+
+_DOTTED: Final = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,2}(?![\w.])")
+_IN_FILE: Final = re.compile(r"\.so\.(\d+(?:\.\d+){1,2})$")
+_PACKED: Final = re.compile(r"0[xX]([0-9a-fA-F]{3,8})[uUlL]*")
+
+
+def has_value_of_release(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a constant is the number of the release on both sides: programs that set nothing are given that.
+
+    ``GEO_WARNINGS_SINCE`` is one, which is the version of the library where sources do not define it themselves.
+    """
+    sides = ((declared.old, context.old), (declared.new, context.new))
+    return all(_packed_number(each) in context.once(release_numbers, side) for each, side in sides)
+
+
+def release_numbers(side: SideFacts, _: Context) -> frozenset[int | None]:
+    """The numbers that stand for the release: as its constants have it, and as its version is packed in one."""
+    found: set[int | None] = set()
+    texts = [side.snapshot.provenance.file]
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        if name.kind == "variable" and tells_release(name):
+            for each in shapes:
+                if isinstance(each, Declared):
+                    found.add(_packed_number(each))
+                    texts.append(known_value(each) or each.value or "")
+    for text in texts:
+        for version in (*_DOTTED.findall(text), *_IN_FILE.findall(text)):
+            found.update(_packings([int(part) for part in version.split(".")]))
+    return frozenset(each for each in found if each is not None and each >= SMALLEST)
+
+
+def _packings(parts: list[int]) -> Iterator[int]:
+    major, minor, patch = (*parts, 0, 0)[:3]
+    for step in (1 << 8, 100, 1000):
+        yield (major * step + minor) * step + patch
+        yield major * step + minor
+    yield major << 24 | minor << 16 | patch << 8
+
+
+def _packed_number(declared: Declared) -> int | None:
+    read = literal((known_value(declared) or declared.value or "").strip("() "))
+    return None if read is None else read[0]
+
+
+def keeps_major(old: str, new: str) -> bool:
+    """Whether two numbers of a version, packed by bytes, differ in lesser parts alone, and these rose: 0x209, 0x210."""
+    before, after = (_PACKED.fullmatch(each.strip("() ")) for each in (old, new))
+    if before is None or after is None or len(before[1]) != len(after[1]):
+        return False
+    lesser = 8 * ((len(before[1]) + 1) // 2 - 1)
+    first, second = int(before[1], 16), int(after[1], 16)
+    return first >> lesser == second >> lesser > 0 and second > first
+
+
+def meanings(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
+    """The two values of a macro whose text is the same, where another constant of the headers gives it another value.
+
+    Where a macro of somebody else has a part in it, it is the machine that differs, unless the library's own did too.
+    """
+    old, new = declared.old.meaning, declared.new.meaning
+    if old is None or new is None or old.value == new.value:
+        return None
+    borrowed = old.borrowed or new.borrowed
+    if borrowed and not any(_differs(name, context) for name in named(declared.old, declared.subject.name)):
+        return None
+    return old.value, new.value
+
+
+def follows_release(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a constant tells the release, or only those that it names and that do so changed, or has its number."""
+    if tells_release(declared.subject.name) or _follows_only(declared, context, tells_release):
+        return True
+
+    return has_value_of_release(declared, context)
+
+
+def follows_interface(declared: Changed[Declared], context: Context) -> bool:
+    """Whether a constant tells the version of an interface, or only such and the release changed of what it names.
+
+    ``#define GEO_API_VERSION_STR GEO_TEXT(GEO_API_VERSION_MAJOR, GEO_API_VERSION_MINOR)``.
+    """
+    return tells_interface(declared.subject.name) or _follows_only(
+        declared, context, lambda each: tells_release(each) or tells_interface(each)
+    )
+
+
+def _follows_only(declared: Changed[Declared], context: Context, told: Callable[[Name], bool]) -> bool:
+    same_text = declared.old.value == declared.new.value
+    return same_text and _only(told, declared.old, declared.subject.name, context, ())
+
+
+def _only(
+    told: Callable[[Name], bool], declared: Declared, name: Name, context: Context, above: tuple[Name, ...]
+) -> bool:
+    changed = [each for each in named(declared, name) if each not in above and _differs(each, context)]
+    return bool(changed) and all(
+        told(each)
+        or (_is_kept(each, context) and _only(told, written(context.old, each), each, context, (*above, name)))
+        for each in changed
+    )
+
+
+def named(declared: Declared, name: Name) -> Iterator[Name]:
+    """The constants that a macro may name."""
+    for word in sorted(words(declared.value or "")):
+        if word != name.spelling:
+            yield Name("variable", word)
+
+
+def _differs(name: Name, context: Context) -> bool:
+    old, new = written(context.old, name), written(context.new, name)
+    from abistore.diffing.types.closed_classes import is_same_constant  # headers alone write values
+
+    if not is_same_constant(old, new):
+        return True
+    return old.meaning is not None and new.meaning is not None and old.meaning.value != new.meaning.value
+
+
+def _is_kept(name: Name, context: Context) -> bool:
+    return written(context.old, name).value == written(context.new, name).value
+
+
+def written(side: SideFacts, name: Name) -> Declared:
+    """What the headers of a side write of a constant."""
+    found = (each for each in side.variants("source", name) if isinstance(each, Declared))
+    return next(found, Declared())
+
+
+def public_functions(side: SideFacts) -> Iterator[Function]:
+    """The functions that headers declare and programs can name."""
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        if any(isinstance(shape, Function) for shape in shapes) and side.consumers.can_name(name):
+            yield from (shape for shape in shapes if isinstance(shape, Function))
+
+
+def is_other_argument(name: Name, context: Context) -> bool:
+    """Whether a macro lists several arguments, and an enumerator among them gave way to another number.
+
+    Functions take the enumeration, so that the list is made for calls. Nothing else can be done with several values,
+    but to fill in an object.
+    """
+    old, new = (list(_listed(written(side, name).value or "")) for side in (context.old, context.new))
+    if len(old) != len(new) or len(old) < 2 or is_default(name.spelling):
+        return False
+    return any(_is_other(*pair, context) for pair in zip(old, new, strict=True))
+
+
+def _listed(text: str) -> Iterator[str]:
+    """What stands between the commas of a list that has no parentheses or braces around it."""
+    depth, found = 0, list[str]()
+    for match in TOKEN.finditer(text):
+        depth += (match[0] in "([{") - (match[0] in ")]}")
+        if match[0] == "," and not depth:
+            yield " ".join(found)
+            found.clear()
+        else:
+            found.append(match[0])
+    yield " ".join(found)
+
+
+def _is_other(old: str, new: str, context: Context) -> bool:
+    """Whether an enumerator that functions take is now another number."""
+    before, after = Name("variable", old), _listed_number(new, context.new)
+    if before not in context.once(_taken) or after is None:
+        return False
+    return after != context.old.enumerators[before]
+
+
+def _listed_number(text: str, side: SideFacts) -> int | None:
+    known = constant(text) or ""
+    return side.enumerators.get(Name("variable", text), int(known) if known.isdecimal() else None)
+
+
+def _taken(context: Context) -> frozenset[Name]:
+    """The enumerators of the enumerations that public functions take, as programs name them."""
+    side = context.old
+    source = side.snapshot.entries.get("source", {})
+    return frozenset(each for name in set(_enumerations(side)) for each, _ in enumerated(name, source.get(name, ())))
+
+
+def _enumerations(side: SideFacts) -> Iterator[Name]:
+    for function in public_functions(side):
+        found = (side.types.bare(each)[0] for each in function.parameters)
+        yield from (each.name for each in found if isinstance(each, Named) and each.name.kind == "enum")
+
+
+CAST: Final = pattern(r"[\s(]*\(\s*(\w+)\s*\)")
+"""How the text of a number begins that is cast to a type; the type's name is the group."""
+
+NONE: Final = frozenset({"invalid", "nil", "none", "null"})
+
+
+def is_moved_mark(name: Name, context: Context) -> bool:
+    """Whether a macro is called the number that stands for none, of a type which functions take or return.
+
+    It is no quantity: programs look for the old number in what they get, and hand it over where they have nothing. The
+    header casts it to the name that signatures have for these numbers.
+    """
+    if NONE.isdisjoint(release_words(name.spelling)):
+        return False
+    old, new = written(context.old, name), written(context.new, name)
+    cast = CAST.match(old.value or "")
+    numbers = all(INTEGER.fullmatch(known_value(each) or "") for each in (old, new))
+    return numbers and cast is not None and Name("alias", cast[1]) in context.once(_exchanged)
+
+
+def _exchanged(context: Context) -> frozenset[Name]:
+    """The names that headers have for types, and that signatures of public functions mention."""
+    functions = public_functions(context.old)
+    return frozenset(each for shape in functions for each, _ in references(shape) if each.kind == "alias")
+
+
+def is_end(name: Name, old: Declared, new: Declared, context: Context) -> bool:
+    """Whether a constant marks the end or the count of its enumeration, on both sides."""
+    return _ends(name, old, context.old) and _ends(name, new, context.new)
+
+
+def _ends(name: Name, declared: Declared, side: SideFacts) -> bool:
+    value = number(declared)
+    if value is None:
+        return False
+    own = Enumerator(last_component(name.spelling), value)
+    first = declared.within or name.spelling
+    enum = side.unnamed_enums.get(Name("enum", first), (own,))
+    return EnumeratorValues(Enum(0, enum), unnamed_enum(first).spelling).is_sentinel(own)
+
+
+OBJECT_LIKE: Final = "no list of parameters"
+
+_INTERNAL: Final = pattern(
+    r"(?i)(?:^|_)(?:impl|detail|details|internal|priv|private|helper|helpers|aux|tmp|concat|cat|paste|stringify|str|xstr)"
+    r"(?:_|\d*$)|^_|\d_$|_$"
+)
+"""How macros are called that only other macros should use."""
+
+_SWITCH: Final = pattern(
+    r"(?i)(?:^|_)(?:has|have|use|uses|using|with|without|no|enable|enabled|disable|disabled|support|supports|supported"
+    r"|build|config|configured|defined|available|needs?|want|platform|os|arch|compiler|cxx\d*|cpp\d*)(?:_|$)"
+)
+"""How empty macros are called that programs only ask for."""
+
+_ANNOTATION: Final = pattern(
+    r"(?i)(?:^|_)(?:api|export|exports|exported|import|public|extern|externc?|dll\w*|visibility|visible|deprecated\w*|hidden"
+    r"|inline|forceinline|noinline|attr|attribute|attributes|nonnull|restrict|nothrow|noexcept|noreturn|nodiscard|unused"
+    r"|constexpr|pragma|diagnostic)(?:_|$)|(?:API|EXPORT|EXTERN|INLINE|apicall|decl|decls)$"
+)
+"""How annotations of declarations are called, which the library's own have and programs need not."""
+
+
+def reads_macros(side: SideFacts) -> bool:
+    """Whether the headers of a side were asked for such macros."""
+    read = side.snapshot.provenance.headers
+    return isinstance(read, HeadersRead) and MACROS in read.facts
+
+
+def replacement(side: SideFacts, name: Name) -> Replacement | None:
+    """What a macro of a side puts in its place."""
+    found = (shape for shape in side.variants("source", name) if isinstance(shape, Declared))
+    return next((each.replacement for each in found if each.replacement is not None), None)
+
+
+def called(macro: Replacement) -> str:
+    """How many arguments a macro takes, in words."""
+    if macro.parameters is None:
+        return OBJECT_LIKE
+    plural = "" if macro.parameters == 1 else "s"
+    return f"{macro.parameters} parameter{plural}{' and more' if macro.variadic else ''}"
+
+
+def accepts(new: Replacement, old: Replacement) -> bool:
+    """Whether a macro can be used with all the arguments that another one took."""
+    if old.parameters is None or new.parameters is None:
+        return old.parameters == new.parameters
+    if old.variadic and not new.variadic:
+        return False
+    return new.parameters <= old.parameters if new.variadic else new.parameters == old.parameters
+
+
+def is_told_as_macro(declared: Changed[Declared]) -> bool:
+    """Whether a constant that is another macro now, or was one, differs in how it is used, and not in its value.
+
+    What stood for a number stands for none now, which is told of the constant.
+    """
+    old, new = declared.old.replacement, declared.new.replacement
+    if old is None and new is None:
+        return False
+    if any(each is not None and each.parameters is not None for each in (old, new)):
+        return True
+    return bool(words(declared.old.value or declared.new.value or ""))
+
+
+def takes_arguments(value: str | None, old: Replacement, context: Context) -> bool:
+    """Whether a macro without parameters is the name of what can be called as the macro with parameters was."""
+    return value is not None and value.isidentifier() and has_callable(Name("variable", value), old, context.new)
+
+
+def has_callable(name: Name, macro: Replacement, side: SideFacts) -> bool:
+    """Whether the headers of a side have what can stand where a macro stood: a function, a type, a constant."""
+    if any(side.variants("source", Name(kind, name.spelling)) for kind in TYPES):
+        return True
+    if macro.parameters is None:
+        return name in side.enumerators or bool(side.variants("source", Name("function", name.spelling)))
+    other = replacement(side, name)
+    if other is not None and accepts(other, macro):
+        return True
+    return any(low <= macro.parameters <= high for low, high in _takes(name.spelling, side))
+
+
+def _takes(spelling: str, side: SideFacts) -> Iterator[tuple[int, float]]:
+    """The fewest and the most arguments of functions of the global namespace that are called so."""
+    for each in side.overload_sets.get(Name("function", spelling), ()):
+        yield each.required, float("inf") if each.function.variadic else len(each.function.parameters)
+    for shape in side.variants("source", Name("function", spelling)):
+        if isinstance(shape, Function):
+            yield len(shape.parameters), float("inf") if shape.variadic else len(shape.parameters)
+        elif isinstance(shape, Declared) and shape.template:
+            yield sum(each.default is None for each in shape.parameters), len(shape.parameters)
+
+
+def macro_for(function: Name, context: Context) -> Replacement | None:
+    """The macro that is called in place of a function which headers declare no more."""
+    if function.kind != "function":
+        return None
+    macro = replacement(context.new, Name("variable", c_name(function.spelling)))
+    if macro is None or macro.parameters is None or not reads_macros(context.old):
+        return None
+    shape = next((each for each in context.old.variants("source", function) if isinstance(each, Function)), None)
+    taken = len(shape.parameters) if shape else -1
+    fits = taken >= macro.parameters if macro.variadic else taken == macro.parameters
+    return macro if fits else None
+
+
+def is_own(name: Name, macro: Replacement) -> bool:
+    """Whether headers define a macro for themselves first, so that programs may have no use for it.
+
+    They write it in their own declarations; or other macros use it, and its name says so; or it is empty, and they or
+    its name ask whether it is defined. An annotation of declarations says so by its name.
+    """
+    spelling = name.spelling
+    if "declaration" in macro.used or _ANNOTATION.search(spelling):
+        return True
+    if "macro" in macro.used and _INTERNAL.search(spelling):
+        return True
+    is_empty = macro.parameters is None and not macro.digest
+    return is_empty and ("asked" in macro.used or _SWITCH.search(spelling) is not None)
+
+
+_TOKEN: Final = re.compile(
+    r"""\s+ | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | [A-Za-z_]\w* | \.?\d[\w.]*
+    | <<=|>>=|<=>|\.\.\.|\#\#|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]= | .""",
+    re.VERBOSE | re.DOTALL,
+)
+_INFIX: Final = frozenset(
+    {"|", "^", "/", "%", "==", "!=", "<=", ">=", "||", "<<", "?", "=", "+=", "-=", "|=", "&=", "^="}
+)
+"""What stands between two operands and nowhere else, in C and C++; ``<``, ``>``, ``*`` and ``&`` are parts of types."""
+
+_PREFIX: Final = frozenset({"+", "-", "!", "~"})
+"""What an operand follows."""
+
+
+def never_compiles(text: str | None) -> bool:
+    """Whether a macro's text lacks an operand between its own parentheses: ``(A | B |)``, ``(A | | B)``, ``(| A)``.
+
+    What is open at either end may be completed where the macro stands. Arguments of another macro may be operators.
+    """
+    tokens = [each for each in _TOKEN.findall(text or "") if not each.isspace()]
+    open_after, before = list[bool](), ""
+    for token in tokens:
+        if _lacks_operand(before, token) and open_after and not any(open_after):
+            return True
+        if token == "(":
+            open_after.append(before[:1].isalpha() or before[:1] == "_")
+        elif token == ")" and open_after:
+            open_after.pop()
+        before = "" if before == "operator" else token
+    return False
+
+
+def _lacks_operand(before: str, token: str) -> bool:
+    if token == ")":
+        return before in _INFIX or before in _PREFIX
+    return token in _INFIX and (before in _INFIX or before in _PREFIX or before == "(")

@@ -1,0 +1,438 @@
+"""What an enumerator is for: an end of a list, a set of flags, or a value by itself.
+
+What an enumerator is for, as far as its name and its place among the others tell.
+
+The expressions are compiled when a name is first looked at: few comparisons do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, reduce
+from operator import or_
+from typing import Final
+
+from msgspec.structs import replace
+
+from abistore.diffing.context import Context
+from abistore.diffing.kinds.records import Hint, end_hint, words
+from abistore.diffing.side import SideFacts, enumerated
+from abistore.model.declarations import COPIED, UNNAMED_ENUM, Changed, Declared, Name, Removed, unnamed_enum
+from abistore.model.names.qualified import last_component
+from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Function, Named, Qualified, Special, TypeRef
+from abistore.model.snapshot import Variants
+from abistore.model.structure import mentioned, references
+from abistore.patterns import pattern
+
+FEWEST: Final = 4
+"""Steps that are even by chance are fewer."""
+
+NO_VALUE = (
+    r"(?i)(?:^|_)(?:unknown|invalid|none|undef(?:ined)?|unset|unspecified|no_?value)_*$"
+    r"|(?:^k?|[a-z0-9])(?:Unknown|Invalid|None|Undef(?:ined)?|Unset|Unspecified|NoValue)$"
+)
+"""How the enumerator for no value is called, which a list has in front of its values, as -1."""
+
+
+def counted(by_value: Mapping[int, Collection[Enumerator]], end: int) -> list[int]:
+    """The values below ``end`` that are in a list: all, but for a -1 that stands for none of them."""
+    stands_for_none = all(re.search(NO_VALUE, each.name) for each in by_value.get(-1, ()))
+    return [value for value in by_value if value < end and not (value == -1 and stands_for_none)]
+
+
+def runs_up_to(end: int, values: Collection[int]) -> bool:
+    """Whether ``values`` run from 0 or 1 up to ``end`` without a gap."""
+    first = min(values, default=None)
+    return first in (0, 1) and len(values) == end - first
+
+
+def steps_up_to(end: int, values: Collection[int]) -> bool:
+    """Whether ``values`` rise to ``end`` in even steps from 0, e.g. 0, 10, 20, or 0 << 2, 1 << 2, 2 << 2.
+
+    What is shifted leaves room for bits: ``RED = 1 << 2 | BRIGHT``, beside which ``1 << 2`` may stand. At least half
+    of the numbers are left out: what has none between others is no list by steps.
+    """
+    if 2 * len(values) > end or min(values, default=-1) < 0:
+        return False
+    counts = (count for count in range(FEWEST, len(values) + 1) if end % count == 0)
+    return any(_are_steps(values, count, end // count) for count in counts)
+
+
+def _are_steps(values: Collection[int], count: int, step: int) -> bool:
+    is_shift = step.bit_count() == 1
+    reached = {value // step for value in values if is_shift or value % step == 0}
+    return reached == set(range(count)) and (is_shift or len(values) == count)
+
+
+FIRST = (
+    r"(?i)(?:^|_)(?:first|lowest|min(?:imum)?)(?:_?(?:value|item|entry|enum))?_*$"
+    r"|(?-i:(?:^k?|[a-z0-9])(?:First|Lowest|Min(?:imum)?)(?:Value|Enum)?$)"
+)
+"""How the first of a list is called that has another name too: ``COLOR_FIRST = COLOR_RED``, ``kMin = kNotset``."""
+
+PLURAL = r"(?i)(?:n_?|no_?of_?)?(?P<shared>[a-z0-9_]+?)_?(?:e?s|_n)"
+"""How the number of all is called after what each is called: ``COLORS`` and ``NCOLORS`` behind ``COLOR_RED``."""
+
+ANSWERS = (
+    r"(?i)(?<![a-z])(?:err(?:or|no)?|result|ret|rc|status|code|state|token|tok|event|exception|fail(?:ed|ure)?|reason)s?"
+    r"(?![a-z])|(?-i:(?:Err(?:or|no)?|Result|Ret|Status|Code|State|Token|Event|Exception|Fail(?:ed|ure)?|Reason)s?"
+    r"(?![a-z]))"
+)
+"""How enumerations are called, or most of their enumerators, of which functions return one: errors, states."""
+
+ERRORS = (
+    r"(?i)(?<![a-z])(?:err(?:or|no)?|fail(?:ed|ure)?)s?(?![a-z])"
+    r"|(?-i:(?:Err(?:or|no)?|Fail(?:ed|ure)?)s?(?![a-z]))"
+)
+"""How enumerations of errors are called."""
+
+STATES = r"(?i)(?<![a-z])(?:state|token|tok|event)s?(?![a-z])|(?-i:(?:State|Token|Event)s?(?![a-z]))"
+"""How enumerations are called of which a begin and an end are values like the others."""
+
+BEGIN = r"(?i)(?P<shared>.+?_)_*(?:begin|start|first|min)"
+END = r"(?i)_*end(?:_all)?"
+"""How two bounds are called between which errors lie, the end behind what the names of all share."""
+
+VERSION = r"(?i)(?:^|_)versions?(?:$|_)|Version"
+"""How enumerators are called that carry a release number."""
+
+MASK = r"(?i)(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$"
+"""How enumerators are called that join all other bits."""
+
+RESERVED = (
+    r"(?:^|_)(?:reserved|placeholder|do_?not_?use)(?:_?(?:value|slot|flag|bit|field|for_future\w*))?_?\d*_*$"
+    r"|(?:^|_)(?:unused|not_?used|pad|padding|dummy|spare)_?\d+_*$"
+    r"|(?:^k?|[a-z0-9])(?:Reserved|Placeholder|DoNotUse)\d*$|(?:^k?|[a-z0-9])(?:Unused|Dummy|Spare)\d+$"
+)
+"""How enumerators are called that nobody is to use. ``SLOT_UNUSED`` may well be a state, ``UNUSED3`` is none."""
+
+FLAGS = r"(?i)(?:^|_)(?:flags?|bits?|mask|bitmask)(?:_?(?:t|e|enum|type))?$|(?:Flags?|Bits?|Mask)$"
+"""How enumerations are called whose values are combined: ``open_flags``, ``AccessMask``."""
+
+EXPERIMENTAL = r"(?i)experimental|unstable"
+"""How enumerators are called that come without any promise."""
+
+
+class EnumeratorValues:
+    """The enumerators of one side by name and by value, and what the enumeration is called."""
+
+    def __init__(self, enum: Enum, name: str = "") -> None:
+        self._name = name
+        self.by_name = {each.name: each.value for each in enum.enumerators}
+        self.by_value: dict[int, list[Enumerator]] = {}
+        for each in enum.enumerators:
+            self.by_value.setdefault(each.value, []).append(each)
+
+    @cached_property
+    def _largest(self) -> int | None:
+        """The largest value but for ends and lengths."""
+        return max((value for name, value in self.by_name.items() if not self.hint(name)), default=None)
+
+    def hint(self, name: str) -> Hint:
+        """What the name of an enumerator says of its being the end of the list or the number of all."""
+        return end_hint(name, self._kin)
+
+    @cached_property
+    def _kin(self) -> frozenset[str]:
+        """The words that the enumeration is called by, and those that nearly all enumerators begin with."""
+        others = [words(name) for name in self.by_name]
+        first = Counter(each[:length] for each in map(tuple, others) for length in range(1, len(each)))
+        shared = (each for each, times in first.items() if 1 < times >= len(others) - 1)
+        told = {*words(last_component(self._name)), *(word for each in shared for word in each)}
+        return frozenset(word for word in told if len(word) > 1)
+
+    @cached_property
+    def _all_bits(self) -> int | None:
+        """The sum of all bits but for such sums; ``None`` without any."""
+        bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
+        return reduce(or_, bits) if bits else None
+
+    def means_flags(self, value: int) -> bool:
+        """Whether ``value`` is made of flags of this enumeration, all of which it names; 0 is made of none."""
+        if value < 0 or not self.by_value or re.search(FLAGS, last_component(self._name)) is None:
+            return False
+        return min(self.by_value) >= 0 and value & ~self.single_bits == 0
+
+    @cached_property
+    def single_bits(self) -> int:
+        """The sum of the enumerators that are one bit."""
+        return reduce(or_, (value for value in self.by_value if value.bit_count() == 1), 0)
+
+    def keeps_flags(self, value: int, new: EnumeratorValues) -> bool:
+        """Whether the flags of which ``value`` is made all have their names and numbers in ``new`` too."""
+        flags = [each for bit, named in self.by_value.items() if bit.bit_count() == 1 and bit & value for each in named]
+        return all(new.by_name.get(each.name) == each.value for each in flags)
+
+    def _is_counted(self, end: Enumerator) -> bool:
+        """Whether ``end`` follows values in a row, which are no errors, results or states."""
+        others = counted(self.by_value, end.value)
+        runs = runs_up_to(end.value, others) or steps_up_to(end.value, others)
+        answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
+        return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
+
+    @cached_property
+    def _ends_of_errors(self) -> frozenset[str]:
+        """What is called ``ERR_END`` and ends errors that begin with ``ERR_BEGIN``: neither says what is wrong."""
+        if not re.search(ERRORS, self._name) or re.search(STATES, self._name) or len(self.by_value) <= 2:
+            return frozenset()
+        first, last = self.by_value[min(self.by_value)], self.by_value[max(self.by_value)]
+        begins = (found["shared"] for each in first if (found := re.fullmatch(BEGIN, each.name)))
+        shared = {start for start in begins if all(name.startswith(start) for name in self.by_name)}
+        return frozenset(
+            each.name for each in last for start in shared if re.fullmatch(END, each.name.removeprefix(start))
+        )
+
+    def _is_certain(self, bound: Enumerator) -> bool:
+        """Whether one that is called an end is one: a size of the list, or the last of the values by another name."""
+        match self.hint(bound.name):
+            case "certain":
+                return True
+            case "last":
+                return bound.value == self._largest or self._is_counted(bound)
+            case _:
+                return self._is_counted(bound)
+
+    def _is_number_of_all(self, each: Enumerator) -> bool:
+        """Whether ``each`` is the number of the others, and called after them: ``COLORS`` after ``COLOR_RED``."""
+        if each.value < 2 or each.value != len(self.by_name) - 1 or each.value != max(self.by_value):
+            return False
+        others = [name.lower() for name in self.by_name if name != each.name]
+        found = re.fullmatch(PLURAL, each.name)
+        shared = f"{found['shared'].lower()}_" if found else ""
+        return bool(shared) and all(name.startswith(shared) for name in others) and self._is_counted(each)
+
+    def _is_last(self, each: Enumerator) -> bool:
+        """Whether no other enumerator but ends is larger than ``each``, or none but those that join flags.
+
+        Then it is the last flag by another name: ``FORMAT_MAX = FORMAT_C`` beside ``FORMAT_ANY = 7``.
+        """
+        if self._largest is None or self._largest <= each.value:
+            return True
+        if each.value.bit_count() != 1 or len(self.by_value[each.value]) == 1:
+            return False
+        larger = (value for value in self.by_value if value > each.value)
+        return all(value.bit_count() > 1 and value & ~self.single_bits == 0 for value in larger)
+
+    def _is_first(self, each: Enumerator) -> bool:
+        """Whether ``each`` is called the first, and is the smallest value by another name."""
+        named = re.search(FIRST, each.name) is not None
+        return named and each.value == min(self.by_value) and len(self.by_value[each.value]) > 1
+
+    def is_sentinel(self, each: Enumerator) -> bool:
+        """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
+
+        An end is called so and no other enumerator but ends is larger, or it is the number of the others and called
+        after them; the sum of all bits is called so and is it.
+        A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
+        A first one is the smallest by another name, which keeps the number that programs have.
+        """
+        if each.name in self._ends_of_errors:
+            return True
+        if UNNAMED_ENUM in self._name and len(self.by_name) < 2:
+            return False  # a constant of its own ends no list
+        if self.hint(each.name):
+            return self._is_last(each) and self._is_certain(each)
+        if self._is_number_of_all(each) or self._is_first(each):
+            return True
+        return re.search(MASK, each.name) is not None and each.value == self._all_bits
+
+
+def is_release_number(old: Enumerator, new: Enumerator, before: EnumeratorValues, after: EnumeratorValues) -> bool:
+    """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
+    return bool(re.search(VERSION, old.name)) and old.value not in after.by_value and new.value not in before.by_value
+
+
+def is_reserved(name: str) -> bool:
+    """Whether an enumerator of this name is only there to keep its value free."""
+    return any(re.search(RESERVED, each) for each in (name, name.lower()))
+
+
+def is_experimental(name: str) -> bool:
+    """Whether an enumerator of this name was never promised to stay."""
+    return re.search(EXPERIMENTAL, name) is not None
+
+
+def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str, str] | None:
+    """The values of a constant that went, and of the enumerator that the new headers have by its name."""
+    now = context.new.enumerators.get(name)
+    return None if now is None or value is None else (value, str(now))
+
+
+def is_constant_now(each: Removed[Enumerator] | Changed[Enumerator], context: Context) -> bool:
+    """Whether programs find what an enumerator was called, and its value, beside the enumeration: as in ``#define``.
+
+    Debug information has no macros. It shows a ``const`` object, and an enumeration without a name that begins so.
+    """
+    enum = each.subject.name
+    shape = context.old.shape(enum)
+    if not isinstance(shape, Enum) or shape.scoped:
+        return False
+    return any(_stands_for(name, each.old.value, context) for name in _called(enum, shape, each.old))
+
+
+def _called(name: Name, enum: Enum, each: Enumerator) -> set[Name]:
+    """By what names a constant may take an enumerator's place: macros have no scope."""
+    return {Name("variable", each.name), *(called for called, _ in enumerated(name, (Enum(enum.size, (each,)),)))}
+
+
+def _number(name: Name, context: Context) -> int | None:
+    """What the new headers have by a name: an enumerator or another constant of an integer."""
+    if name in context.new.enumerators:
+        return context.new.enumerators[name]
+    return next(_numbers(name, context), None)
+
+
+def _numbers(name: Name, context: Context) -> Iterator[int]:
+    """The numbers that the new headers define a name as, beside enumerations."""
+    from abistore.diffing.types.closed_classes import INTEGER  # headers alone write values
+
+    for each in context.new.variants("source", name):
+        known = _value(each, context) if isinstance(each, Declared) and "constant" in each.traits else None
+        if found := INTEGER.fullmatch(known or ""):
+            yield int(found[1])
+
+
+def moved(name: Name, enum: Enum, context: Context) -> Iterator[tuple[Enumerator, int]]:
+    """The enumerators of an enumeration that went whose names are worth another number now, and that number."""
+    values = EnumeratorValues(enum, name.spelling)
+    for each in () if enum.scoped else enum.enumerators:
+        now = {_number(called, context) for called in _called(name, enum, each)} - {None}
+        if now and each.value not in now and not values.is_sentinel(each):
+            yield each, max(value for value in now if value is not None)
+
+
+def live_on(name: Name, enum: Enum, context: Context) -> bool:
+    """Whether programs find all enumerators of an enumeration beside it now, by their names and values."""
+    return not enum.scoped and all(
+        any(_number(called, context) == each.value or _stands_for(called, each.value, context) for called in names)
+        for each in enum.enumerators
+        for names in [_called(name, enum, each)]
+    )
+
+
+def was_enumerator(name: Name, declared: Declared, context: Context) -> bool:
+    """Whether the old headers have an enumerator of this name and value."""
+    before = context.old.enumerators.get(name)
+    return before is not None and str(before) == _value(declared, context)
+
+
+def _stands_for(name: Name, value: int, context: Context) -> bool:
+    if value in _numbers(name, context):
+        return True
+    beside = () if "source" in context.new.snapshot.entries else _beside(name, context)
+    return any(value in (each.value for each in enum.enumerators[:1]) for enum in beside)
+
+
+def _beside(name: Name, context: Context) -> Iterator[Enum]:
+    """The enumerations without a name, and constants, that begin with ``name``, as debug information has them."""
+    shapes = context.new.variants("layout", unnamed_enum(name.spelling))
+    return (shape for shape in shapes if isinstance(shape, Enum))
+
+
+def _value(constant: Declared, context: Context) -> str | None:
+    """What a constant of the new headers is worth; releases that were stored before tell an enumerator by its name."""
+    from abistore.diffing.types.closed_classes import known_value  # headers alone write values
+
+    known = known_value(constant)
+    if known is None and constant.value is not None:
+        named = context.new.enumerators.get(Name("variable", constant.value))
+        return None if named is None else str(named)
+    return known
+
+
+TOKEN: Final = re.compile(r"[A-Za-z_$][\w$]*(?:\s*::\s*[A-Za-z_$][\w$]*)*|[^\s()]")
+
+
+def keeps_union(
+    each: Changed[Enumerator], values: tuple[EnumeratorValues, EnumeratorValues], sides: tuple[SideFacts, SideFacts]
+) -> bool:
+    """Whether both releases write an enumerator as flags that are joined, and all those of the old one stay.
+
+    What built programs pass is then a set of flags to the new library too, each of which means what it did.
+    """
+    name = each.subject.name
+    written = (
+        _is_union(_text(name, one, side), one.value, all)
+        for one, side, all in zip((each.old, each.new), sides, values, strict=True)
+    )
+    return all(written) and values[0].keeps_flags(each.old.value, values[1])
+
+
+def _text(name: Name, each: Enumerator, side: SideFacts) -> str:
+    shapes = (shape for shape in side.variants("source", name) if isinstance(shape, Declared))
+    return next((text for shape in shapes for one, text in shape.expressions if one == each.name), "")
+
+
+def _is_union(text: str, value: int, values: EnumeratorValues) -> bool:
+    """Whether ``text`` joins enumerators by ``|`` and by nothing else, and they are made of single bits."""
+    parts = " ".join(TOKEN.findall(text)).split(" | ")
+    return len(parts) > 1 and value & ~values.single_bits == 0 and all(_names_one(each, values) for each in parts)
+
+
+def _names_one(part: str, values: EnumeratorValues) -> bool:
+    """Whether ``part`` is an enumerator, which may be cast: ``unsigned int RED``, ``static_cast < int > hue::RED``."""
+    *cast, name = re.sub(r"\s*::\s*", "::", part).split() or [""]
+    words = [word for word in cast if word not in "<>"]
+    plain = all(word[0].isalpha() or word[0] == "_" for word in words)
+    return last_component(name) in values.by_name and plain and values.by_name.keys().isdisjoint(words)
+
+
+WORD = pattern(r"\w+")
+SLOT = 4
+"""So many bytes has the smallest register or place on the stack in which ELF platforms pass a number."""
+
+
+def only_handed_over(enum: Changed[Enum], context: Context) -> bool:
+    """Whether the low bytes of what programs pass are all that anybody reads of their values, which stay.
+
+    The caller fills a register or a place on the stack, and the new library reads its low bytes. What it returns, or
+    passes to functions of programs, has only these: the old code reads more. Headers tell that there is no such thing.
+    """
+    old, new, target = enum.old, enum.new, context.old.snapshot.target
+    values = {each.name: each.value for each in new.enumerators}
+    fits = new.size < old.size <= SLOT and all(values.get(each.name) == each.value for each in old.enumerators)
+    if not fits or (target.format, target.endianness) != ("elf", "little"):
+        return False
+    return all(_is_only_taken(enum.subject.name, side) for side in (context.old, context.new))
+
+
+def _is_only_taken(name: Name, side: SideFacts) -> bool:
+    """Whether all that headers have to do with an enumeration are functions that take it by value."""
+    source = side.snapshot.entries.get("source", {})
+    known = side.snapshot.evidence_of("source").declares_all and not side.consumers.take_untyped()
+    if not known or not any(isinstance(each, Enum) for each in source.get(name, ())):
+        return False
+    names = {name}
+    names |= {each for each in side.reach.users(name) if Alias(Named(name)) in source.get(each, ())}
+    users = {user for each in names for user in side.reach.users(each)} - names
+    words = {last_component(each.spelling) for each in names}
+    spelled = any(_spells(shape, words) for shapes in source.values() for shape in shapes)
+    return not spelled and all(_takes(user, source.get(user, ()), names) for user in users)
+
+
+def _takes(user: Name, shapes: Variants, names: set[Name]) -> bool:
+    """Whether a declaration of headers, if it mentions the enumeration, is a function of the library that takes it."""
+    if not any(each in names for shape in shapes for each, _ in references(shape, user)):
+        return True
+    copied = any(isinstance(each, Declared) and not COPIED.isdisjoint(each.traits) for each in shapes)
+    return not copied and all(isinstance(each, Declared) or _is_taken_by(each, names) for each in shapes)
+
+
+def _is_taken_by(shape: AnyShape, names: set[Name]) -> bool:
+    if not isinstance(shape, Function) or shape.is_virtual:
+        return False
+    others = tuple([each for each in shape.parameters if not _is_one_of(each, names)])
+    return all(each not in names for each, _ in references(replace(shape, parameters=others)))
+
+
+def _is_one_of(type: TypeRef, names: set[Name]) -> bool:
+    bare = type.target if isinstance(type, Qualified) else type
+    return isinstance(bare, Named) and bare.name in names
+
+
+def _spells(shape: AnyShape, words: set[str]) -> bool:
+    """Whether a template mentions a type of such a name, whose scope its spelling may leave out."""
+    spelled = (each.spelling for each in mentioned(shape) if isinstance(each, Special))
+    return any(not words.isdisjoint(WORD.findall(each)) for each in spelled)

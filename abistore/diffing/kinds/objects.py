@@ -1,0 +1,341 @@
+"""Whether the library itself or programs construct the objects that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from abistore.diffing.context import Context
+from abistore.diffing.headers import is_provided, library_constructs, takes
+from abistore.diffing.side import SideFacts
+from abistore.diffing.surface.export_table import is_runtime_symbol
+from abistore.model.declarations import COPIED, Changed, Declared, Kind, Name
+from abistore.model.names.qualified import last_component, plain_template, scope
+from abistore.model.reach import DECLARING
+from abistore.model.shapes import (
+    VOID,
+    Alias,
+    AnyShape,
+    Enum,
+    Foreign,
+    Function,
+    Named,
+    Pointer,
+    Qualified,
+    Record,
+    TypeRef,
+)
+from abistore.model.structure import embedded, references
+from abistore.patterns import pattern
+
+
+def is_only_returned(name: Name, context: Context) -> bool:
+    """Whether functions of the old release return the type ``name`` by value, and it has no other use.
+
+    The same holds for what embeds the type. Where something takes what no declaration tells, it may take such objects.
+    """
+    side = context.old
+    pending, seen = [name], {name}
+    while pending:
+        each = pending.pop()
+        for user in side.reach.users(each):
+            if not _is_met(user, side):
+                continue
+            shapes = side.snapshot.described(user)
+            if not shapes or not all(_gives(shape, each) for shape in shapes):
+                return False
+            if user not in seen:
+                seen.add(user)
+                pending.append(user)
+    return any(each.kind == "function" for each in seen) and not context.once(takes_untyped)
+
+
+def _is_met(user: Name, side: SideFacts) -> bool:
+    """Whether a declaration is no function or variable that programs have compiled in."""
+    return user.kind not in ("function", "variable") or bool(side.variants("symbol", user))
+
+
+def _gives(shape: AnyShape, name: Name) -> bool:
+    """Whether ``shape`` uses ``name`` only to return it, or to hold it."""
+    match shape:
+        case Function(result=result):
+            target = result.target if isinstance(result, Qualified) else result
+            given = [name] if target == Named(name) else []
+        case Record() | Alias():
+            given = [each for each in embedded(shape) if each == name]
+        case _:
+            return False
+    return len(given) == sum(each == name for each, _ in references(shape))
+
+
+def takes_untyped(context: Context) -> bool:
+    """Whether programs may hand the old release objects of which no declaration tells the type.
+
+    So they may by ``void *``: as an argument, or in a record that they make. An export that nothing describes may take
+    anything.
+    """
+    side = context.old
+    exports = (name for name in side.exports.names.values() if side.consumers.can_name(name))
+    return any(_takes_anything(name, side) for name in exports) or any(_holds_untyped(side))
+
+
+def _takes_anything(export: Name, side: SideFacts) -> bool:
+    shapes = side.snapshot.described(export)
+    if not shapes:
+        return export.kind == "function" and not is_runtime_symbol(export.spelling)
+    functions = [shape for shape in shapes if isinstance(shape, Function)]
+    if any(each.variadic or not each.prototyped for each in functions):
+        return True
+    return any(_is_untyped(type, side) for each in functions for type in each.parameters)
+
+
+def _holds_untyped(side: SideFacts) -> Iterator[bool]:
+    """For each field of what the library does not allocate whether it leads to untyped memory."""
+    for facet in DECLARING:
+        for name, shapes in side.snapshot.entries.get(facet, {}).items():
+            if name.kind == "record" and not side.consumers.library_allocates(name):
+                fields = (field for shape in shapes if isinstance(shape, Record) for field in shape.fields)
+                yield any(_is_untyped(field.type, side) for field in fields)
+
+
+def _is_untyped(type: TypeRef, side: SideFacts) -> bool:
+    levels, behind = side.types.levels(type)
+    return levels > 0 and behind == VOID
+
+
+def programs_make(record: Changed[Record], context: Context) -> bool:
+    """Whether the library may be handed objects of the old ``record`` that programs made without its help.
+
+    They do not where the library allocates each object, nobody hands one back, or each is made by a constructor that
+    both releases export: the new one sets new fields, too.
+    """
+    name = record.subject.name
+    if context.old.consumers.library_allocates(name) and not _may_be_constructed(name, context.old):
+        return False
+    return not is_only_returned(name, context) and not library_constructs(record, context)
+
+
+def _may_be_constructed(name: Name, side: SideFacts) -> bool:
+    """Whether a class may have constructors in its header, which no symbol and no signature tells.
+
+    A struct without member functions is made as signatures tell, as in C.
+    """
+    return bool(side.tables.methods(name)) and not side.consumers.offers(name)
+
+
+def library_reads(names: Iterable[Name], context: Context) -> bool:
+    """Whether functions that both releases export, and no program has a copy of, read objects of these types.
+
+    They get one by value or by address of what is ``const``, in a container too, or are its member functions. What is
+    behind other pointers may be to fill in. Constructors and destructors look at what they made.
+    """
+    every = _with_containers(names, context.old)
+    users = {user for each in every for user in context.old.reach.users(each) if user.kind == "function"}
+    return any(_is_reached(user, context) and _is_read(user, every, context.old) for user in users)
+
+
+def _with_containers(names: Iterable[Name], side: SideFacts) -> set[Name]:
+    """These types, their other names, and the templates of other libraries that hold such objects."""
+    pending = list(names)
+    found = set(pending)
+    while pending:
+        each = pending.pop()
+        for user in side.reach.users(each):
+            if user not in found and any(_holds(shape, each, side) for shape in side.snapshot.described(user)):
+                found.add(user)
+                pending.append(user)
+    return found
+
+
+def _holds(shape: object, name: Name, side: SideFacts) -> bool:
+    match shape:
+        case Alias(target=target):
+            return _named(target) == name
+        case Foreign(arguments=arguments):
+            return any(_named(each) == name for each in arguments)
+    return False
+
+
+def _named(type: TypeRef) -> Name | None:
+    """The type that stands there, ``const`` or not."""
+    target = getattr(type, "target", type) if not isinstance(type, Pointer) else type
+    return target.name if isinstance(target, Named) else None
+
+
+def _is_reached(export: Name, context: Context) -> bool:
+    return context.exported(export) and context.old.consumers.can_name(export) and not context.has_own_copy(export)
+
+
+def _is_read(export: Name, names: set[Name], side: SideFacts) -> bool:
+    functions = [shape for shape in side.snapshot.described(export) if isinstance(shape, Function)]
+    return any(_reads(each, names, side) for each in functions)
+
+
+def _reads(function: Function, names: set[Name], side: SideFacts) -> bool:
+    method, own = function.method, last_component(function.display)
+    if method is not None and method.owner in names:
+        if own.startswith("~") or own == last_component(scope(function.display)) or own == "operator=":
+            return False
+        if not method.static:
+            return True
+    return any(_is_handed(each, names, side) for each in function.parameters)
+
+
+def _is_handed(parameter: TypeRef, names: set[Name], side: SideFacts) -> bool:
+    """Whether a parameter is an object of one of these types, or the address of a constant one."""
+    bare, _ = side.types.bare(parameter)
+    qualifiers = frozenset({"const"})
+    if isinstance(bare, Pointer):
+        if bare.sort == "&&":
+            qualifiers = frozenset()
+        bare, own = side.types.bare(bare.target)
+        if not qualifiers <= own:
+            return False
+    return isinstance(bare, Named) and bare.name in names
+
+
+RESERVED = pattern(r"_[A-Z_]")
+"""How names begin that only the implementation of the language may use (C++ standard, lex.name)."""
+
+_TYPES: tuple[Kind, ...] = ("record", "enum")
+
+
+def is_block_of_another(type: Changed[Foreign], context: Context) -> bool:
+    """Whether a type is a class that only the standard library may name, and differs as what it was made for differs.
+
+    ``std::make_shared<Impl>()`` allocates a ``std::_Sp_counted_ptr_inplace<Impl>``, in which ``Impl`` lies. Whoever
+    called it destroys the block too, through the vtable that came with it; what ``Impl`` means for programs is told of
+    ``Impl``. Where a declaration of the library holds the block by value it is none.
+    """
+    name = type.subject.name
+    if not any(RESERVED.match(last_component(each)) for each in _classes(name.spelling)):
+        return False
+    if context.old.consumers.hold_beyond_standard(name):
+        return False
+    return any(_differs(each, context) for each in _arguments(name.spelling))
+
+
+def _classes(spelling: str) -> Iterator[str]:
+    """A class and the class templates around it: namespaces of reserved names (``std::__1``) have public classes."""
+    yield spelling
+    while (spelling := scope(spelling)).endswith(">"):
+        yield spelling
+
+
+def _arguments(spelling: str) -> Iterator[Name]:
+    """The types that a class, or a class around it, is an instance for."""
+    for each in _classes(spelling):
+        _, arguments = plain_template(each) or ("", [])
+        yield from (Name(kind, word.removeprefix("const ")) for word in arguments for kind in _TYPES)
+
+
+def _differs(name: Name, context: Context) -> bool:
+    """Whether objects of a type have another size or alignment in the new release."""
+    old, new = (_storage(side.shape(name)) for side in (context.old, context.new))
+    return None not in (old, new) and old != new
+
+
+def _storage(shape: object) -> tuple[int | None, int | None] | None:
+    if not isinstance(shape, Record | Foreign | Enum) or shape.size is None:
+        return None
+    return shape.size, getattr(shape, "alignment", None)
+
+
+def leaves_uninitialized(record: Changed[Record], context: Context) -> bool:
+    """Whether the library reads objects of the old ``record`` in whose padding programs leave what lay there.
+
+    A constructor that was compiled into programs, written in a header or by the compiler, gives members their first
+    values and nothing else. It runs for objects of what embeds the class, too, where these have such constructors.
+    Where nothing has a first value, programs may clear objects as in C, or by ``T{}``. Headers alone tell.
+    """
+    name, side = record.subject.name, context.old
+    if not _sets_members(name, side) or not programs_make(record, context):
+        return False
+    made = _made_with(name, side)
+    return any(_is_open(each, side) for each in made) and library_reads(made, context)
+
+
+def _sets_members(name: Name, side: SideFacts) -> bool:
+    """Whether code in programs gives members of a class their first values, and is no copy of an object."""
+    if not side.consumers.offers(name) or "<" in name.spelling:
+        return False
+    provided = list(_provided(name, side))
+    valued = any(each.expressions for each in _texts(name, side))
+    if not provided:
+        return valued
+    compiled = (each for each in _compiled(provided, name, side) if not any(True for _ in _called(each, name, side)))
+    return any(valued or _has_member_list(each, name, side) for each in compiled)
+
+
+def _is_compiled_in(name: Name, side: SideFacts) -> bool:
+    """Whether programs have a constructor of a class compiled in: one of a header, or the compiler's where none is."""
+    provided = list(_provided(name, side))
+    return not provided or any(True for _ in _compiled(provided, name, side))
+
+
+def _provided(name: Name, side: SideFacts) -> Iterator[tuple[Name, Function]]:
+    """The constructors that headers write down, but for those that copy; files have what compilers write, too."""
+    for each, shapes in side.tables.constructors(name).items():
+        if side.variants("source", each) and is_provided(shapes[0]) and not takes(shapes[0], name):
+            yield each, shapes[0]
+
+
+def _compiled(constructors: Iterable[tuple[Name, Function]], name: Name, side: SideFacts) -> Iterator[Name]:
+    """Those that stand in a header, for everybody who makes or derives from an object, and leave it to no other."""
+    for each, shape in constructors:
+        reachable = shape.method is not None and shape.method.access != "private"
+        if reachable and _is_inline(each, side) and shape.display not in _called(each, name, side):
+            yield each
+
+
+def _called(constructor: Name, name: Name, side: SideFacts) -> Iterator[str]:
+    """The constructors and member functions that the library has of a class and a constructor's code calls.
+
+    They may set what programs do not know.
+    """
+    bodies = (text.body for text in _texts(constructor, side) if text.body is not None)
+    for called in (Name("function", each) for body in bodies for each in body.calls):
+        for shape in side.snapshot.described(called):
+            if isinstance(shape, Function) and shape.method is not None and shape.method.owner == name:
+                yield from () if shape.method.static or _is_inline(called, side) else (shape.display,)
+
+
+def _is_inline(function: Name, side: SideFacts) -> bool:
+    return any(not COPIED.isdisjoint(text.traits) for text in _texts(function, side))
+
+
+def _has_member_list(constructor: Name, name: Name, side: SideFacts) -> bool:
+    """Whether the code of a constructor names members of its class, which a call that clears all bytes does not."""
+    bodies = (text.body for text in _texts(constructor, side) if text.body is not None)
+    return any(member.startswith(f"{name.spelling}::") for body in bodies for member in body.members)
+
+
+def _made_with(name: Name, side: SideFacts) -> set[Name]:
+    """The class, and what embeds it or derives from it and is constructed by programs along with it."""
+    pending, found, seen = [name], {name}, {name}
+    while pending:
+        each = pending.pop()
+        for user in side.reach.users(each):
+            if user in seen or user.kind not in ("record", "alias"):
+                continue
+            seen.add(user)
+            if not any(each in embedded(shape) for shape in side.snapshot.described(user)):
+                continue
+            if user.kind == "alias" or _is_compiled_in(user, side):
+                pending.append(user)
+                found.add(user)
+    return {each for each in found if each.kind == "record"}
+
+
+def _is_open(name: Name, side: SideFacts) -> bool:
+    """Whether programs can make a whole object of a class: it is no base for others only."""
+    if not side.consumers.offers(name) or any("abstract" in each.traits for each in _texts(name, side)):
+        return False
+    shape = side.shape(name)
+    if isinstance(shape, Record) and shape.access != "public":
+        return False
+    methods = [shape.method for _, shape in _provided(name, side)]
+    return not methods or any(each is not None and each.access == "public" for each in methods)
+
+
+def _texts(name: Name, side: SideFacts) -> Iterator[Declared]:
+    return (shape for shape in side.variants("source", name) if isinstance(shape, Declared))

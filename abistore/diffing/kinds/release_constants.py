@@ -1,0 +1,620 @@
+"""Constants that identify the release or the build, and families of macros such as errors and flags."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, reduce
+from itertools import islice
+from operator import or_
+from typing import Final, NamedTuple
+
+from abistore.diffing.context import Context
+from abistore.diffing.side import SideFacts
+from abistore.diffing.types.closed_classes import INTEGER, known_value
+from abistore.model.declarations import Argument, Declared, Name
+from abistore.model.names.qualified import last_component
+from abistore.model.names.symbols import INTEGERS, plain_path
+from abistore.model.shapes import Function, Primitive, Record, TypeRef
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS: Final = frozenset({"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
+_PART: Final = re.compile(
+    r"""(?P<day>\d{4}([-/.])\d\d?\2\d\d?(?=\D|$) | \d\d?([-/.])\d\d?\3\d{4}(?=\D|$) | \d{8}(?=T|\D|$))
+    | (?P<time>\d\d?:\d\d(?::\d\d(?:\.\d+)?)?) | (?P<zone>(?:(?<=\d)|(?<=\s)|(?<=[A-Z]))[+-]\d\d:?\d\d(?!\d))
+    | (?P<year>\d{4}(?!\d)) | (?P<number>\d\d?(?!\d))(?:st|nd|rd|th)? | (?P<word>[A-Za-z]+)
+    | (?P<between>[\s,.\-/]+)""",
+    re.VERBOSE,
+)
+
+
+class Day(NamedTuple):
+    """A year, with a month and a day of it, or 0 where a text names none."""
+
+    year: int
+    month: int
+    day: int
+
+
+def day_of(text: str) -> Day | None:
+    """The day that a text says and nothing else: ``Sun 29 Aug 2021 08:37:50 PM UTC``, ``2021-08-29``, ``Aug 2021``."""
+    parts = list(_parts(text.strip()))
+    if not parts or None in parts:
+        return None
+    found = [(each.lastgroup or "", each[0]) for each in parts if each is not None and not each["between"]]
+    whole = [value for kind, value in found if kind == "day"]
+    words = [value.lower() for kind, value in found if kind == "word"]
+    months = [number for each in words if (number := _month(each))]
+    others = [each for each in words if not _month(each) and each[:3] not in _DAYS and not _is_of_time(each, found)]
+    if others or len(whole) + len(months) != 1:
+        return None
+    return _written(whole[0]) if whole else _named(months[0], found)
+
+
+def moves_on(old: str, new: str) -> bool:
+    """Whether both texts are days, and the new one is not before the old: nobody builds a release in the past."""
+    before, after = day_of(old), day_of(new)
+    return before is not None and after is not None and before <= after
+
+
+def _parts(text: str) -> list[re.Match[str] | None]:
+    found: list[re.Match[str] | None] = []
+    at = 0
+    while at < len(text):
+        part = _PART.match(text, at)
+        found.append(part)
+        if part is None:
+            break
+        at = part.end()
+    return found
+
+
+def _month(word: str) -> int:
+    """The number of a month's name, whole or its first three letters or more; 0 for another word."""
+    known = word[:3] in _MONTHS and any(each.startswith(word) for each in _NAMES)
+    return _MONTHS.index(word[:3]) + 1 if known else 0
+
+
+_NAMES: Final = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
+    *("december", "sept"),
+)
+
+
+def _is_of_time(word: str, found: list[tuple[str, str]]) -> bool:
+    """Whether a word stands beside a time: of a zone or half of a day, or between both."""
+    return any(kind == "time" for kind, _ in found) and len(word) <= 5
+
+
+def _written(text: str) -> Day | None:
+    numbers = [int(each) for each in re.findall(r"\d+", text)]
+    if len(numbers) == 1:
+        numbers = [int(text[:4]), int(text[4:6]), int(text[6:])]
+    year, month, day = numbers if numbers[0] > 31 else (numbers[2], numbers[1], numbers[0])
+    if month > 12 and numbers[0] <= 12:
+        month, day = day, month  # as in the United States
+    return _real(Day(year, month, day))
+
+
+def _named(month: int, found: list[tuple[str, str]]) -> Day | None:
+    years = [int(value) for kind, value in found if kind == "year"]
+    days = [int(re.sub(r"\D", "", value)) for kind, value in found if kind == "number"]
+    if len(years) != 1 or len(days) > 1:
+        return None
+    return _real(Day(years[0], month, days[0] if days else 0))
+
+
+def _real(day: Day) -> Day | None:
+    return day if 1970 <= day.year < 2100 and 1 <= day.month <= 12 and day.day <= 31 else None
+
+
+_WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
+_RELEASE: Final = frozenset({"release", "revision", "rev"})
+_VERSION: Final = re.compile(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
+"""A word that says version, alone or run together with what kind it is: ``VERSION``, ``VERNUM``, ``STRVERSION``."""
+
+_LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
+_PARTS: Final = _LESSER | {"major"}
+_NO_RELEASE: Final = frozenset(
+    {
+        *("abi", "api", "compat", "compatible", "compatibility", "file", "format", "interface", "max", "maximum"),
+        *("min", "minimum", "protocol", "proto", "required", "schema", "since", "stream", "struct", "wire"),
+        *("options", "opts", "ops", "params", "attr", "desc", "callbacks"),
+    }
+)
+"""A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
+
+INTERFACE: Final = frozenset({"api", "interface"})
+"""What an interface is called, of which a macro may tell the version."""
+
+_LIBTOOL: Final = frozenset({"current", "age"})
+_COUNTED_RELEASE: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
+"""What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
+
+
+def tells_release(name: Name) -> bool:
+    """Whether a constant is called the version of the library, or a part of it: ``GEO_VERSION_MAJOR``, ``GeoVersion``.
+
+    Every release has another one, and no library can keep it. ``GEO_ABI_VERSION`` is no such constant. The package's
+    name and version stand in ``PACKAGE_STRING`` (Autoconf, AC_INIT), and what libtool counts (its manual, "Updating
+    library version information") moves with every release that adds something.
+    """
+    words = name_words(name)
+    return (len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED_RELEASE) or _is_version(words)
+
+
+def _is_version(words: list[str]) -> bool:
+    told = any(word in _RELEASE or _VERSION.fullmatch(word) for word in words) or (bool(words) and words[-1] in _PARTS)
+    told = told or words[-2:] in (["package", "string"], ["patch", "level"])
+    return told and not is_of_something_else(words)
+
+
+def is_of_something_else(words: list[str]) -> bool:
+    """Whether a constant of these words is the version of a format, an interface or a structure, or a limit."""
+    return not _NO_RELEASE.isdisjoint(words)
+
+
+def tells_interface(name: Name) -> bool:
+    """Whether a constant is called the version of an interface, or a part of it: ``GEO_API_VERSION``.
+
+    What an interface has and no longer has, its declarations tell. A number that says that it is another one lets
+    sources take another way (``#if GEO_API_VERSION >= 3``), and no more. The version of an ABI, a format, a protocol or
+    a structure is another matter: data and programs are made for that.
+    """
+    told = name_words(name)
+    return not INTERFACE.isdisjoint(told) and _is_version([each for each in told if each not in INTERFACE])
+
+
+def accepts_former(name: Name) -> bool:
+    """Whether a number that programs hand over is one of which libraries accept former ones by convention.
+
+    So it is with that of the release, and with the minor number of an interface: what came with it was added.
+    """
+    return tells_release(name) or not _LESSER.isdisjoint(name_words(name)[-1:])
+
+
+def name_words(name: Name) -> list[str]:
+    """The words of which the last component of a constant's name is made."""
+    path = plain_path(name.spelling)  # an inline variable of a namespace is called by its symbol
+    return release_words(path[-1] if path else last_component(name.spelling))
+
+
+def release_words(text: str) -> list[str]:
+    """The words of which a name is made, in small letters: ``SplitType``, ``split_type`` and ``SPLIT_TYPE`` are two."""
+    return [word.lower() for word in re.findall(_WORD, text)]
+
+
+MEASURES: Final = frozenset(
+    {
+        *("all", "count", "default", "last", "len", "length", "level", "limit", "mask", "max", "maximum", "min"),
+        *("minimum", "num", "size", "threshold", "version"),
+    }
+)
+"""Words of constants that measure something, or that stand for all others."""
+
+MOST: Final = 16
+"""How many beginnings of one name are looked at, shortest first."""
+
+
+class Family:
+    """Macros with their numbers on both sides, and the words that they are ``called`` by but for the library's name.
+
+    Those that are ``following`` stand for others on the old side, and move with these.
+    """
+
+    def __init__(self, called: Sequence[str]) -> None:
+        self.called = called
+        self.old: dict[Name, int] = {}
+        self.new: dict[Name, int] = {}
+        self.following: set[Name] = set()
+
+    def has_now(self, number: int, but: Name) -> bool:
+        """Whether another macro than ``but`` has a number now."""
+        return self._now[number] > (self.new.get(but) == number)
+
+    def had(self, number: int, but: Name) -> bool:
+        """Whether another macro than ``but`` had a number before."""
+        return self._before[number] > (self.old.get(but) == number)
+
+    def others_moved(self, name: Name) -> bool:
+        """Whether a macro beside ``name`` has another number than before."""
+        return len(self._moved) > (name in self._moved)
+
+    @cached_property
+    def _now(self) -> Counter[int]:
+        return Counter(self.new.values())
+
+    @cached_property
+    def _before(self) -> Counter[int]:
+        return Counter(self.old.values())
+
+    @cached_property
+    def _moved(self) -> frozenset[Name]:
+        return frozenset(each for each, number in self.new.items() if number != self.old.get(each, number))
+
+
+class Families:
+    """The macros of integers of both sides, but for those that measure something.
+
+    They are put together once: whoever asks of each macro looks at its own families only.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._prefixes: dict[str, Family] = {}
+        self._stems: dict[str, Family] = {}
+        for name, number, is_following in _macros(context.old):
+            for family in self.of(name):
+                family.old[name] = number
+                family.following.update([name] if is_following else ())
+        for name, number, _ in _macros(context.new):
+            for family in self.of(name):
+                family.new[name] = number
+
+    def of(self, name: Name) -> list[Family]:
+        """The families of a macro: of what its name begins with, longest first, and of what that does behind a prefix.
+
+        What is on trial in a library may have a prefix of its own: ``GEOX_JOIN_OPEN`` stands in a row with
+        ``GEO_JOIN_ROUND``, by what is behind the first ``_``.
+        """
+        return self.beginning(name) + [self._stem(each) for each in _prefixes(name.spelling.partition("_")[2])]
+
+    def beginning(self, name: Name) -> list[Family]:
+        """The families of what the name of a macro begins with, longest first."""
+        return [self._prefix(each) for each in _prefixes(name.spelling)]
+
+    def _prefix(self, prefix: str) -> Family:
+        if prefix not in self._prefixes:
+            called = release_words(prefix)
+            self._prefixes[prefix] = Family(called[1:] or called)
+        return self._prefixes[prefix]
+
+    def _stem(self, stem: str) -> Family:
+        if stem not in self._stems:
+            self._stems[stem] = Family(release_words(stem))
+        return self._stems[stem]
+
+
+def _prefixes(spelling: str) -> list[str]:
+    """What a name begins with up to each ``_``, longest first."""
+    ends = islice(re.finditer("(?<=[^_])_", spelling), MOST)
+    return [spelling[: found.end()] for found in ends][::-1]
+
+
+def _macros(side: SideFacts) -> Iterator[tuple[Name, int, bool]]:
+    """The macros of integers, and whether each stands for others, as ``SET_BOTH (SET_A | SET_B)`` does."""
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        for shape in shapes:
+            if isinstance(shape, Declared) and {"constant", "macro"} <= set(shape.traits):
+                value = INTEGER.fullmatch(known_value(shape) or "")
+                parts = {part.lower() for part in name.spelling.split("_")}
+                if value and MEASURES.isdisjoint(parts) and not tells_release(name):
+                    yield name, int(value[1]), shape.meaning is not None
+
+
+ERRORS: Final = frozenset({"err", "errs", "error", "errors", "errno"})
+
+
+def is_moved_error(name: Name, context: Context) -> bool:
+    """Whether a macro is a code of an error that has another number: programs look for the old one in results.
+
+    Its family is called so, each code has a number of its own in both releases, and a function returns an integer.
+    """
+    found = any(_is_code(name, family) for family in context.once(Families).beginning(name))
+    return found and context.once(_returns_integers)
+
+
+def _is_code(name: Name, family: Family) -> bool:
+    if name not in family.old or name not in family.new or name in family.following:
+        return False
+    distinct = _are_distinct(family.old.values()) and _are_distinct(family.new.values())
+    return distinct and not ERRORS.isdisjoint(family.called)
+
+
+def _are_distinct(numbers: Collection[int]) -> bool:
+    return len(set(numbers)) == len(numbers) >= FEWEST
+
+
+def _returns_integers(context: Context) -> bool:
+    source, types = context.old.snapshot.entries.get("source", {}), context.old.types
+    results = (shape.result for shapes in source.values() for shape in shapes if isinstance(shape, Function))
+    bare = (types.bare(each)[0] for each in results)
+    return any(isinstance(each, Primitive) and each.spelling in INTEGERS for each in bare)
+
+
+def is_moved_flag(name: Name, context: Context) -> bool:
+    """Whether a macro is one bit of a family that was given out anew: programs ask for another flag by the old number.
+
+    So it is where a further macro of the family has that number now, or moved too. What is written as several of them
+    (``(SET_A | SET_B)``) follows from these.
+    """
+    for family in context.once(Families).beginning(name):
+        if name not in family.old or name not in family.new or name in family.following:
+            return False
+        if context.once(_are_flags, family):
+            return family.has_now(family.old[name], name) or family.others_moved(name)
+    return False
+
+
+def _are_flags(family: Family, _: Context) -> bool:
+    """Whether most numbers that are written as such are single bits, and the others are made of these."""
+    values = {number for each, number in family.old.items() if each not in family.following}
+    bits = {value for value in values if value > 0 and value & (value - 1) == 0}
+    combined = values - bits - {0}
+    together = reduce(or_, bits, 0)
+    made = all(value > 0 and value & ~together == 0 for value in combined)
+    return len(bits) >= FEWEST and 2 * len(combined) < len(bits) and made and not _are_sequence(values)
+
+
+def _are_sequence(values: set[int]) -> bool:
+    return max(values) - min(values) < len(values)
+
+
+FEWEST: Final = 3
+"""Letters that a word shares with a longer one which it stands for: ``opt`` and ``option``."""
+
+
+class Mention(NamedTuple):
+    """The words of a parameter, field or function, and those of the function or record that has it."""
+
+    own: frozenset[str]
+    around: frozenset[str] = frozenset()
+
+
+def is_mentioned(called: Collection[str], context: Context) -> bool:
+    """Whether an integer that programs pass, fill in or get is ``called`` so, in its own name and what has it."""
+    return any(_fits(each, called) for each in context.once(_mentions))
+
+
+def _fits(mention: Mention, called: Collection[str]) -> bool:
+    own = [word for word in called if _stands_in(word, mention.own)]
+    return bool(own) and all(word in own or _stands_in(word, mention.around) for word in called)
+
+
+def _stands_in(word: str, among: Collection[str]) -> bool:
+    return word in among or any(_is_short(*sorted((word, each), key=len)) for each in among)
+
+
+def _is_short(short: str, long: str) -> bool:
+    return len(short) >= FEWEST and long.startswith(short)
+
+
+def _mentions(context: Context) -> frozenset[Mention]:
+    """Those of the old headers, with which programs were built."""
+    return frozenset(
+        mention
+        for name, shapes in context.old.snapshot.entries.get("source", {}).items()
+        for shape in shapes
+        for mention in _of(name, shape, _mentioned_text(shapes), context.old)
+    )
+
+
+def _mentioned_text(shapes: Sequence[object]) -> Sequence[Argument]:
+    return next((each.parameters for each in shapes if isinstance(each, Declared)), ())
+
+
+def _of(name: Name, shape: object, written: Sequence[Argument], side: SideFacts) -> Iterator[Mention]:
+    if isinstance(shape, Record):
+        around = frozenset(release_words(last_component(name.spelling)))
+        yield from (
+            Mention(frozenset(release_words(each.name)), around) for each in shape.fields if _is_number(each.type, side)
+        )
+    elif isinstance(shape, Function):
+        around = frozenset(release_words(last_component(shape.display))[1:])  # most begin with the library's own name
+        numbers = [_is_number(each, side) for each in shape.parameters]
+        named = written if len(written) == len(numbers) else [Argument()] * len(numbers)
+        pairs = zip(named, numbers, strict=True)
+        yield from (Mention(frozenset(release_words(each.name)), around) for each, is_number in pairs if is_number)
+        if _is_number(shape.result, side):
+            yield Mention(around)
+
+
+def _is_number(type: TypeRef, side: SideFacts) -> bool:
+    """Whether a type is an integer, or points to one."""
+    bare = side.types.levels(type)[1]
+    return isinstance(bare, Primitive) and bare.spelling in INTEGERS
+
+
+def is_moved_number(name: Name, context: Context) -> bool:
+    """Whether a macro of a numbering got another number because others came, went or changed places.
+
+    The names of a numbering begin alike, each has a number of its own, and these run without a gap, in both releases.
+    One of them moves where its old number is another's now, or its new number was. An integer that programs exchange
+    with the library is called as they are: without that, a numbering may be for the library alone, as its opcodes are.
+    """
+    return any(_is_moved(name, family, context) for family in context.once(Families).of(name))
+
+
+def _is_moved(name: Name, family: Family, context: Context) -> bool:
+    if name not in family.old or name not in family.new:
+        return False
+    moved = family.has_now(family.old[name], name) or family.had(family.new[name], name)
+    return moved and context.once(_are_numbered, family)
+
+
+def _are_numbered(family: Family, context: Context) -> bool:
+    most = max(len(family.old), len(family.new))
+    runs = most >= FEWEST and _run(family.old.values()) and _run(family.new.values())
+    return runs and is_mentioned(family.called, context)
+
+
+def _run(values: Collection[int]) -> bool:
+    """Whether there are two numbers at least, each once, and no gap between them."""
+    return len(values) > 1 and len(set(values)) == len(values) == max(values) - min(values) + 1
+
+
+_COMPOUND: Final = re.compile(
+    r"(?:num|hex|int|str|full|pkg|package)?(?:version|ver|vers|release|revision)(?:num|number|hex|int|str|string|code)?"
+)
+"""The version of the release, where no underscore parts the words: ``GEO_NUMVERSION``, ``GEO_HEXVERSION``."""
+
+_BUILD: Final = frozenset({"build", "built", "compile", "compiled", "compiler", "compilation"})
+_FACTS: Final = frozenset(
+    {
+        "date",
+        "time",
+        "timestamp",
+        "host",
+        "user",
+        "machine",
+        "number",
+        "id",
+        "type",
+        "flags",
+        "version",
+        "name",
+        "vendor",
+    }
+)
+_COUNTED: Final = frozenset({"date", "timestamp", "number"})
+"""Facts of a build that numbers tell too; a ``GEO_BUILD_TIME`` of 5 is a limit, and ``GEO_COMPILE_FLAGS`` are bits."""
+
+_FLAGS: Final = frozenset({"cflags", "cxxflags", "cppflags", "ldflags"})
+_FLAGGED: Final = frozenset({"c", "cxx", "linker"})
+"""Flags of a compiler, as variables of Make and CMake are called: ``CXXFLAGS``, ``CMAKE_CXX_FLAGS``."""
+
+_SOURCES: Final = frozenset({"git", "svn", "hg", "vcs", "scm", "commit", "changeset"})
+_PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
+_TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
+"""Texts, and a list of them that a null pointer ends."""
+
+_LISTED: Final = re.compile(r'\s*"\s*[\w:.+-]+(?:\s*([,;|])\s*[\w:.+-]+)(?:\s*\1\s*[\w:.+-]+)+\s*"\s*')
+"""Three words or more with one sign between them: ``"generic,broker,topic"``."""
+
+_PATH: Final = re.compile(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
+_BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"})
+_FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
+"""Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
+
+_PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
+"""What Autoconf tells of a package: ``PACKAGE_URL``."""
+
+_NOTICES: Final = frozenset({"copyright", "author", "authors", "license", "licence"})
+"""What a library says of itself, which people read: ``LUA_COPYRIGHT``."""
+
+_VERSION_CALL: Final = re.compile(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)", re.IGNORECASE)
+"""A number that is made of the parts of a version: ``GEO_MAKE_VERSION(1, 15)``."""
+
+_DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
+_NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ] ?\d\d:\d\d(?::\d\d)?Z?)?")
+_COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
+_DOTTED: Final = re.compile(r"\d+(?:\.\d+)+")
+
+
+def is_probe(name: Name, value: str | None) -> bool:
+    """Whether a macro tells what ``configure`` found: ``GEO_HAVE_POLL``, ``HAVE_UNISTD_H``, ``STDC_HEADERS``.
+
+    Autoconf defines it as 1 or leaves it out (its manual, "Present But Cannot Be Compiled" and "Obsolete Macros"), and
+    CMake's ``#cmakedefine`` does the same: sources ask for it by ``#ifdef`` or ``#if``, and compile either way.
+    """
+    told = name_words(name)
+    asked = "have" in told[:3] or told[-2:] == ["stdc", "headers"]
+    return asked and not is_of_something_else(told) and (value or "").strip() in _PROBED
+
+
+def is_of_package(name: Name, value: str | None) -> bool:
+    """Whether a macro is a text about the package that Autoconf writes for its own sources: ``PACKAGE_TARNAME``.
+
+    A public ``config.h`` has it by accident (Autoconf manual, AC_INIT), and another build system does not write it.
+    """
+    told = name_words(name)
+    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and told[-1] in _PACKAGE)
+    return (about or told[-2:] == ["lt", "objdir"]) and _TEXTS.fullmatch(value or "") is not None
+
+
+def tells_build(name: Name, old: str, new: str) -> bool:
+    """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
+
+    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build, or a date that
+    moved on; the commit it was made from; the features that it has, or another list of words in a text, where none
+    went; who wrote it; the number of the release, or of an interface, in another spelling. A limit, a format or an
+    option is none of these.
+    """
+    if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
+        return True
+    told = name_words(name)
+    if "default" in told:
+        return False
+    if is_of_something_else(told):
+        return not INTERFACE.isdisjoint(told) and _are_versions(old, new)
+    texts = all(_TEXTS.fullmatch(each) for each in (old, new))
+    numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
+    days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
+    said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
+    counted = numbers and (_number_tells(told) or _number_moves_on(told, old, new))
+    return said or counted or days or _is_release(told) or _are_versions(old, new)
+
+
+def _is_notice(told: list[str], old: str, new: str) -> bool:
+    """Whether a macro is a text for people, of which another macro may be a part: ``GEO_NAME "  Copyright 2026"``."""
+    return told[-1] in _NOTICES and all('"' in each for each in (old, new))
+
+
+def _are_versions(old: str, new: str) -> bool:
+    """Whether both values are versions by the macro that makes them."""
+    before, after = (_VERSION_CALL.fullmatch(each.strip()) for each in (old, new))
+    return before is not None and after is not None and before[1] == after[1]
+
+
+def _text_tells(told: list[str], old: str, new: str) -> bool:
+    if _is_list_of_features(told) or all(_LISTED.fullmatch(each) for each in (old, new)):
+        return _entries(old) <= _entries(new)
+    if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
+        return True
+    if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
+        return True
+    before, after = old.strip(' "'), new.strip(' "')
+    stamped = told[-1] == "timestamp" and None not in (day_of(before), day_of(after))
+    commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new)) and not _SOURCES.isdisjoint(told)
+    return commits or _is_stamp(old, new) or stamped or moves_on(before, after)
+
+
+def _is_place(told: list[str], old: str, new: str) -> bool:
+    """Whether texts are paths of the machine that built the library: ``GEO_SOURCE_DIR``, ``GEO_CXX_COMPILER``.
+
+    A folder that programs find files in at run time (``GEO_DATA_DIR``) is another matter.
+    """
+    built = told[-1] == "compiler" or (told[-1] in _FOLDERS and not _BUILT.isdisjoint(told[-2:-1]))
+    return built and all(_PATH.fullmatch(each) for each in (old, new))
+
+
+def _is_list_of_features(told: list[str]) -> bool:
+    return told[-1:] == ["features"] or told[-2:] in (["feature", "list"], ["features", "list"])
+
+
+def _entries(text: str) -> frozenset[str]:
+    """What a list in a text names, or a list of texts; one that loses an entry tells of something that went.
+
+    Of lines, each names one and describes it: ``"\\n * csparse, a sparse solver"``.
+    """
+    lines = text.replace(r"\n", "\n").split("\n")
+    if len(lines) > 2:
+        return frozenset(found[0] for line in lines if (found := re.findall(r"\w[^\s\",;:]*", line)))
+    return frozenset(re.findall(r"[^\s\",;]+", text))
+
+
+def _is_stamp(old: str, new: str) -> bool:
+    """Whether texts are alike but for a moment, and what was built at it: ``1.4.0 2025-03-07T17:10:30Z (e6d1880f)``."""
+    moments = all(_MOMENT.search(each) for each in (old, new))
+    named = all(_COMMIT.search(each) or _DOTTED.search(_MOMENT.sub("", each)) for each in (old, new))
+    return moments and named and _without_build(old) == _without_build(new)
+
+
+def _without_build(text: str) -> str:
+    return _DOTTED.sub("#", _COMMIT.sub("#", _MOMENT.sub("#", text)))
+
+
+def _number_tells(told: list[str]) -> bool:
+    return told[-1] in _COUNTED and not _BUILD.isdisjoint(told[-2:-1])
+
+
+def _number_moves_on(told: list[str], old: str, new: str) -> bool:
+    """Whether two numbers are days (``GEO_DATE 20250307``), or seconds since 1970 that are called a timestamp."""
+    before, after = (each.strip("() uUlL") for each in (old, new))
+    seconds = told[-1] in ("timestamp", "epoch") and all(each.isdigit() and len(each) > 8 for each in (before, after))
+    return (told[-1] in ("date", "timestamp") and moves_on(before, after)) or (seconds and int(before) <= int(after))
+
+
+def _is_release(told: list[str]) -> bool:
+    return _COMPOUND.fullmatch(told[-1]) is not None

@@ -1,0 +1,1 @@
+"""Policies move impacts, suppressions take findings out of the verdict."""

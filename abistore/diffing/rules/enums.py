@@ -1,0 +1,604 @@
+"""Enumerations with their enumerators, and typedefs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.evidence_gaps import read_as_another_language
+from abistore.diffing.kinds.constants import keeps_bits
+from abistore.diffing.kinds.enumerators import (
+    EnumeratorValues,
+    is_constant_now,
+    is_experimental,
+    is_release_number,
+    is_reserved,
+    keeps_union,
+    only_handed_over,
+)
+from abistore.diffing.kinds.equivalent_declarations import abridged, only_named_otherwise
+from abistore.diffing.kinds.parameter_types import is_exchangeable
+from abistore.diffing.kinds.records import is_default
+from abistore.diffing.kinds.signatures import only_handed_out, returns_anew
+from abistore.diffing.parts import UnusedEnum
+from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
+from abistore.diffing.rules.evidence import is_time64
+from abistore.diffing.types.sameness import Sameness
+from abistore.model.declarations import Added, Changed, Delta, Name, Removed
+from abistore.model.findings import Impact
+from abistore.model.names.spelling import spell
+from abistore.model.shapes import Alias, Enum, Enumerator, Named, Opaque, Pointer, Record, TypeRef
+from abistore.model.words import counted
+from abistore.patterns import pattern
+
+
+def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
+    """The old and the new enumeration."""
+    assert delta.within is not None
+    return context.once(_both, delta.within)
+
+
+def _both(enum: Changed[Enum], _: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
+    old, new = (EnumeratorValues(side, enum.subject.name.spelling) for side in (enum.old, enum.new))
+    return old, new
+
+
+# --- enumerators that came ----------------------------------------------------------------------------------------
+
+
+def _displaces(each: Added[Enumerator], context: Context) -> bool:
+    """Whether the new enumerator took the value of another one, whose value changed. Sentinels do not count."""
+    old, new = _values(each, context)
+    return any(
+        new.by_name.get(other.name, other.value) != other.value
+        and not (old.is_sentinel(other) and not _is_passed(other, context))
+        for other in old.by_value.get(each.new.value, ())
+    )
+
+
+def _is_passed(each: Enumerator, context: Context) -> bool:
+    """Whether programs pass an enumerator as an argument that they leave out."""
+    return is_default(each.name, context.old)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="enums", action="added")
+def enum_member_added(each: Added[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator was added.
+
+    All old enumerators keep their values. Programs do not know the new one; a ``switch`` over all of them lets it pass.
+
+    Fix: nothing; say in the documentation that enumerators may be added.
+    """
+    if not _displaces(each, context):
+        yield Note("the enumerator is new", None, str(each.new.value))
+
+
+@rule(Impact.BREAKING, variant="inner", evidence="layout", element="enums", action="added")
+def enum_member_added_inner(each: Added[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator was inserted before others, and the values of those changed.
+
+    Programs have the old numbers compiled in. The library takes what they pass for another enumerator, and they take
+    what they get for another one.
+
+    Fix: add new enumerators last, or give all of them explicit values.
+    """
+    if _displaces(each, context):
+        yield Note("the enumerator has a value that another one had", None, str(each.new.value))
+
+
+# --- enumerators that went ----------------------------------------------------------------------------------------
+
+
+def _departure(each: Removed[Enumerator], context: Context) -> str:
+    old, new = _values(each, context)
+    if is_constant_now(each, context):
+        return "constant"
+    if any(old.by_name.get(other.name) == other.value for other in new.by_value.get(each.old.value, ())):
+        return "alias"
+    if is_reserved(each.old.name):
+        return "reserved"
+    if is_experimental(each.old.name):
+        return "experimental"
+    if _keeps_flags(each.old.value, old, new):
+        return "combined"
+    return "sentinel" if old.hint(each.old.name) and old.is_sentinel(each.old) else "gone"
+
+
+def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bool:
+    """Whether ``value`` is no flag itself, and is made of flags that all keep their names and values."""
+    if value.bit_count() == 1 or not (old.means_flags(value) and new.means_flags(value)):
+        return False
+    return old.keeps_flags(value, new)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
+def enum_member_removed(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator was removed.
+
+    Programs go on passing its number. The library does not know it, or takes it for another enumerator. Whether it goes
+    on understanding the number, no declaration tells; a macro of its name, which would say so, only headers show.
+
+    Fix: keep the enumerator and its meaning; mark it deprecated.
+    """
+    if _departure(each, context) == "gone":
+        yield Note("the enumerator is gone", str(each.old.value), None)
+
+
+@rule(Impact.COMPATIBLE, variant="to_constant", evidence="layout", element="enums", action="changed")
+def enum_member_removed_to_constant(
+    each: Removed[Enumerator] | Changed[Enumerator], context: Context
+) -> Iterator[Note]:
+    """An enumerator lives on as a macro or constant of the same value.
+
+    Built programs pass the number, and sources use the name as before: ``#define RED 1``, or ``#define RED CRIMSON``
+    where it has another name. What was its value may be no value of the enumeration any more: whether the library
+    knows it then, its declarations do not tell.
+
+    Fix: nothing; go on accepting the value.
+    """
+    gone = isinstance(each, Removed) or (each.old.name != each.new.name and not is_reserved(each.old.name))
+    if gone and is_constant_now(each, context):
+        yield Note("the enumerator is a constant beside the enumeration", "enumerator", "constant")
+
+
+@rule(Impact.API_BREAK, variant="alias", evidence="layout", element="enums", action="removed")
+def enum_member_removed_alias(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """One of several enumerators with the same value was removed.
+
+    Built programs pass the number, which keeps its meaning. Sources that use the name stop compiling.
+
+    Fix: keep the name.
+    """
+    if _departure(each, context) == "alias":
+        yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
+
+
+@rule(Impact.API_BREAK, variant="combination", evidence="layout", element="enums", action="removed")
+def enum_member_removed_combination(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """A name for no flags, or for several, was removed from an enumeration of flags, e.g. ``OPEN_NO_FLAGS = 0``.
+
+    Built programs pass a number without bits, or with the bits of flags that stay. Sources that use the name stop
+    compiling. Only an enumeration whose name says so (``open_flags``, ``AccessMask``) is taken for one of flags.
+
+    Fix: keep the name.
+    """
+    if _departure(each, context) == "combined":
+        yield Note("the name for these flags is gone", str(each.old.value), None)
+
+
+@rule(Impact.API_BREAK, variant="sentinel", evidence="layout", element="enums", action="removed")
+def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """The enumerator that marks the end or the count was removed, e.g. ``COLOR_MAX``.
+
+    No function takes it for a value. Sources that size arrays by it stop compiling.
+
+    Fix: keep the name.
+    """
+    if _departure(each, context) == "sentinel":
+        yield Note("the enumerator that marks the end is gone", str(each.old.value), None)
+
+
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="removed")
+def enum_member_removed_reserved(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """A reserved enumerator was removed.
+
+    Its name says that it is reserved or unused, e.g. ``FLAG_RESERVED_1``: nobody was to use it.
+
+    Fix: nothing.
+    """
+    if _departure(each, context) == "reserved":
+        yield Note("the reserved enumerator is gone", str(each.old.value), None)
+
+
+@rule(Impact.BREAKING, variant="experimental", evidence="layout", element="enums", action="removed")
+def enum_member_removed_experimental(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
+    """An experimental enumerator was removed.
+
+    Programs that use it go on passing the number, which the library does not know. Its name promised nothing, so that a
+    policy may accept this.
+
+    Fix: go on understanding the number for a while, or refuse it with an error and give it to nothing else.
+    """
+    if _departure(each, context) == "experimental":
+        yield Note("the experimental enumerator is gone", str(each.old.value), None)
+
+
+# --- enumerators that stay ----------------------------------------------------------------------------------------
+
+
+def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
+    """Whether the enumerator is a sentinel on both sides, or tells the release."""
+    old, new = _values(each, context)
+    if is_release_number(each.old, each.new, old, new):
+        return True
+    return old.is_sentinel(each.old) and new.is_sentinel(each.new) and not _is_passed(each.old, context)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed", effect="value")
+def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """The value of an enumerator changed.
+
+    Programs have the old number compiled in. The library takes what they pass for another enumerator, and they take
+    what they get for another one.
+
+    Fix: give it its old value explicitly.
+    """
+    alike = _is_sentinel(each, context) or _keeps_bits(each, context) or _keeps_union(each, context)
+    if each.old.value != each.new.value and not alike:
+        yield Note("the value differs", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.RISK, variant="combination", evidence="layout", element="enums", action="changed")
+def enum_member_value_changed_combination(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator that joins flags joins others now, e.g. ``DEFAULT = FAST | SAFE | CHECKED``.
+
+    The headers of both releases write it so, and each of the old flags keeps its name and number. Built programs go on
+    asking for the old flags, which mean what they did. Those that compare what they get with the whole (``==``) may
+    notice.
+
+    Fix: nothing, where the old flags do together what they did.
+    """
+    if each.old.value != each.new.value and not _is_sentinel(each, context) and _keeps_union(each, context):
+        yield Note("the flags differ", str(each.old.value), str(each.new.value))
+
+
+def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
+    return keeps_union(each, _values(each, context), (context.old, context.new))
+
+
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
+def enum_member_value_changed_reinterpreted(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """The value of an enumerator has another sign and the same bits.
+
+    ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
+    programs go on. Programs that compare, compute with or widen the value get another result.
+
+    Fix: write it as it was.
+    """
+    if _keeps_bits(each, context) and not _is_sentinel(each, context):
+        yield Note("the value is read with another sign", str(each.old.value), str(each.new.value))
+
+
+def _keeps_bits(each: Changed[Enumerator], context: Context) -> bool:
+    return keeps_bits(each.subject.name, (each.old.value, each.new.value), context)
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed")
+def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """The value of an enumerator that marks the end, the count, the first, all bits or the release changed.
+
+    It moves with each enumerator that is added, or with each release. Programs that size arrays by it have the old
+    size; the library must not write more elements into them. A first one is the smallest by another name
+    (``COLOR_FIRST = COLOR_RED``), which keeps the number that programs have.
+
+    Fix: nothing, where no function fills or reads an array of that length.
+    """
+    if each.old.value != each.new.value and _is_sentinel(each, context):
+        yield Note("the sentinel moved", str(each.old.value), str(each.new.value))
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+def enum_member_renamed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
+    """An enumerator was renamed and keeps its value.
+
+    Built programs pass the number, which keeps its meaning. Sources that use the old name stop compiling.
+
+    Fix: keep the old name beside the new one.
+    """
+    renamed = each.old.name != each.new.name and not is_reserved(each.old.name)
+    if renamed and not is_constant_now(each, context):
+        yield Note("the enumerator has another name", each.old.name, each.new.name)
+
+
+@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="changed")
+def enum_member_renamed_reserved(each: Changed[Enumerator]) -> Iterator[Note]:
+    """A reserved enumerator was put to use under a new name.
+
+    Its old name said that nobody was to use it, e.g. ``FLAG_RESERVED_1``.
+
+    Fix: nothing.
+    """
+    if each.old.name != each.new.name and is_reserved(each.old.name):
+        yield Note("a reserved value is used", each.old.name, each.new.name)
+
+
+@rule(Impact.RISK, variant="unused", evidence="layout", element="enums", action="changed")
+def enum_member_removed_unused(enum: Changed[UnusedEnum]) -> Iterator[Note]:
+    """An enumeration that no export names lost values, and nothing tells whether its header is public.
+
+    Programs that can include the header have the old numbers compiled in, and pass them as plain integers:
+    ``set_level(LOG_DEBUG)``. A header that is not installed concerns the library only.
+
+    Fix: keep the values; pass the public headers, which tell whether this one is among them.
+    """
+    old, new = enum.old.shape, enum.new.shape
+    assert isinstance(old, Enum) and isinstance(new, Enum)
+    after = {each.name: each.value for each in new.enumerators}
+    lost = [each for each in old.enumerators if after.get(each.name) != each.value]
+    yield Note(
+        "values of constants differ", _listed(lost), _listed([each for each in lost if each.name in after], after)
+    )
+
+
+def _listed(enumerators: Sequence[Enumerator], values: Mapping[str, int] | None = None) -> str | None:
+    """The first of these enumerators, with their own or with other ``values``."""
+    texts = [f"{each.name} = {each.value if values is None else values[each.name]}" for each in enumerators]
+    return abridged(texts) or None
+
+
+# --- the enumeration itself ---------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """An enumeration is stored in another number of bytes.
+
+    Programs pass, store and read it with the old width. Structs that hold it have other offsets.
+
+    Fix: fix the underlying type (``enum name : int``), or keep the values within the old width; build with the same
+    ``-fshort-enums``.
+    """
+    if enum.old.size != enum.new.size and not only_handed_over(enum, context):
+        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
+
+
+@rule(Impact.RISK, variant="narrowed", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_narrowed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """An enumeration is stored in fewer bytes, and programs only ever pass it to functions of the library by value.
+
+    All enumerators keep their values. Built programs fill a register, or a place on the stack, with the old width, and
+    the library reads its low bytes. Programs that pass other numbers, or store values with code of both releases, may
+    notice. Headers tell that no function returns it, no callback or virtual function takes it and nothing holds it.
+
+    Fix: nothing, for programs that pass enumerators; else keep the underlying type.
+    """
+    if enum.old.size != enum.new.size and only_handed_over(enum, context):
+        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
+
+
+@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_reinterpreted(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """The underlying type of an enumeration has another sign and the same size.
+
+    Programs widen and compare values with the old sign: a negative value becomes a large number.
+
+    Fix: fix the underlying type, or add no negative value.
+    """
+    same = _underlying(enum, context)
+    if same is not None and same >= Sameness.REINTERPRETED and enum.old.size == enum.new.size:
+        yield Note("the underlying type differs", *_spelled(enum))
+
+
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="enums", action="changed")
+def enum_underlying_size_changed_respelled(enum: Changed[Enum], context: Context) -> Iterator[Note]:
+    """The underlying type of an enumeration has another name and the same representation.
+
+    Built programs read and write the same bits.
+
+    Fix: nothing.
+    """
+    same = _underlying(enum, context)
+    if same is not None and Sameness.IDENTICAL < same < Sameness.REINTERPRETED:
+        yield Note("the underlying type is spelled differently", *_spelled(enum))
+
+
+def _underlying(enum: Changed[Enum], context: Context) -> Sameness | None:
+    """How the underlying types compare; ``None`` where a side does not record it."""
+    if enum.old.underlying is None or enum.new.underlying is None:
+        return None
+    return context.stored(enum.old.underlying, enum.new.underlying)
+
+
+def _spelled(enum: Changed[Enum]) -> tuple[str, str]:
+    assert enum.old.underlying is not None and enum.new.underlying is not None
+    return spell(enum.old.underlying), spell(enum.new.underlying)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="enums", action="changed")
+def enum_became_scoped(enum: Changed[Enum]) -> Iterator[Note]:
+    """An enumeration became scoped (``enum class``).
+
+    Built programs hold numbers. Sources that use an enumerator without the enumeration's name, or as an integer, stop
+    compiling.
+
+    Fix: keep it unscoped, or offer constants of the old names.
+    """
+    if enum.new.scoped and not enum.old.scoped:
+        yield Note("the enumeration is scoped", "enum", "enum class")
+
+
+@rule(Impact.RISK, evidence="layout", element="enums", action="changed", aliases=("enum_lost_scoped",))
+def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
+    """An enumeration is no longer scoped (``enum class``).
+
+    Built programs hold numbers. Sources that name its enumerators as ``E::A`` compile as before. The enumerators are
+    names of the surrounding scope as well, where they may clash with those of programs, and values convert to integers:
+    a call may find another overload. Programs that declare the enumeration ahead stop compiling.
+
+    Fix: keep it scoped.
+    """
+    if enum.old.scoped and not enum.new.scoped:
+        yield Note("the enumeration is not scoped", "enum class", "enum")
+
+
+VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
+"""Names of aliases that carry the release number: ``png_libpng_version_1_6_40``."""
+
+
+def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
+    """How the targets compare: as values, or as pointers where programs meet them behind pointers only.
+
+    A pointer to a class that is hidden under a new name leads to the same object, as far as anybody knows.
+    """
+    found = context.stored(*_met(alias, context))
+    return Sameness.REINTERPRETED if found is Sameness.DIFFERENT and _hides_object(alias, context) else found
+
+
+def _hides_object(alias: Changed[Alias], context: Context) -> bool:
+    """Whether a typedef was a pointer to a class that is gone, and is one to a new class without a definition."""
+    old, new = context.old.types.bare(alias.old.target)[0], context.new.types.bare(alias.new.target)[0]
+    match old, new:
+        case Pointer(Named(before), "*"), Pointer(Named(after), "*"):
+            pass
+        case _:
+            return False
+    target = context.old.types.bare(Named(before))[0]
+    if not isinstance(target, Named) or context.new.types.has(target.name) or context.old.types.has(after):
+        return False
+    return isinstance(context.old.shape(target.name), Record) and isinstance(context.new.shape(after), Opaque)
+
+
+def _met(alias: Changed[Alias], context: Context) -> tuple[TypeRef, TypeRef]:
+    old, new = alias.old.target, alias.new.target
+    return (old, new) if context.old.consumers.hold(alias.subject.name) else (Pointer(old), Pointer(new))
+
+
+def _is_usable(alias: Changed[Alias], context: Context) -> bool:
+    """Whether sources still exchange values with the type that the typedef named before."""
+    return is_exchangeable(alias.subject.name, *_met(alias, context), context)
+
+
+def _targets(alias: Changed[Alias]) -> tuple[str, str]:
+    return spell(alias.old.target), spell(alias.new.target)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("public_typedef_target_changed",))
+def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A typedef stands for another type.
+
+    Everything declared with it changed too: programs built with the old header pass, store and return the old type.
+    A callback that returned nothing and returns a value now is such a change: old callbacks leave undefined what the
+    library reads. A library that goes on ignoring the value breaks nobody, which its declarations do not tell.
+
+    Fix: keep the typedef, and add one with a new name.
+    """
+    name = alias.subject.name
+    if is_time64(alias, context) or _sameness(alias, context) is not Sameness.DIFFERENT:
+        return
+    if _is_unused(name, context):
+        return
+    anew = returns_anew(alias, context)
+    if anew and not only_handed_out(name, context):
+        yield Note(
+            "what old callbacks leave undefined is read as their result, if the library uses it", *_targets(alias)
+        )
+    elif not anew:
+        yield Note("the typedef stands for another type", *_targets(alias))
+
+
+@rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="types", action="changed")
+def typedef_base_changed_value_added(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A function that the library hands out returns a value, and returned nothing before.
+
+    The typedef of its pointer is only what functions of the library return, so that programs call it and supply none.
+    Built programs ignore the register that holds the value.
+
+    Fix: nothing.
+    """
+    name = alias.subject.name
+    if (
+        _sameness(alias, context) is Sameness.DIFFERENT
+        and not _is_unused(name, context)
+        and returns_anew(alias, context)
+        and only_handed_out(name, context)
+    ):
+        yield Note("the function that is handed out returns a value", *_targets(alias))
+
+
+@rule(Impact.API_BREAK, variant="unused", evidence="layout", element="types", action="changed")
+def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """A typedef stands for another type, and the library's interface does not use it, or no longer as before.
+
+    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs. Or
+    headers tell that no export leads to it, nor to what holds it, and none takes ``void *``: programs and the library
+    each keep to what they were compiled with. Sources that use the typedef get another type, and may not compile.
+
+    Fix: keep the typedef, and add one with a new name.
+    """
+    if _sameness(alias, context) is not Sameness.DIFFERENT:
+        return
+    if not context.mentioned_alike(alias.subject.name):
+        yield Note("the typedef stands for another type, and its uses changed", *_targets(alias))
+    elif _is_unused(alias.subject.name, context):
+        yield Note("the typedef stands for another type, which nothing exchanges with the library", *_targets(alias))
+
+
+def _is_unused(name: Name, context: Context) -> bool:
+    """Whether no use of an alias is left as it was through which programs meet the library."""
+    if not context.mentioned_alike(name):
+        return True
+    from abistore.diffing.kinds.signatures import never_exchanged  # few typedefs change so far
+
+    return never_exchanged(name, context)
+
+
+def _retyped(alias: Changed[Alias], context: Context) -> Retyped | None:
+    found = graded(_sameness(alias, context), lambda: _is_usable(alias, context))
+    if found is None or found is Retyped.REINTERPRETED:
+        return found
+    if found is Retyped.RESPELLED and only_named_otherwise(alias.old.target, alias.new.target, context):
+        return None
+    return None if read_as_another_language(context) else found
+
+
+UNLIKE = "Headers that were read as C and as C++ differ by themselves in how they spell types: no such change is told."
+
+variants_of(
+    TypedSubject(
+        "typedef_base_changed",
+        "typedef",
+        "The type that a typedef stands for",
+        "types",
+        "Changed[Alias]",
+        __name__,
+        more={
+            Retyped.RESPELLED: UNLIKE,
+            Retyped.CONVERTIBLE: f"Example: ``long`` became ``long long`` where both have 8 bytes. {UNLIKE}",
+            Retyped.REINTERPRETED: "In C++, the mangled names of functions that take it differ too.",
+            Retyped.INCONVERTIBLE: (
+                "Example: ``typedef void *handle`` became ``typedef struct item *handle``, and C++ converts no"
+                " ``void *`` to it."
+            ),
+        },
+    ),
+    _retyped,
+    _targets,
+)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("public_typedef_removed",))
+def typedef_removed(alias: Removed[Alias]) -> Iterator[Note]:
+    """A typedef is no longer declared.
+
+    Built programs have the type itself compiled in. Sources that use the name stop compiling.
+
+    Fix: keep the typedef and mark it deprecated.
+    """
+    if not VERSIONED.search(alias.subject.name.spelling):
+        yield Note("the typedef is gone", spell(alias.old.target), None)
+
+
+@rule(Impact.COMPATIBLE, variant="typedef", evidence="source", element="types", action="added")
+def type_added_typedef(alias: Added[Alias]) -> Iterator[Note]:
+    """A typedef was added.
+
+    Built programs do not use it.
+
+    Fix: nothing.
+    """
+    if not VERSIONED.search(alias.subject.name.spelling):
+        yield Note("the typedef is new", None, spell(alias.new.target))
+
+
+@rule(Impact.COMPATIBLE, evidence="source", element="types", action="removed")
+def typedef_version_sentinel(alias: Removed[Alias]) -> Iterator[Note]:
+    """A typedef whose name carries a release number is no longer declared.
+
+    Such a name changes with every release, e.g. ``png_libpng_version_1_6_40``, so that sources do not compile against
+    headers of two releases at once.
+
+    Fix: nothing.
+    """
+    if VERSIONED.search(alias.subject.name.spelling):
+        yield Note("the typedef of a release is gone", spell(alias.old.target), None)

@@ -1,0 +1,383 @@
+"""Evidence that one side lacks, modes of headers, and what belongs to other libraries and language runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.kinds.inclusions import LostHeaders, lost_everywhere, lost_here
+from abistore.diffing.kinds.objects import is_block_of_another
+from abistore.diffing.kinds.parameter_types import TypeDifference, difference
+from abistore.diffing.parts import Agreement, HeaderIncludes, InMode, Parameter, Result, SourceBreak, TakenName, Variant
+from abistore.diffing.surface.export_table import is_allocator
+from abistore.model.declarations import TYPES, Added, Changed, Name, Removed
+from abistore.model.findings import Impact, evidence_rank
+from abistore.model.names.qualified import demangle, without_parameters
+from abistore.model.names.spelling import declaration, spell
+from abistore.model.shapes import Alias, Foreign, Library
+from abistore.model.snapshot import Evidence
+from abistore.model.words import counted
+
+WORDS = ("nothing", "a part", "everything")
+
+
+@rule(Impact.NOTICE, evidence="layout", element="library", action="removed", aliases=("layout_unverifiable",))
+def dwarf_info_missing(evidence: Changed[Evidence]) -> Iterator[Note]:
+    """The new build has no debug information, and the old one had.
+
+    Layouts, parameters and enumerators were not compared: a break there stays unseen.
+
+    Fix: build with ``-g``; where the debug information is in a file of its own, name its folder with ``--debug-dir``.
+    """
+    if evidence.old.facet == "layout" and evidence_rank(evidence.old) > evidence_rank(evidence.new) == 0:
+        yield Note("the new build has no debug information", _seen(evidence.old), _seen(evidence.new))
+
+
+@rule(
+    Impact.NOTICE,
+    evidence="layout",
+    element="library",
+    action="changed",
+    aliases=("layer_coverage_asymmetric", "source_fact_coverage_incomplete"),
+)
+def evidence_narrowed(evidence: Changed[Evidence]) -> Iterator[Note]:
+    """The new build shows less of the exported declarations than the old one did.
+
+    What only the old build shows was not compared. The report lists it as not checked.
+
+    Fix: build every unit of the library with ``-g``, and pass headers for both sides or for none.
+    """
+    old, new = evidence.old, evidence.new
+    missing = old.facet == "layout" and evidence_rank(new) == 0
+    if evidence_rank(new) < evidence_rank(old) and not missing:
+        yield Note(f"less is known of the {new.facet}", _seen(old), _seen(new))
+
+
+def _seen(evidence: Evidence) -> str:
+    words = WORDS[evidence_rank(evidence)]
+    exports = counted(evidence.expected, "export")
+    return f"{words} ({evidence.described} of {exports})" if evidence.expected else words
+
+
+@rule(
+    Impact.RISK,
+    evidence="source",
+    element="types",
+    action="changed",
+    aliases=(
+        "compile_context_conflict",
+        "header_binary_context_mismatch",
+        "header_build_context_mismatch",
+        "source_binary_provenance_mismatch",
+        "source_surface_dso_mismatch",
+    ),
+)
+def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
+    """The new headers define a type otherwise than the new library was compiled with.
+
+    Programs that include these headers lay the type out in another way than the library does. Where the headers belong
+    to another release or another configuration, what they tell of this library may be wrong altogether.
+
+    Fix: give the headers that the library was built with, and the macros that it was configured with (``--define``).
+    """
+    if agreement.new.header:
+        yield Note("headers and library disagree", agreement.new.header, agreement.new.binary)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="removed", aliases=("odr_source_conflict",))
+def declaration_definition_removed(variant: Removed[Variant]) -> Iterator[Note]:
+    """One of several definitions of one name is gone.
+
+    The library's units disagreed about the definition, and now fewer do. Programs that were compiled with the
+    definition that is gone agree with no unit any more.
+
+    Fix: give one name one definition in all units (the one definition rule).
+    """
+    yield Note("one of the definitions is gone", declaration(variant.subject.name, variant.old.shape))
+
+
+@rule(
+    Impact.RISK,
+    evidence="layout",
+    element="types",
+    action="added",
+    aliases=("identity_collision_detected", "odr_type_variant"),
+)
+def declaration_definition_added(variant: Added[Variant]) -> Iterator[Note]:
+    """One name has a further, different definition.
+
+    The library's units disagree about the definition. Objects that pass between them, or to programs, are used with two
+    layouts.
+
+    Fix: give one name one definition in all units (the one definition rule).
+    """
+    yield Note("the name has a further definition", None, declaration(variant.subject.name, variant.new.shape))
+
+
+def _foreign(type: Changed[Foreign]) -> tuple[str, str] | None:
+    old, new = type.old, type.new
+    sizes = None not in (old.size, new.size) and old.size != new.size
+    alignments = None not in (old.alignment, new.alignment) and old.alignment != new.alignment
+    return (_storage(old), _storage(new)) if sizes or alignments else None
+
+
+def _storage(type: Foreign) -> str:
+    aligned = "" if type.alignment is None else f", aligned to {type.alignment}"
+    return ("unknown size" if type.size is None else counted(type.size, "byte")) + aligned
+
+
+def _hold(type: Changed[Foreign], context: Context) -> bool:
+    """Whether programs have objects of a type themselves, and not only those that its own functions make for them."""
+    return context.old.consumers.hold(type.subject.name) and not is_block_of_another(type, context)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def type_foreign_layout_changed(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+    """A standard library type that exports use by value has another size or alignment.
+
+    The library was built against another standard library, or with another mode of it. Objects that programs built
+    against the old one pass or embed do not fit.
+
+    Fix: build with the same standard library and the same settings of it (``_GLIBCXX_USE_CXX11_ABI``, debug modes).
+    """
+    storage = _foreign(type)
+    if storage is not None and _hold(type, context):
+        yield Note("the storage differs", *storage)
+
+
+@rule(Impact.RISK, variant="pointee", evidence="layout", element="types", action="changed")
+def type_foreign_layout_changed_pointee(type: Changed[Foreign], context: Context) -> Iterator[Note]:
+    """A standard library type that exports use by address has another size or alignment.
+
+    Code compiled for the new standard library uses objects that programs made with the old one. A class that only the
+    standard library may name (``std::_Sp_counted_ptr_inplace<Impl>``, in which ``std::make_shared`` counts) is told
+    here too where it changed along with what it holds, and only the standard library's functions have it by value.
+
+    Fix: build with the same standard library and the same settings of it.
+    """
+    storage = _foreign(type)
+    if storage is not None and not _hold(type, context):
+        yield Note("the storage differs", *storage)
+
+
+MOST_SAID = 3
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="source",
+    element="library",
+    action="removed",
+    aliases=("include_graph_public_header_drift",),
+)
+def header_include_removed(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
+    """A main public header brings another one along no longer, and so does no header that sources begin with.
+
+    Built programs do not notice. Sources that include the main header alone do not find what the other one declares,
+    though both are installed: it never had to be included by itself. A header that no other includes is one that
+    sources begin with; a main one is the only such, is called like the library, or leads to half of all headers.
+
+    Fix: include the other header again.
+    """
+    lost = lost_everywhere(includes.old.file, context)
+    if lost is not None:
+        yield _note(lost)
+
+
+@rule(
+    Impact.RISK,
+    variant="covered",
+    evidence="source",
+    element="library",
+    action="removed",
+    aliases=("include_graph_public_header_drift",),
+)
+def header_include_removed_covered(includes: Removed[HeaderIncludes], context: Context) -> Iterator[Note]:
+    """A public header brings another one along no longer, which others still do, or which sources include themselves.
+
+    Built programs do not notice. Sources stop compiling that use what the other header declares and include neither it
+    nor another one that brings it along.
+
+    Fix: include the other header again, or tell users to include what they use.
+    """
+    lost = lost_here(includes.old.file, context)
+    if lost is not None:
+        yield _note(lost)
+
+
+def _note(lost: LostHeaders) -> Note:
+    said = list(dict.fromkeys(without_parameters(demangle(name.spelling)) for name in sorted(lost.names, key=_rank)))
+    more = f" and {len(said) - MOST_SAID} more" if len(said) > MOST_SAID else ""
+    what = f": {', '.join(said[:MOST_SAID])}{more}" if said else ""
+    return Note(f"sources that include it alone miss what others declare{what}", ", ".join(lost.headers), None)
+
+
+def _rank(name: Name) -> tuple[bool, bool, Name]:
+    """Types first, then functions, then variables and macros."""
+    return name.kind not in TYPES, name.kind != "function", name
+
+
+@rule(Impact.BREAKING, variant="declaration", evidence="source", element="types", action="changed")
+def mode_changed_declaration(declaration: Changed[InMode]) -> Iterator[Note]:
+    """Programs that are built in one mode see another declaration than the library has.
+
+    A condition of the headers (``#ifdef NDEBUG``, ``#ifdef __cplusplus``, a macro that another header defines) shows
+    them another layout or signature than before. Programs of that mode lay objects out and call in another way than the
+    library, or than programs that were built before.
+
+    Fix: declare what the library has, in all modes alike.
+    """
+    if declaration.new.impact is Impact.BREAKING:
+        yield _mode_note(declaration)
+
+
+@rule(Impact.API_BREAK, variant="source", evidence="source", element="functions", action="changed")
+def mode_changed_source(declaration: Changed[InMode]) -> Iterator[Note]:
+    """Sources that are compiled in one mode stop compiling.
+
+    Built programs do not notice. A condition of the headers takes a declaration away from sources of that mode, or
+    stops them with ``#error``: a header that must not be included by itself any more, say.
+
+    Fix: declare in this mode what was declared before.
+    """
+    if declaration.new.impact is Impact.API_BREAK:
+        yield _mode_note(declaration)
+
+
+@rule(Impact.RISK, evidence="source", element="functions", action="changed")
+def mode_changed(declaration: Changed[InMode]) -> Iterator[Note]:
+    """Programs that are built in one mode may see something else than before.
+
+    A condition of the headers shows them a difference that is a risk where all programs see it.
+
+    Fix: declare in this mode what was declared before.
+    """
+    if declaration.new.impact is Impact.RISK:
+        yield _mode_note(declaration)
+
+
+def _mode_note(declaration: Changed[InMode]) -> Note:
+    old, new = declaration.old, declaration.new
+    part = f" ({new.part})" if new.part else ""
+    return Note(f"in the mode '{new.mode}': {new.said}{part}", old.value, new.value, new.affected)
+
+
+@rule(Impact.RISK, variant="own", evidence="source", element="functions", action="changed")
+def declaration_changed_own(declared: Changed[SourceBreak]) -> Iterator[Note]:
+    """A declaration that only the library is to name is gone, or differs so that sources may not compile.
+
+    It stands in a namespace such as ``detail``: no public declaration derives from it, takes, returns or renames it, no
+    header but its own specialises it, and no call finds it by its arguments. Or C reserves its name (``__geo_open``),
+    and no macro stands for it. Built programs have what they were compiled with. Sources that name it stop compiling.
+
+    Fix: nothing, unless programs were told to name it.
+    """
+    yield Note(declared.old.what, declared.old.value, declared.new.value)
+
+
+WIDENED = frozenset(
+    {
+        *("time_t", "__time_t", "suseconds_t", "__suseconds_t"),
+        *("off_t", "__off_t", "ino_t", "__ino_t", "rlim_t", "__rlim_t", "blkcnt_t", "__blkcnt_t"),
+        *("fsblkcnt_t", "__fsblkcnt_t", "fsfilcnt_t", "__fsfilcnt_t"),
+    }
+)
+"""Aliases of the C library that ``_TIME_BITS`` and ``_FILE_OFFSET_BITS`` widen on 32-bit platforms."""
+
+STANDARD_LIBRARIES = ("libstdc++", "libc++")
+
+
+def is_time64(alias: Changed[Alias], context: Context) -> bool:
+    """Whether a time or file offset type of a 32-bit platform got another width."""
+    if context.old.snapshot.target.bits != 32 or alias.subject.name.spelling not in WIDENED:
+        return False
+    old = context.old.types.layouts.size(alias.old.target)
+    new = context.new.types.layouts.size(alias.new.target)
+    return old != new
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def time64_abi_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
+    """Times or file offsets have another width on a 32-bit platform.
+
+    ``_TIME_BITS`` or ``_FILE_OFFSET_BITS`` differs between the builds. Programs built with the other setting pass and
+    store values of half or twice the width, and so does every struct that holds one.
+
+    Fix: build with the old settings, or rebuild all consumers and bump the SONAME.
+    """
+    if is_time64(alias, context):
+        yield Note("the width differs", spell(alias.old.target), spell(alias.new.target))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def long_double_abi_changed(value: Changed[Parameter] | Changed[Result], context: Context) -> Iterator[Note]:
+    """A function takes or returns ``long double`` in another format.
+
+    The builds differ in ``-mlong-double-64`` or the like. Callers pass the number in other registers, and as other
+    bits.
+
+    Fix: build with the platform's own format, or with the one of the old release.
+    """
+    if difference(value.old.type, value.new.type, context) is TypeDifference.LONG_DOUBLE:
+        old = context.old.types.layouts.size(value.old.type)
+        new = context.new.types.layouts.size(value.new.type)
+        yield Note("long double is of another size (bytes)", str(old), str(new))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def stdlib_implementation_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The library uses another implementation of the C++ standard library.
+
+    Strings, containers and streams have another layout there. Where the interface uses them, mangled names or layouts
+    differ too, which are findings of their own. Exceptions and allocations that cross over may be misread.
+
+    Fix: build with the standard library that consumers use (``-stdlib=``).
+    """
+    old, new = _standard_library(library.old), _standard_library(library.new)
+    if old and new and old != new:
+        yield Note("the standard library is another one", old, new)
+
+
+def _standard_library(library: Library) -> str | None:
+    stems = {each.partition(".so")[0] for each in library.needed}
+    return next((each for each in STANDARD_LIBRARIES if each in stems), None)
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def allocator_replacement_added(taken: Added[TakenName]) -> Iterator[Note]:
+    """The library exports functions that replace the process's memory allocator.
+
+    Every program linked to it, and every library loaded after it, allocates with them from now on. Memory from one
+    allocator that the other frees corrupts both.
+
+    Fix: hide them with a version script, unless the library is an allocator.
+    """
+    if is_allocator(taken.new.symbol):
+        yield Note("the allocator is replaced", None, demangle(taken.new.symbol))
+
+
+@rule(Impact.BREAKING, variant="runtime_name", evidence="symbol", element="functions", action="added")
+def func_added_runtime_name(taken: Added[TakenName]) -> Iterator[Note]:
+    """A new export has the name of a function or variable of the C library.
+
+    A program that is linked with the library finds it there before it comes to the C library, and so do all other
+    libraries of the process: ``write(1, ...)`` calls the library's ``write``. It makes no difference whether a header
+    declares it.
+
+    Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
+    """
+    if not is_allocator(taken.new.symbol) and taken.new.version is None:
+        yield Note("it takes the place of the C library's own", None, taken.new.symbol)
+
+
+@rule(Impact.RISK, variant="runtime_name_versioned", evidence="symbol", element="functions", action="added")
+def func_added_runtime_name_versioned(taken: Added[TakenName]) -> Iterator[Note]:
+    """A new export has the name of a function or variable of the C library, in a version node of the library.
+
+    With glibc, built programs ask for the C library's version of it, and get that. A program that is linked
+    again gets the library's, and so does every program where the C library has no versions (musl).
+
+    Fix: hide it, with a version script or ``-fvisibility=hidden``, or give it another name.
+    """
+    if not is_allocator(taken.new.symbol) and taken.new.version is not None:
+        yield Note("a new link finds it before the C library's own", None, taken.new.symbol)

@@ -1,0 +1,602 @@
+"""Functions and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.exports import refilled
+from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
+from abistore.diffing.kinds.fields import unqualified
+from abistore.diffing.kinds.parameter_types import TypeDifference, difference, is_exchangeable, serves
+from abistore.diffing.kinds.signatures import spells_parameter
+from abistore.diffing.parts import (
+    InternalExport,
+    OmittedExport,
+    PrivateMemberExport,
+    UncallableExport,
+    UndeclaredExport,
+)
+from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
+from abistore.diffing.side import SideFacts
+from abistore.diffing.types.sameness import Sameness
+from abistore.model.declarations import Changed, Name
+from abistore.model.findings import Impact
+from abistore.model.names.qualified import demangle
+from abistore.model.names.spelling import declaration, declare, signature, spell
+from abistore.model.shapes import (
+    WIDTH,
+    Access,
+    Function,
+    Primitive,
+    Symbol,
+    Variable,
+    binding,
+    is_read_only,
+    symbol_type,
+)
+from abistore.model.words import counted, without_machine
+
+
+def _instance(function: Function) -> bool:
+    return function.method is not None and not function.method.static
+
+
+# --- the function itself ------------------------------------------------------------------------------------------
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("bit_int_width_changed",))
+def func_params_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """The number or the types of a function's parameters changed under the same symbol.
+
+    Callers leave registers or stack slots unset that the function reads, pass values in other registers or with another
+    width, or pass something else than the function takes.
+
+    Fix: keep the function and add one with a new name for the new parameters.
+    """
+    old, new = function.old, function.new
+    if _other_parameters(function, context) or _float_is_widened(old, new, context):
+        yield Note("the function takes other parameters", _prototype(old), _prototype(new))
+
+
+def _other_parameters(function: Changed[Function], context: Context) -> bool:
+    old, new = function.old, function.new
+    if len(old.parameters) != len(new.parameters):
+        return _lists_parameters(old) and _lists_parameters(new)
+    return any(
+        difference(*pair, context) in (TypeDifference.OTHER, TypeDifference.VOID_TO_VALUE)
+        and not spells_parameter(function.subject.name, *pair, context)
+        for pair in zip(old.parameters, new.parameters, strict=True)
+    )
+
+
+def _float_is_widened(old: Function, new: Function, context: Context) -> bool:
+    """Whether only one side has a prototype: without one, callers pass a ``double`` for each ``float``."""
+    if old.prototyped == new.prototyped:
+        return False
+    side, parameters = context.old.types, (new if old.prototyped else old).parameters
+    return any(isinstance(bare := side.bare(each)[0], Primitive) and bare.spelling == "float" for each in parameters)
+
+
+def _lists_parameters(function: Function) -> bool:
+    """Whether the parameters are known. ``f()`` without a prototype may be called with any."""
+    return function.prototyped or bool(function.parameters)
+
+
+@rule(Impact.RISK, variant="prototype", evidence="layout", element="functions", action="changed")
+def func_params_changed_prototype(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """A function got or lost a prototype, or its first parameters without one.
+
+    Without a prototype, e.g. ``int f();``, compilers do not check arguments: built callers passed what they believed
+    right, with small integers widened. That may not be what the function takes.
+
+    Fix: declare every function with its parameters, ``(void)`` where it has none.
+    """
+    old, new = function.old, function.new
+    unknown = len(old.parameters) != len(new.parameters) and not (_lists_parameters(old) and _lists_parameters(new))
+    if _float_is_widened(old, new, context):
+        return
+    if (old.prototyped != new.prototyped and (old.parameters or new.parameters)) or unknown:
+        yield Note("the parameter list is checked differently", _prototype(old), _prototype(new))
+
+
+def _prototype(function: Function) -> str:
+    return signature(function, c=True) + (
+        " without a prototype" if function.parameters and not function.prototyped else ""
+    )
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_variadic_added(function: Changed[Function]) -> Iterator[Note]:
+    """A function became variadic (``...``).
+
+    Callers do not tell how many vector registers they use (x86-64). On some platforms (AArch64 on macOS, 64-bit
+    PowerPC, s390x) they pass arguments elsewhere than a variadic function looks for them.
+
+    Fix: add a variadic function with a new name.
+    """
+    if function.new.variadic and not function.old.variadic:
+        yield Note("the function takes variable arguments", signature(function.old), signature(function.new))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_variadic_removed(function: Changed[Function]) -> Iterator[Note]:
+    """A function is no longer variadic (``...``).
+
+    Callers pass further arguments that nobody reads.
+
+    Fix: keep the variadic function.
+    """
+    if function.old.variadic and not function.new.variadic:
+        yield Note("the function takes no variable arguments", signature(function.old), signature(function.new))
+
+
+def _is_unread(own: str | None, other: str | None, side: SideFacts) -> bool:
+    """Whether a side may have the ``other`` options too: all its units do, and it was read before that was noted."""
+    compilers = side.snapshot.provenance.compilers
+    given = [word for word in (other or "").split() if word.startswith("-")]
+    return (
+        own is None and bool(given and compilers) and all(word in text.split() for text in compilers for word in given)
+    )
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def calling_convention_changed(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """The calling convention of a function changed.
+
+    Callers put arguments into other registers than the function reads, or look for the result elsewhere. So it is for
+    a function of its own convention (``__attribute__((ms_abi))``), and for one that was compiled with other options
+    (``-mabi``, ``-mregparm``, ``-fpcc-struct-return``) that concern its parameters or result, or those of a callback
+    or virtual function that it hands over.
+
+    Fix: keep the attribute, and build with the old release's options.
+    """
+    old, new = function.old.calling_convention, function.new.calling_convention
+    if old != new and not (_is_unread(old, new, context.old) or _is_unread(new, old, context.new)):
+        yield Note("the calling convention differs", old or "default", new or "default")
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def func_static_changed(function: Changed[Function]) -> Iterator[Note]:
+    """A member function became static, or stopped being static.
+
+    The symbol is the same, but the object's address is passed before the other arguments, or no longer is: each
+    argument arrives one place off.
+
+    Fix: keep the member function and add one with a new name.
+    """
+    if _instance(function.old) != _instance(function.new):
+        yield Note("the object is passed differently", _sort(function.old), _sort(function.new))
+
+
+@rule(Impact.COMPATIBLE, variant="static_function", evidence="layout", element="functions", action="changed")
+def declaration_changed_static_function(function: Changed[Function]) -> Iterator[Note]:
+    """A static member function became a namespace function of the same name, or the reverse.
+
+    The symbol and the call are the same. Sources that derive from the class, or name it as a type, stop compiling.
+
+    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    """
+    scopes = function.old.method is None, function.new.method is None
+    if scopes[0] != scopes[1] and _instance(function.old) == _instance(function.new):
+        words = {True: "namespace", False: "class"}
+        yield Note("the function's scope is of another sort", words[scopes[0]], words[scopes[1]])
+
+
+def _sort(function: Function) -> str:
+    return "non-static" if _instance(function) else "static"
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed", aliases=("func_deleted",))
+def func_deleted_dwarf(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """A function is now deleted (``= delete``).
+
+    Programs still call it. Its symbol may be gone, or belong to another overload.
+
+    Fix: keep the function for built consumers and deprecate it first.
+    """
+    if _is_deleted(function) and not context.has_own_copy(function.subject.name):
+        yield _deletion(function)
+
+
+@rule(Impact.API_BREAK, variant="inline", evidence="layout", element="functions", action="changed")
+def func_deleted_dwarf_inline(function: Changed[Function], context: Context) -> Iterator[Note]:
+    """An inline function, or one that the library never exported, is now deleted (``= delete``).
+
+    Built programs have their own copy of an inline function and go on using it. Sources that call it stop compiling.
+
+    Fix: deprecate it first.
+    """
+    if _is_deleted(function) and context.has_own_copy(function.subject.name):
+        yield _deletion(function)
+
+
+def _is_deleted(function: Changed[Function]) -> bool:
+    old, new = function.old.method, function.new.method
+    return new is not None and new.deleted and not (old is not None and old.deleted)
+
+
+def _deletion(function: Changed[Function]) -> Note:
+    method = function.new.method
+    if method is not None and method.defaulted:  # ``= default`` of a class of which a part has no such member
+        return Note("the compiler no longer makes the member", signature(function.old), None)
+    return Note("the function is deleted", signature(function.old), f"{signature(function.new)} = delete")
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def method_access_changed(function: Changed[Function]) -> Iterator[Note]:
+    """The access to a member function was narrowed, e.g. from public to private.
+
+    Built programs go on calling it. Sources that call it stop compiling.
+
+    Fix: deprecate it before you make it private.
+    """
+    access = _accesses(function)
+    if access is not None and WIDTH[access[1]] < WIDTH[access[0]]:
+        yield Note("the access is narrower", *access)
+
+
+@rule(Impact.COMPATIBLE, variant="widened", evidence="layout", element="functions", action="changed")
+def method_access_changed_widened(function: Changed[Function]) -> Iterator[Note]:
+    """The access to a member function was widened, e.g. from private to public.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    access = _accesses(function)
+    if access is not None and WIDTH[access[1]] > WIDTH[access[0]]:
+        yield Note("the access is wider", *access)
+
+
+def _accesses(function: Changed[Function]) -> tuple[Access, Access] | None:
+    old, new = function.old.method, function.new.method
+    return None if old is None or new is None else (old.access, new.access)
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="functions", action="changed")
+def ctor_explicit_added(function: Changed[Function]) -> Iterator[Note]:
+    """A constructor or conversion became ``explicit``.
+
+    Built programs call the same symbol. Sources that rely on the implicit conversion stop compiling.
+
+    Fix: announce it, and bump the major version.
+    """
+    old, new = function.old.method, function.new.method
+    if old is not None and new is not None and new.explicit and not old.explicit:
+        yield Note("the conversion is explicit", signature(function.old), f"explicit {signature(function.new)}")
+
+
+@rule(Impact.RISK, evidence="layout", element="functions", action="changed")
+def ctor_explicit_removed(function: Changed[Function]) -> Iterator[Note]:
+    """A constructor or conversion is no longer ``explicit``.
+
+    Built programs call the same symbol. Sources may choose another overload when they are compiled again.
+
+    Fix: nothing, if no overload becomes ambiguous.
+    """
+    old, new = function.old.method, function.new.method
+    if old is not None and new is not None and old.explicit and not new.explicit:
+        yield Note("the conversion is implicit", f"explicit {signature(function.old)}", signature(function.new))
+
+
+@rule(
+    Impact.RISK,
+    variant="noreturn",
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_contract_attribute_removed",),
+)
+def func_promise_removed_noreturn(function: Changed[Function]) -> Iterator[Note]:
+    """A function is no longer ``noreturn``.
+
+    Callers have no code after the call: if the function returns, they run into whatever follows.
+
+    Fix: keep the promise under this name.
+    """
+    if function.old.noreturn and not function.new.noreturn:
+        yield Note("the function may return", "noreturn", None)
+
+
+@rule(
+    Impact.RISK,
+    variant="noreturn",
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_contract_attribute_added",),
+)
+def func_promise_added_noreturn(function: Changed[Function]) -> Iterator[Note]:
+    """A function became ``noreturn``.
+
+    Built callers expect it to return: what they do after the call, such as releasing a lock, no longer happens.
+
+    Fix: nothing, where it never returned before.
+    """
+    if function.new.noreturn and not function.old.noreturn:
+        yield Note("the function does not return", None, "noreturn")
+
+
+@rule(Impact.COMPATIBLE, variant="internal", evidence="layout", element="functions", action="changed")
+def declaration_changed_internal(export: Changed[InternalExport]) -> Iterator[Note]:
+    """A member of a class that no program can name changed.
+
+    Only the library's own source files define the class, or it stands within a function.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    old, new = _both(export)
+    if old != new:
+        yield Note("the internal member differs", old, new)
+
+
+@rule(Impact.RISK, variant="private", evidence="layout", element="functions", action="changed")
+def declaration_changed_private(export: Changed[UndeclaredExport]) -> Iterator[Note]:
+    """An export that no public header declares changed.
+
+    Where the public headers are known, none of them mentions it. Otherwise the header that declares it, or defines its
+    class, lies outside the ``include`` folder of the public headers, and no public header needs it; or the export's
+    version node is called private or internal. Only a program that includes headers of the library's own sources was
+    compiled against the old declaration.
+
+    Fix: nothing, where no installed header declares it; build with ``-fvisibility=hidden`` to keep such symbols out of
+    the export table.
+    """
+    old, new = _both(export)
+    if old != new:
+        where = f" in {without_machine(export.old.header)}" if export.old.header else ", which no public header holds,"
+        yield Note(f"the declaration{where} differs", old, new)
+
+
+@rule(Impact.COMPATIBLE, variant="undeclared", evidence="layout", element="functions", action="changed")
+def declaration_changed_undeclared(export: Changed[OmittedExport]) -> Iterator[Note]:
+    """An export changed that no public header declares or uses.
+
+    The old release's headers are known, and so is all that they include. None of them has the name, and no inline
+    function, template or macro of theirs uses it: no program was compiled against the old declaration. That the given
+    headers are all public ones is taken for granted.
+
+    Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
+    """
+    old, new = _both(export)
+    if old != new:
+        yield Note("the declaration, which no public header has, differs", old, new)
+
+
+@rule(Impact.RISK, variant="inaccessible", evidence="layout", element="functions", action="changed")
+def declaration_changed_inaccessible(export: Changed[PrivateMemberExport]) -> Iterator[Note]:
+    """A private member function or private static data member changed.
+
+    Programs cannot name it. They use it only through an inline function or a friend that a header defines. The library
+    exports no copy of an inline function that has access to it. Copies that compilers inlined everywhere are not seen
+    without the headers.
+
+    Fix: nothing, if no inline function in a header uses it; else keep it until the SONAME is bumped.
+    """
+    old, new = _both(export)
+    if old == new:
+        old, new = (declaration(export.subject.name, each.shape) for each in (export.old, export.new))
+    if old != new:
+        yield Note("the private member differs", old, new)
+
+
+@rule(Impact.RISK, variant="uncallable", evidence="layout", element="functions", action="changed")
+def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterator[Note]:
+    """A function that no program can call takes or returns something else.
+
+    It passes by value a class of the library that the public headers declare and do not define, as ``class View;`` and
+    ``View name() const;``: compilers refuse each call. Or it takes a reference to such a class, and nothing in the
+    headers gives programs an object of it. Only a program that includes headers of the library's own
+    sources was compiled against the old declaration.
+
+    Fix: nothing, where no installed header defines the class; else keep the function, and add one with a new name.
+    """
+    old, new = _both(export)
+    if old != new:
+        yield Note("a function that programs cannot call differs", old, new)
+
+
+def _both(
+    export: Changed[InternalExport]
+    | Changed[OmittedExport]
+    | Changed[PrivateMemberExport]
+    | Changed[UncallableExport]
+    | Changed[UndeclaredExport],
+) -> tuple[str, str]:
+    """What both sides say: of tables that differ in their words alone, the first; of what moved, the version node."""
+    old, new = export.old.shape, export.new.shape
+    texts = _declared(export.old), _declared(export.new)
+    if texts[0] == texts[1] and isinstance(old, Symbol) and isinstance(new, Symbol):
+        for before, after in refilled(old, new):
+            return demangle(before), demangle(after)
+        if old.version != new.version:
+            return f"version {old.version}", f"version {new.version}"
+    return texts
+
+
+def _declared(
+    export: InternalExport | OmittedExport | PrivateMemberExport | UncallableExport | UndeclaredExport,
+) -> str:
+    match export.shape:
+        case Function():
+            return signature(export.shape)
+        case Variable(display=display, type=type):
+            return declare(type, display)
+        case Symbol():
+            return f"{binding(export.shape)} {symbol_type(export.shape)} of {counted(export.shape.size, 'byte')}"
+        case _:
+            return str(export.name)
+
+
+def _types(variable: Changed[Variable]) -> tuple[str, str]:
+    return spell(variable.old.type), spell(variable.new.type)
+
+
+def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
+    """How the types compare, apart from whether the variable itself is constant."""
+    old, own_old = unqualified(variable.old.type, context.old.types)
+    new, own_new = unqualified(variable.new.type, context.new.types)
+    found = context.stored(old, new)
+    return max(found, Sameness.REINTERPRETED) if "atomic" in own_old ^ own_new else found
+
+
+def _constants(variable: Changed[Variable], context: Context) -> tuple[bool, bool]:
+    """Whether the variable is ``const`` on each side. An array is ``const`` where its elements are."""
+    old = unqualified(variable.old.type, context.old.types)[1]
+    return "const" in old, "const" in unqualified(variable.new.type, context.new.types)[1]
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_type_changed(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """The type of an exported variable changed.
+
+    Consumers read and write it with the old type's size and layout.
+
+    Fix: keep the variable, and export the new data under a new name or through a function.
+    """
+    if _sameness(variable, context) is Sameness.DIFFERENT:
+        yield Note("the variable is of another type", *_types(variable))
+
+
+def _is_usable(variable: Changed[Variable], context: Context) -> bool:
+    """Whether sources write and read the variable as they did; a constant is only read."""
+    old, own = unqualified(variable.old.type, context.old.types)
+    new, _ = unqualified(variable.new.type, context.new.types)
+    renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+    if variable.old.access == "private" or renamed:
+        return True
+    return (serves if "const" in own else is_exchangeable)(variable.subject.name, old, new, context)
+
+
+def _retyped(variable: Changed[Variable], context: Context) -> Retyped | None:
+    found = graded(_sameness(variable, context), lambda: _is_usable(variable, context))
+    if found is Retyped.RESPELLED and len(set(_constants(variable, context))) == 2:
+        return None
+    if found in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        renamed = only_named_otherwise(variable.old.type, variable.new.type, context)
+        return None if renamed else found
+    return found
+
+
+variants_of(
+    TypedSubject(
+        "var_type_changed",
+        "variable",
+        "The type of an exported variable",
+        "variables",
+        "Changed[Variable]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``long`` became ``long long`` of the same size.",
+            Retyped.INCONVERTIBLE: "Example: ``struct item *first`` became ``void *first``.",
+        },
+    ),
+    _retyped,
+    _types,
+)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_became_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """An exported variable became ``const``.
+
+    It moves to read-only memory: programs that write to it are killed.
+
+    Fix: keep it writable, and export a constant under a new name.
+    """
+    if _constants(variable, context) == (False, True):
+        yield Note("the variable is constant", *_types(variable))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_lost_const(variable: Changed[Variable], context: Context) -> Iterator[Note]:
+    """An exported variable is no longer ``const``.
+
+    Compilers read a constant once, and put a program's copy of it (copy relocation) into read-only memory. Programs
+    keep old values, and the process is killed when the library writes to the copy.
+
+    Fix: keep it constant, and export the changing value through a function.
+    """
+    if _constants(variable, context) == (True, False):
+        yield Note("the variable is not constant any more", *_types(variable))
+
+
+def _read_only(symbol: Changed[Symbol], context: Context) -> tuple[bool | None, bool | None]:
+    """Whether the object is read-only on each side, where its types leave that open.
+
+    What is ``const`` on one side has a finding of its own, and programs never write to what is ``const`` on both.
+    """
+    if any(_is_constant(side, symbol.subject.name) for side in (context.old, context.new)):
+        return None, None
+    return is_read_only(symbol.old), is_read_only(symbol.new)
+
+
+def _is_constant(side: SideFacts, name: Name) -> bool:
+    shape = side.shape(name)
+    return isinstance(shape, Variable) and "const" in unqualified(shape.type, side.types)[1]
+
+
+@rule(Impact.RISK, variant="storage", evidence="symbol", element="variables", action="changed", effect="other")
+def var_became_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """An exported variable moved to read-only memory.
+
+    Programs that write to it are killed. Those that only read it work as before. Without debug information and headers
+    nobody can tell whether programs may write: a constant that was computed at start lies in writable memory too.
+
+    Fix: keep it writable, and export a constant under a new name.
+    """
+    if _read_only(symbol, context) == (False, True):
+        yield Note("the variable lies in other memory", "writable", "read-only")
+
+
+@rule(Impact.RISK, variant="storage", evidence="symbol", element="variables", action="changed", effect="other")
+def var_lost_const_storage(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """An exported variable moved from read-only to writable memory.
+
+    On ELF systems a program that is not position-independent may hold its own copy of it (copy relocation), in
+    read-only memory as the variable was: the process is killed when the library writes to that. Everywhere, what
+    compilers took for a constant stays as it was.
+
+    Fix: keep it constant, and export the changing value through a function.
+    """
+    if _read_only(symbol, context) == (True, False):
+        yield Note("the variable lies in other memory", "read-only", "writable")
+
+
+@rule(Impact.COMPATIBLE, variant="static_variable", evidence="layout", element="variables", action="changed")
+def declaration_changed_static_variable(variable: Changed[Variable]) -> Iterator[Note]:
+    """A static data member became a namespace variable of the same name, or the reverse.
+
+    The symbol and its use are the same. Sources that derive from the class, or name it as a type, stop compiling.
+
+    Fix: nothing for built consumers; keep the class where sources use it as a type.
+    """
+    scopes = variable.old.owner is None, variable.new.owner is None
+    if scopes[0] != scopes[1]:
+        words = {True: "namespace", False: "class"}
+        yield Note("the variable's scope is of another sort", words[scopes[0]], words[scopes[1]])
+
+
+@rule(Impact.API_BREAK, evidence="layout", element="variables", action="changed")
+def var_access_changed(variable: Changed[Variable]) -> Iterator[Note]:
+    """The access to a static data member was narrowed, e.g. from public to private.
+
+    Built programs go on using it. Sources that use it stop compiling.
+
+    Fix: deprecate it before you make it private.
+    """
+    if WIDTH[variable.new.access] < WIDTH[variable.old.access]:
+        yield Note("the access is narrower", variable.old.access, variable.new.access)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="variables", action="changed")
+def var_access_widened(variable: Changed[Variable]) -> Iterator[Note]:
+    """The access to a static data member was widened, e.g. from private to public.
+
+    Built consumers and sources work as before.
+
+    Fix: nothing.
+    """
+    if WIDTH[variable.new.access] > WIDTH[variable.old.access]:
+        yield Note("the access is wider", variable.old.access, variable.new.access)

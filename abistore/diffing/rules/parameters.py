@@ -1,0 +1,392 @@
+"""Parameters and results of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
+from abistore.diffing.kinds.parameter_types import TypeDifference, accepts, difference, serves
+from abistore.diffing.kinds.signatures import (
+    gains_qualifiers,
+    holds_enumerators,
+    loses_qualifiers,
+    points_to_derived,
+    spells_parameter,
+    spells_result,
+)
+from abistore.diffing.parts import Parameter, Result
+from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
+from abistore.diffing.types.sameness import Sameness
+from abistore.model.declarations import Changed
+from abistore.model.findings import Impact
+from abistore.model.names.spelling import spell
+from abistore.model.shapes import Function
+
+
+def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
+    return difference(parameter.old.type, parameter.new.type, context) is expected
+
+
+def _is_spelled_parameter(parameter: Changed[Parameter], context: Context) -> bool:
+    return spells_parameter(parameter.subject.name, parameter.old.type, parameter.new.type, context)
+
+
+def _accepts(parameter: Changed[Parameter], context: Context) -> bool:
+    return accepts(parameter.subject.name, parameter.old.type, parameter.new.type, context)
+
+
+def _parameter_types(parameter: Changed[Parameter]) -> tuple[str, str]:
+    return spell(parameter.old.type), spell(parameter.new.type)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_pointer_level_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter takes a pointer to the old type, or what the old pointer pointed to.
+
+    The function dereferences what is no address, or takes an address for the value. Example: ``int`` became ``int *``.
+
+    Fix: keep the function and add one with a new name for the new parameter.
+    """
+    if _is(parameter, context, TypeDifference.POINTER_LEVEL):
+        yield Note("the parameter has another level of indirection", *_parameter_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def template_param_type_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter is the same template with other arguments.
+
+    It is of another type under the same symbol: the function uses what callers pass with another layout.
+
+    Fix: keep the function and add one with a new name for the new parameter.
+    """
+    if _is(parameter, context, TypeDifference.TEMPLATE_ARGUMENT) and not _is_spelled_parameter(parameter, context):
+        yield Note("the parameter's template arguments differ", *_parameter_types(parameter))
+
+
+def _retyped_parameters(parameter: Changed[Parameter], context: Context) -> Retyped | None:
+    found = difference(parameter.old.type, parameter.new.type, context)
+    if found is TypeDifference.REPRESENTATION and _is_spelled_parameter(parameter, context):
+        found = TypeDifference.SPELLING
+    sameness = PARAMETERS_SAMENESS.get(found)
+    retyped = None if sameness is None else graded(sameness, lambda: _accepts(parameter, context))
+    if retyped in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        return None if only_named_otherwise(parameter.old.type, parameter.new.type, context) else retyped
+    return retyped
+
+
+PARAMETERS_SAMENESS = {
+    TypeDifference.SPELLING: Sameness.SPELLING,
+    TypeDifference.REPRESENTATION: Sameness.REPRESENTATION,
+    TypeDifference.REINTERPRETED: Sameness.REINTERPRETED,
+}
+
+variants_of(
+    TypedSubject(
+        "func_params_changed",
+        "parameter",
+        "The type of a parameter",
+        "functions",
+        "Changed[Parameter]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``struct item *`` became ``void *``.",
+            Retyped.INCONVERTIBLE: (
+                "Example: ``void *`` became ``struct item *``, which C++ converts no ``void *`` to; an integer became"
+                " an enumeration, or a callback takes other parameters."
+            ),
+        },
+        aliases={Retyped.REINTERPRETED: ("char8t_migration",)},
+    ),
+    _retyped_parameters,
+    _parameter_types,
+)
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("param_pointee_qualifier_changed",),
+)
+def param_pointee_qualifier_removed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter points to a less qualified type, e.g. ``char *`` for ``const char *``.
+
+    The function may now write to memory that built callers hold constant. Sources that pass a pointer to ``const`` do
+    not compile in C++, and in C with a warning at best.
+
+    Fix: keep ``const`` where the function does not write.
+    """
+    if _is_qualified_parameter(parameter, context) and loses_qualifiers(
+        parameter.old.type, parameter.new.type, context
+    ):
+        yield Note("what the parameter points to is less qualified", *_parameter_types(parameter))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def param_pointee_qualifier_added(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter points to a type that is ``const`` or ``volatile`` now.
+
+    The function promises more than before. Built callers, and nearly all sources, work as before.
+
+    Fix: nothing.
+    """
+    if _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and _accepts(parameter, context):
+        yield Note("what the parameter points to is qualified", *_parameter_types(parameter))
+
+
+@rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
+def param_pointee_qualifier_added_inner(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter points to a pointer, and what that points to is ``const`` now: ``const char **`` for ``char **``.
+
+    Built callers work as before. Sources do not compile: neither C nor C++ converts ``char **`` to ``const char **``,
+    since the function could store the address of a constant in a pointer that may write (C17 6.5.16.1).
+
+    Fix: keep the type, or add a function with a new name.
+    """
+    if _is_qualified_parameter(parameter, context) and not loses_qualifiers(
+        parameter.old.type, parameter.new.type, context
+    ):
+        yield Note("what the parameter points to points to const", *_parameter_types(parameter))
+
+
+def _is_qualified_parameter(parameter: Changed[Parameter], context: Context) -> bool:
+    """Whether qualifiers differ so that not all old arguments convert."""
+    return _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and not _accepts(parameter, context)
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed", aliases=("param_restrict_added",))
+def param_restrict_changed(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter gained or lost ``restrict``.
+
+    The call is the same. Where ``restrict`` was gained, callers must not pass overlapping memory from now on.
+
+    Fix: nothing.
+    """
+    if _is(parameter, context, TypeDifference.RESTRICT):
+        yield Note("the parameter's restrict qualifier differs", *_parameter_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_became_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter became a ``va_list``.
+
+    Callers pass a value where the function reads the state of an argument list through a pointer.
+
+    Fix: add a function with a new name, as ``vprintf`` beside ``printf``.
+    """
+    if _is(parameter, context, TypeDifference.VA_LIST_GAINED):
+        yield Note("the parameter is an argument list", *_parameter_types(parameter))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def param_lost_va_list(parameter: Changed[Parameter], context: Context) -> Iterator[Note]:
+    """A parameter is no longer a ``va_list``.
+
+    Callers pass the state of an argument list where the function reads something else.
+
+    Fix: add a function with a new name.
+    """
+    if _is(parameter, context, TypeDifference.VA_LIST_LOST):
+        yield Note("the parameter is no argument list any more", *_parameter_types(parameter))
+
+
+def _result(result: Changed[Result], context: Context) -> TypeDifference:
+    return difference(result.old.type, result.new.type, context)
+
+
+def _is_spelled(result: Changed[Result], context: Context) -> bool:
+    return spells_result(result.subject.name, result.old.type, result.new.type, context)
+
+
+def _serves(result: Changed[Result], context: Context) -> bool:
+    return serves(result.subject.name, result.old.type, result.new.type, context)
+
+
+def _types(result: Changed[Result]) -> tuple[str, str]:
+    return spell(result.old.type), spell(result.new.type)
+
+
+@rule(
+    Impact.BREAKING,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("struct_return_convention_changed",),
+)
+def func_return_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """The return type of a function changed.
+
+    Callers read the result from the wrong register, with the wrong width, or pass no room for a result that is returned
+    in memory.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.OTHER and not (
+        _is_derived(result, context) or _is_enumerated(result, context) or _is_spelled(result, context)
+    ):
+        yield Note("the function returns another type", *_types(result))
+
+
+@rule(Impact.RISK, variant="derived", evidence="layout", element="functions", action="changed")
+def func_return_changed_derived(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer or reference to a derived class.
+
+    Objects of the new class begin with one of the old: built callers use that. Where the function is virtual, what
+    programs override it with still returns the base, which the library takes for the derived class.
+
+    Fix: nothing, unless programs override the function.
+    """
+    if _result(result, context) is TypeDifference.OTHER and _is_derived(result, context):
+        yield Note("the result is of a derived class", *_types(result))
+
+
+def _is_derived(result: Changed[Result], context: Context) -> bool:
+    return points_to_derived(result.old.type, result.new.type, context)
+
+
+@rule(Impact.RISK, variant="enumeration", evidence="layout", element="functions", action="changed")
+def func_return_changed_enumeration(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a wider enumeration for an integer, which holds all its enumerators.
+
+    The result comes in the same register, of which built callers read the low part: they get the same number. They
+    would cut off one that the integer cannot hold. Example: ``uint8_t`` became ``enum state { EMPTY, FULL }``.
+
+    Fix: nothing, as long as the integer holds every value that the function returns.
+    """
+    if _result(result, context) is TypeDifference.OTHER and _is_enumerated(result, context):
+        yield Note("the result is a wider enumeration", *_types(result))
+
+
+def _is_enumerated(result: Changed[Result], context: Context) -> bool:
+    functions = () if result.within is None else (result.within.old, result.within.new)
+    if any(isinstance(each, Function) and each.is_virtual for each in functions):  # the library gets what others return
+        return False
+    return holds_enumerators(result.old.type, result.new.type, context)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def return_pointer_level_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to the old type, or what the old pointer pointed to.
+
+    Callers dereference what is no address, or take an address for the value. Example: ``int`` became ``int *``.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.POINTER_LEVEL:
+        yield Note("the result has another level of indirection", *_types(result))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
+def template_return_type_changed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns the same template with other arguments.
+
+    The result is of another type under the same mangled name: callers use it with the old layout.
+
+    Fix: keep the function and add one with a new name for the new result.
+    """
+    if _result(result, context) is TypeDifference.TEMPLATE_ARGUMENT and not _is_spelled(result, context):
+        yield Note("the result's template arguments differ", *_types(result))
+
+
+def _retyped(result: Changed[Result], context: Context) -> Retyped | None:
+    found = _result(result, context)
+    if found is TypeDifference.REPRESENTATION and _is_spelled(result, context):
+        found = TypeDifference.SPELLING
+    sameness = SAMENESS.get(found)
+    retyped = None if sameness is None else graded(sameness, lambda: _serves(result, context))
+    if retyped in (Retyped.RESPELLED, Retyped.CONVERTIBLE):
+        return None if only_named_otherwise(result.old.type, result.new.type, context) else retyped
+    return retyped
+
+
+SAMENESS = {
+    TypeDifference.SPELLING: Sameness.SPELLING,
+    TypeDifference.RESTRICT: Sameness.SPELLING,
+    TypeDifference.VA_LIST_GAINED: Sameness.SPELLING,
+    TypeDifference.VA_LIST_LOST: Sameness.SPELLING,
+    TypeDifference.REPRESENTATION: Sameness.REPRESENTATION,
+    TypeDifference.REINTERPRETED: Sameness.REINTERPRETED,
+}
+
+variants_of(
+    TypedSubject(
+        "func_return_changed",
+        "result",
+        "The return type of a function",
+        "functions",
+        "Changed[Result]",
+        __name__,
+        more={
+            Retyped.CONVERTIBLE: "Example: ``void *`` became ``struct item *``.",
+            Retyped.REINTERPRETED: "A negative error code is such a value.",
+            Retyped.INCONVERTIBLE: "Example: ``struct item *`` became ``void *``, and ``first()->size`` is an error.",
+        },
+        aliases={Retyped.RESPELLED: ("unspecified_return_now_named",)},
+    ),
+    _retyped,
+    _types,
+)
+
+
+@rule(
+    Impact.API_BREAK,
+    evidence="layout",
+    element="functions",
+    action="changed",
+    aliases=("func_return_pointee_qualifier_changed",),
+)
+def func_return_pointee_qualifier_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is ``const`` or ``volatile`` now.
+
+    The pointer is the same, in C++ under the same symbol: built callers read through it as before, and go on writing
+    where the library may no longer expect it. Sources that keep it as what it was, ``char *name = get_name();``, do
+    not compile in C++, and in C with a warning at best.
+
+    Fix: keep the old type, or add a function with a new name.
+    """
+    if _is_qualified(result, context) and gains_qualifiers(result.old.type, result.new.type, context):
+        yield Note("what the result points to is qualified differently", *_types(result))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="functions", action="changed")
+def func_return_pointee_qualifier_removed(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to a type that is no longer ``const`` or ``volatile``.
+
+    The pointer is the same, and converts to the one that callers keep it as.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and _serves(result, context):
+        yield Note("what the result points to is less qualified", *_types(result))
+
+
+@rule(Impact.API_BREAK, variant="inner", evidence="layout", element="functions", action="changed")
+def func_return_pointee_qualifier_removed_inner(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function returns a pointer to pointers, to what is no longer ``const``: ``char **`` for ``const char **``.
+
+    Built callers work as before. Sources that keep the result as what it was do not compile: neither C nor C++ converts
+    ``char **`` to ``const char **`` (C17 6.5.16.1).
+
+    Fix: keep the old type, or add a function with a new name.
+    """
+    if _is_qualified(result, context) and not gains_qualifiers(result.old.type, result.new.type, context):
+        yield Note("what the result points to points to a less qualified type", *_types(result))
+
+
+def _is_qualified(result: Changed[Result], context: Context) -> bool:
+    """Whether qualifiers differ so that the result does not convert to what sources keep it as."""
+    return _result(result, context) is TypeDifference.POINTEE_QUALIFIERS and not _serves(result, context)
+
+
+@rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="functions", action="changed")
+def func_return_changed_value_added(result: Changed[Result], context: Context) -> Iterator[Note]:
+    """A function that returned nothing returns a value now.
+
+    Built callers ignore the register that holds it.
+
+    Fix: nothing.
+    """
+    if _result(result, context) is TypeDifference.VOID_TO_VALUE:
+        yield Note("the function returns a value now", *_types(result))

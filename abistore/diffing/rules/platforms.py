@@ -1,0 +1,433 @@
+"""Dylibs of macOS, and DLLs of Windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.kinds.equivalent_declarations import abridged, exports_called
+from abistore.diffing.parts import BehindNumber, ExportNumbers
+from abistore.diffing.tables import differently_linked, recorded_differently
+from abistore.model.declarations import Changed
+from abistore.model.findings import Impact
+from abistore.model.labels import library_name
+from abistore.model.shapes import Library, MachoLibrary, Symbol
+from abistore.model.words import ON_MACOS, ON_WINDOWS, counted
+
+FLAT, EXTENSIONS = "flat namespace", "app extensions"
+NUMBERS = 3
+
+
+def _number(version: str | None) -> tuple[int, ...]:
+    """A version for comparing: ``1.2`` is ``1.2.0``; what is no version is below all others."""
+    parts = [int(each) if each.isdecimal() and each.isascii() else -1 for each in (version or "").split(".")]
+    return tuple([*parts, 0, 0, 0][:NUMBERS])
+
+
+def _of_both(library: Changed[Library]) -> tuple[MachoLibrary, MachoLibrary] | None:
+    """What Mach-O tells of both sides, where both are such files."""
+    old, new = library.old.macho, library.new.macho
+    return (old, new) if old and new else None
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The compatibility version of the dylib was lowered.
+
+    Programs recorded the old one as the least that they accept. dyld refuses the library with "Incompatible library
+    version", unless the program was built for macOS 10.14, iOS 12 or newer.
+
+    Fix: never lower ``-compatibility_version`` under one install name.
+    """
+    old, new = library.old.compatibility_version, library.new.compatibility_version
+    if old is not None and new is not None and _number(new) < _number(old):
+        yield Note("the compatibility version is lower", old, new)
+
+
+@rule(Impact.COMPATIBLE, variant="raised", evidence="symbol", element="library", action="changed")
+def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
+    """The compatibility version of the dylib was raised: it stands for more releases than before.
+
+    Built programs ask for the old one or less, and load. Programs linked against the new release ask for at least this
+    one.
+
+    Fix: nothing, where exports were added.
+    """
+    old, new = library.old.compatibility_version, library.new.compatibility_version
+    if old is not None and new is not None and _number(new) > _number(old):
+        yield Note("the compatibility version is higher", old, new)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def macho_filetype_changed(library: Changed[Library]) -> Iterator[Note]:
+    """A dylib became a bundle or an executable, or the reverse.
+
+    Programs link to dylibs and open bundles. dyld refuses a bundle that a program was linked to, and linkers refuse it
+    as well.
+
+    Fix: link with ``-dynamiclib``, or with ``-bundle`` where it is to be opened only.
+    """
+    both = _of_both(library)
+    if both and both[0].file_type != both[1].file_type:
+        yield Note("the file is of another type", both[0].file_type, both[1].file_type)
+
+
+# --- re-exports ---------------------------------------------------------------------------------------------------
+
+
+def _reexports(facts: MachoLibrary) -> dict[str, str]:
+    """The re-exported libraries by the names that their releases share."""
+    return {library_name(each): each for each in facts.reexports}
+
+
+@rule(Impact.BREAKING, variant="removed", evidence="symbol", element="library", action="removed")
+def macho_reexport_changed_removed(library: Changed[Library]) -> Iterator[Note]:
+    """A library is no longer re-exported.
+
+    Programs that used its symbols through this library recorded this one as their place. dyld does not find them there.
+
+    Fix: re-export it again (``-reexport_library``, ``-reexport-l``).
+    """
+    both = _of_both(library)
+    old, new = map(_reexports, both) if both else ({}, {})
+    for each in sorted(old.keys() - new.keys()):
+        yield Note("the library is no longer re-exported", old[each])
+
+
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="added")
+def macho_reexport_changed_added(library: Changed[Library]) -> Iterator[Note]:
+    """A further library is re-exported.
+
+    Its exports are found through this one, too. Built programs do not ask for them here.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    old, new = map(_reexports, both) if both else ({}, {})
+    for each in sorted(new.keys() - old.keys()):
+        yield Note("a further library is re-exported", None, new[each])
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_reexport_changed(exported: Changed[Library] | Changed[Symbol], context: Context) -> Iterator[Note]:
+    """What stands behind a re-export is another library, or another symbol.
+
+    Built programs get the other one under the name that they know. Whether it does the same, this file does not tell.
+
+    Fix: compare the releases of the library behind it, too.
+    """
+    if context.old.snapshot.target.format != "macho":
+        return
+    if isinstance(exported.old, Symbol):
+        behind = [each.forwarded_to for each in (exported.old, exported.new) if isinstance(each, Symbol)]
+        if all(behind) and len(set(behind)) > 1:
+            yield Note("another symbol stands behind the name", behind[0], behind[1])
+    elif isinstance(exported.new, Library):
+        old, new = _reexports(exported.old.on_macho), _reexports(exported.new.on_macho)
+        for each in sorted(old.keys() & new.keys()):
+            if old[each] != new[each]:
+                yield Note("another version of the library is re-exported", old[each], new[each])
+
+
+# --- how the library is linked ------------------------------------------------------------------------------------
+
+
+def _linkage(facts: MachoLibrary) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for name, word in facts.linkage:
+        found.setdefault(name, []).append(word)
+    return {name: ", ".join(words) for name, words in found.items()}
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed(library: Changed[Library]) -> Iterator[Note]:
+    """The library, or one of its dependencies, is linked in another way.
+
+    A weak dependency may be missing at start, and a plain one may not. A flat namespace takes symbols from whatever
+    library has them. What is not safe for app extensions cannot be linked to one.
+
+    Fix: keep ``-weak_library``, ``-upward_library``, ``-flat_namespace`` and ``-application_extension`` as they were.
+    """
+    both = _of_both(library)
+    if both is None:
+        return
+    old, new = map(_linkage, both)
+    for each in sorted((old.keys() | new.keys()) & set(library.old.needed) & set(library.new.needed)):
+        if old.get(each) != new.get(each):
+            yield Note(f"{each} is linked in another way", old.get(each, "plain"), new.get(each, "plain"))
+    for flag in (FLAT, EXTENSIONS):
+        before, after = flag in library.old.features, flag in library.new.features
+        if before != after:
+            words = {True: flag, False: None}
+            yield Note("the library is linked in another way", words[before], words[after])
+
+
+@rule(Impact.API_BREAK, variant="clients_narrowed", evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed_clients_narrowed(library: Changed[Library]) -> Iterator[Note]:
+    """Fewer libraries may link to this one than before.
+
+    Built programs load. The linker refuses others than the clients that the library names, or the framework that it is
+    a part of.
+
+    Fix: name all clients (``-allowable_client``), or link to the umbrella framework.
+    """
+    both = _of_both(library)
+    if both and (gone := _fewer(both[0].clients, both[1].clients)) is not None:
+        yield Note("fewer clients may link to the library", ", ".join(gone) or "all", ", ".join(both[1].clients))
+
+
+@rule(Impact.COMPATIBLE, variant="clients_widened", evidence="symbol", element="library", action="changed")
+def macho_linkage_flags_changed_clients_widened(library: Changed[Library]) -> Iterator[Note]:
+    """More libraries may link to this one than before.
+
+    Built programs load as before.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    if both and both[0].clients != both[1].clients and _fewer(both[0].clients, both[1].clients) is None:
+        old, new = (", ".join(each.clients) or "all" for each in both)
+        yield Note("more clients may link to the library", old, new)
+
+
+def _fewer(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The clients that may no longer link; none are named where all could; ``None`` where nobody lost it."""
+    gone = tuple(each for each in old if each not in new)
+    return (gone or None) if old and new else () if new and not old else None
+
+
+# --- what linkers are told ----------------------------------------------------------------------------------------
+
+
+@rule(Impact.API_BREAK, variant="hidden", evidence="symbol", element="library", action="changed")
+def macho_directive_changed_hidden(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs for some system can no longer link to an export.
+
+    ``$ld$hide$os10.15$_open`` hides an export from programs for macOS 10.15, and ``$ld$add`` offers them one that the
+    library itself does not have. Built programs load as before.
+
+    Fix: hide an export only from systems that never had it.
+    """
+    for system, symbol in differently_linked(context, lost=True) if _of_both(library) else ():
+        yield Note("programs for a system can no longer link to an export", f"{symbol} for {system}")
+
+
+@rule(Impact.COMPATIBLE, variant="shown", evidence="symbol", element="library", action="changed")
+def macho_directive_changed_shown(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs for some system can link to an export that was hidden from them.
+
+    Built programs load as before.
+
+    Fix: nothing.
+    """
+    for system, symbol in differently_linked(context, lost=False) if _of_both(library) else ():
+        yield Note("programs for a system can link to an export", None, f"{symbol} for {system}")
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def macho_directive_changed(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """Programs that are linked anew for some system record another library, version or strength of a symbol.
+
+    ``$ld$previous`` and ``$ld$install_name`` tell the linker where older systems have what is in this library now.
+    Built programs load as before; those that are linked anew start where the recorded library exists.
+
+    Fix: keep the directives for all systems that are supported.
+    """
+    for old, new in recorded_differently(context) if _of_both(library) else ():
+        yield Note("the linker is told something else", old, new)
+
+
+@rule(Impact.COMPATIBLE, variant="macos", evidence="symbol", element="library", action="changed")
+def system_minimum_widened_macos(library: Changed[Library]) -> Iterator[Note]:
+    """The library loads on older systems than before.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    both = _of_both(library)
+    if both and both[0].minimum_os and _number(both[1].minimum_os) < _number(both[0].minimum_os):
+        yield Note("older systems load the library", both[0].minimum_os, both[1].minimum_os)
+
+
+def raised_system(library: Changed[Library]) -> tuple[str | None, str] | None:
+    """The oldest system that loaded the library, and the newer one that is needed now."""
+    both = _of_both(library)
+    if both and both[1].minimum_os and _number(both[1].minimum_os) > _number(both[0].minimum_os):
+        return both[0].minimum_os, both[1].minimum_os
+    return None
+
+
+# --- the signature ------------------------------------------------------------------------------------------------
+
+
+def _asked(library: Library) -> set[str]:
+    return set(library.protections) & ON_MACOS
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="removed")
+def macho_protection_removed(library: Changed[Library]) -> Iterator[Note]:
+    """The library lost its signature, or a protection that the signature or the header asks for.
+
+    Processes with library validation, and every process on Apple silicon, refuse a library without a signature.
+
+    Fix: sign the library after the last change to it (``codesign``), with the options of the old release.
+    """
+    if gone := _asked(library.old) - _asked(library.new):
+        yield Note("a protection was lost", ", ".join(sorted(gone)))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def macho_protection_added(library: Changed[Library]) -> Iterator[Note]:
+    """The library is signed now, or asks for a further protection.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    if come := _asked(library.new) - _asked(library.old):
+        yield Note("a protection was won", None, ", ".join(sorted(come)))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def pe_ordinal_retargeted(number: Changed[BehindNumber]) -> Iterator[Note]:
+    """A number (ordinal) by which programs ask a DLL for an export is that of another one now.
+
+    Such programs call something else. They ask by number for exports without a name (``EXPORTS open @7 NONAME`` in a
+    definition file): what is behind the number is read from the symbol table, from debug information or from the
+    forwarder. Named exports are reported where a program that is given with ``--for`` or stored asks for the number.
+
+    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    """
+    yield Note("something else is behind the number", ", ".join(number.old.names), ", ".join(number.new.names))
+
+
+@rule(Impact.RISK, variant="renumbered", evidence="symbol", element="library", action="changed")
+def pe_ordinal_retargeted_renumbered(exports: Changed[ExportNumbers], context: Context) -> Iterator[Note]:
+    """Exports of a DLL that have a name got other numbers (ordinals).
+
+    Import libraries ask for an export by its name where it has one, and programs find it whatever its number is. What
+    asks for the number all the same, as ``GetProcAddress(dll, MAKEINTRESOURCE(7))`` does, gets another function.
+
+    Fix: keep the number of each export in the definition file, and give new exports new numbers.
+    """
+    old, new = ([f"{name} @{number}" for name, number in side.numbers] for side in (exports.old, exports.new))
+    names = [name for name, _ in exports.old.numbers]
+    what = counted(len(names), "named export has another number", "named exports have other numbers")
+    yield Note(what, abridged(old), abridged(new), affected=exports_called(names, context))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
+def pe_forwarder_changed(symbol: Changed[Symbol], context: Context) -> Iterator[Note]:
+    """A forwarded export leads to another symbol.
+
+    Programs that were built against the old release call that symbol now, without being linked anew.
+
+    Fix: forward to the same symbol, or export the new one under a name of its own.
+    """
+    old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
+    if context.old.snapshot.target.format == "pe" and old and new and _symbol(old) != _symbol(new):
+        yield Note("the export is forwarded to another symbol", old, new)
+
+
+@rule(Impact.RISK, variant="moved", evidence="symbol", element="functions", action="changed")
+def pe_forwarder_changed_moved(symbol: Changed[Symbol]) -> Iterator[Note]:
+    """An export comes from another library: it is forwarded to the same symbol there, or is no longer.
+
+    Programs work as before where that library is installed and its symbol does the same. So they do where an export
+    moved to a library that this one needs (ELF) or re-exports (Mach-O), and that the release brings along. On ELF, a
+    program that is linked again has to name that library.
+
+    Fix: make sure that the library behind the forwarder is shipped with this one.
+    """
+    old, new = symbol.old.forwarded_to, symbol.new.forwarded_to
+    if old != new and not (old and new and _symbol(old) != _symbol(new)):
+        yield Note("the export comes from another library", old, new)
+
+
+def _symbol(forwarder: str) -> str:
+    """``name`` of ``OTHER.name``."""
+    return forwarder.rpartition(".")[2]
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
+    """A DLL that this one needs is loaded at another time: at start, or at the first call (delayed loading).
+
+    Where it is missing, programs that did start no longer do, or fail at a call that they did not check.
+
+    Fix: nothing, where the DLL is always installed; else keep ``/DELAYLOAD``.
+    """
+    both = set(library.old.needed) & set(library.new.needed)
+    old, new = (set(side.on_pe.delay_loaded) & both for side in (library.old, library.new))
+    for dll in sorted(old ^ new):
+        now = ("at the first call", "at start") if dll in old else ("at start", "at the first call")
+        yield Note(f"{dll} is loaded at another time", *now)
+
+
+@rule(
+    Impact.RISK,
+    variant="windows",
+    evidence="symbol",
+    element="library",
+    action="changed",
+    aliases=("os_deployment_floor_raised",),
+)
+def runtime_floor_raised_windows(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL needs a newer version of Windows.
+
+    Older systems refuse to load it, and with it every program that uses it.
+
+    Fix: link with ``/SUBSYSTEM:CONSOLE,6.01`` (``-Wl,--major-subsystem-version``) for the oldest that is supported.
+    """
+    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    if old and new and _numbers(old) < _numbers(new):
+        yield Note("a newer version of Windows is needed", old, new)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def system_minimum_widened(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL can be loaded by older versions of Windows, too.
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+    if old and new and _numbers(new) < _numbers(old):
+        yield Note("an older version of Windows will do", old, new)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d{1,9}", version)]
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def pe_hardening_weakened(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL no longer asks for a protection (ASLR, DEP, CFG, SafeSEH).
+
+    Programs work as before, and are easier to attack. Without ASLR in one DLL, its code is at a known place in each.
+
+    Fix: link with ``/DYNAMICBASE /NXCOMPAT /HIGHENTROPYVA /GUARD:CF``, which are the defaults of today's linkers.
+    """
+    old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
+    if library.old.pe and library.new.pe and old - new:
+        yield Note("protections were lost", _listed(old), _listed(new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def pe_hardening_improved(library: Changed[Library]) -> Iterator[Note]:
+    """The DLL asks for a further protection (ASLR, DEP, CFG, SafeSEH).
+
+    Consumers work as before.
+
+    Fix: nothing.
+    """
+    old, new = (set(side.protections) & ON_WINDOWS for side in (library.old, library.new))
+    if library.old.pe and library.new.pe and new - old and not old - new:
+        yield Note("protections were won", _listed(old), _listed(new))
+
+
+def _listed(protections: set[str]) -> str | None:
+    return ", ".join(sorted(protections)) or None

@@ -1,0 +1,459 @@
+"""Types, private ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from msgspec import Struct
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.evidence_gaps import comparable
+from abistore.diffing.kinds.enumerators import live_on
+from abistore.diffing.kinds.equivalent_declarations import abridged, with_old_names
+from abistore.diffing.kinds.parameter_types import languages, replaces
+from abistore.diffing.parts import (
+    DefinitionKind,
+    DependencyType,
+    NamedShape,
+    OpaqueType,
+    PrivateData,
+    PrivateTail,
+    PrivateType,
+    TagName,
+    Unexplained,
+    UnreachedType,
+)
+from abistore.diffing.types.sameness import Sameness
+from abistore.diffing.types.vtables import plainly, spelled
+from abistore.model.declarations import Added, Changed, Declared, Name, Removed
+from abistore.model.findings import Impact
+from abistore.model.names.spelling import declaration, declare, spell
+from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Inline, Named, Node, Opaque, Record, TypeRef
+from abistore.model.words import counted
+
+
+def _keyword(shape: AnyShape) -> str:
+    match shape:
+        case Record() | Opaque() | Foreign():
+            return shape.sort
+        case Enum():
+            return "enum class" if shape.scoped else "enum"
+        case _:
+            return "typedef"
+
+
+def title(name: Name, shape: AnyShape) -> str:
+    """A declaration by its keyword and name: ``struct point``."""
+    return f"{_keyword(shape)} {name.spelling}"
+
+
+def _gone_from_headers(name: Name, context: Context) -> bool:
+    before, after = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
+    return comparable(context, "source") and name in before and name not in after
+
+
+def _declared(definition: DefinitionKind) -> str:
+    return f"{title(definition.name, definition.shape)} (declared only)"
+
+
+# --- come and go --------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="added")
+def type_added(type: Added[Record | Enum | Opaque]) -> Iterator[Note]:
+    """The exports use a type that they did not use before.
+
+    Built programs do not know it.
+
+    Fix: nothing.
+    """
+    yield Note("the type is new", None, title(type.subject.name, type.new))
+
+
+@rule(Impact.COMPATIBLE, variant="unused", evidence="layout", element="types", action="removed")
+def type_removed_unused(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
+    """No export uses a type any more.
+
+    Each function, variable and field that used it has a finding of its own, which tells what that means. Debug
+    information does not show whether headers still define the type; where headers show that they do not, that is told.
+
+    Fix: nothing beyond what those findings ask for.
+    """
+    if not _gone_from_headers(type.subject.name, context):
+        yield Note("no export uses the type any more", title(type.subject.name, type.old), None)
+
+
+@rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
+def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+    """A type is no longer declared in a public header.
+
+    Built programs know its layout and go on. Sources that name it stop compiling.
+
+    Fix: keep the definition, or an alias for the type that replaces it.
+    """
+    yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
+
+
+# --- hidden and shown ---------------------------------------------------------------------------------------------
+
+
+def _became_opaque(definition: Changed[DefinitionKind]) -> bool:
+    hidden = isinstance(definition.new.shape, Opaque)
+    return hidden and isinstance(definition.old.shape, Record | Enum)
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed")
+def type_became_opaque(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """The definition of a type that callers allocate was hidden.
+
+    The type is only declared now. Programs have the old definition compiled in: the objects that they allocate may not
+    fit the library's.
+
+    Fix: keep the definition in the header, and add a new opaque type with functions that allocate it.
+    """
+    name = definition.subject.name
+    if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
+        return
+    if not _library_keeps(name, context):
+        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
+
+
+def _library_keeps(name: Name, context: Context) -> bool:
+    """Whether objects of built programs are safe: debug information compares them, or no export takes them."""
+    if not context.affected(name):
+        return True
+    sides = (side.variants("layout", name) for side in (context.old, context.new))
+    return all(any(isinstance(shape, Record | Enum) for shape in variants) for variants in sides)
+
+
+@rule(Impact.API_BREAK, variant="forward_declared", evidence="source", element="types", action="removed")
+def type_became_opaque_forward_declared(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """The headers only declare a type that callers allocate, while the library goes on with it.
+
+    Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
+    and is a finding of its own; or no export takes such objects. Sources that hold one or look inside stop compiling.
+
+    Fix: keep the definition in the header, or add functions that allocate the type and look inside.
+    """
+    name = definition.subject.name
+    if not _became_opaque(definition) or context.old.consumers.library_allocates(name):
+        return
+    if _library_keeps(name, context):
+        yield Note("the headers hide the definition", title(name, definition.old.shape), _declared(definition.new))
+
+
+@rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed")
+def type_became_opaque_handle(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """The definition of a type that the library allocates was hidden.
+
+    The type is only declared now. Programs that only pass pointers on go on working. Programs that look inside use the
+    old layout.
+
+    Fix: offer functions for what programs look at, before you hide the definition.
+    """
+    name = definition.subject.name
+    if _became_opaque(definition) and context.old.consumers.library_allocates(name):
+        yield Note("the definition is hidden", title(name, definition.old.shape), _declared(definition.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed", aliases=("opaque_invariant_broken",))
+def type_definition_added(definition: Changed[DefinitionKind]) -> Iterator[Note]:
+    """A type that was only declared has a definition now.
+
+    Built programs hold pointers, and know nothing of what is inside.
+
+    Fix: nothing; but from now on the layout is part of the interface if a public header holds it.
+    """
+    if isinstance(definition.old.shape, Opaque) and isinstance(definition.new.shape, Record | Enum):
+        new = title(definition.new.name, definition.new.shape)
+        yield Note("the definition is visible", _declared(definition.old), new)
+
+
+def _definitions(old: DefinitionKind, new: DefinitionKind) -> tuple[str, str]:
+    return declaration(old.name, old.shape), declaration(new.name, new.shape)
+
+
+# --- another name, another thing ----------------------------------------------------------------------------------
+
+
+@rule(Impact.COMPATIBLE, evidence="layout", element="types", action="changed")
+def tag_type_renamed(tag: Changed[TagName]) -> Iterator[Note]:
+    """A type was renamed.
+
+    Built C programs know no type names. C++ programs have them in mangled names of functions, which have findings of
+    their own. Sources that name the type stop compiling, unless the header keeps the old name as a typedef or a macro.
+
+    Fix: keep the old name as a typedef.
+    """
+    yield Note("the type has another name", title(tag.subject.name, tag.old.shape), title(tag.new.name, tag.new.shape))
+
+
+@rule(Impact.API_BREAK, variant="undeclared", evidence="layout", element="types", action="changed")
+def tag_type_renamed_undeclared(tag: Changed[TagName], context: Context) -> Iterator[Note]:
+    """A type got another name, and public headers do not declare the old one.
+
+    Built programs go on as where a type is renamed. Sources that name the type stop compiling. In C a typedef of the
+    old name does not serve sources that write ``struct item``.
+
+    Fix: keep the old name: ``#define item piece`` serves all sources, and a typedef those in C++.
+    """
+    old, new = tag.subject.name, tag.new.name
+    if _gone_from_headers(old, context) and not _is_kept(old, context):
+        yield Note("the headers do not declare the old name", title(old, tag.old.shape), title(new, tag.new.shape))
+
+
+def _is_kept(old: Name, context: Context) -> bool:
+    """Whether headers have a macro of the old name, or a typedef where no source has to write ``struct``."""
+    after = context.new.snapshot.entries["source"]
+    if Name("variable", old.spelling) in after:
+        return True
+    return "c" not in languages(old, context) and Name("alias", old.spelling) in after
+
+
+def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Sameness | None:
+    """How alike the two definitions of one name are; ``None`` where one of them is only hidden."""
+    old, new = definition.old, definition.new
+    match old.shape, new.shape:
+        case (Opaque(), Record() | Enum()) | (Record() | Enum(), Opaque()):
+            return None
+        case (Foreign() | Opaque(), Foreign() | Opaque()):
+            return Sameness.SPELLING
+        case (Foreign(), Record() | Enum()) | (Record() | Enum(), Foreign()):
+            before, after = context.old.types.layouts, context.new.types.layouts
+            sizes = before.size(Named(old.name)), after.size(Named(new.name))
+            return Sameness.REPRESENTATION if None in sizes or sizes[0] == sizes[1] else Sameness.DIFFERENT
+        case _, Declared():
+            brought = _brought_in(definition, context)
+            return None if brought is None else context.stored(Named(old.name), Named(brought))
+        case Enum(), Alias() if live_on(old.name, old.shape, context):
+            found = context.stored(Named(old.name), Named(new.name))
+            return Sameness.REPRESENTATION if found is Sameness.REINTERPRETED else found
+        case _:
+            return context.stored(Named(old.name), Named(new.name))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
+def type_definition_changed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """A name stands for a type of another sort and another representation.
+
+    A struct became an enumeration or an integer, for example. What programs pass and store under this name is not what
+    the library takes it for.
+
+    Fix: give the new type a new name.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found > Sameness.REPRESENTATION:
+        yield Note("the name stands for something else", *_definitions(definition.old, definition.new))
+
+
+@rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
+def type_definition_changed_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """A name stands for a type of another sort with the same representation.
+
+    A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
+    enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C
+    takes no ``const`` object for a ``case``.
+
+    Fix: nothing.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found <= Sameness.REPRESENTATION and _replaces(definition, context):
+        yield Note("the name is declared differently", *_definitions(definition.old, definition.new))
+
+
+@rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
+def type_definition_changed_inconvertible(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
+    """A name stands for a type of another sort with the same bits, which sources cannot use like the old one.
+
+    Built programs pass and store the same bits. What sources assign does not convert, or they name members that the
+    type does not have: an integer became an enumeration, which C++ converts no integer to; ``struct { float red, green,
+    blue; }`` became a ``std::array<float, 3>``.
+
+    Fix: give the new type a new name.
+    """
+    found = _redefinition(definition, context)
+    if found is not None and found <= Sameness.REPRESENTATION and not _replaces(definition, context):
+        yield Note("sources cannot use the type as before", *_definitions(definition.old, definition.new))
+
+
+def _replaces(definition: Changed[DefinitionKind], context: Context) -> bool:
+    return replaces(definition.old.name, _brought_in(definition, context) or definition.new.name, context)
+
+
+def _brought_in(definition: Changed[DefinitionKind], context: Context) -> Name | None:
+    """The type that a using-declaration of the new release names, where headers or debug information have it."""
+    shape = definition.new.shape
+    target = shape.value if isinstance(shape, Declared) and "using" in shape.traits else None
+    names = (Name(kind, target.removeprefix("::")) for kind in ("record", "enum", "alias")) if target else ()
+    return next((each for each in names if context.new.types.has(each)), None)
+
+
+@rule(Impact.API_BREAK, variant="opaque", evidence="layout", element="types", action="changed")
+def source_level_kind_changed_opaque(opaque: Changed[Opaque]) -> Iterator[Note]:
+    """A type that is only declared has another keyword, e.g. ``union`` for ``struct``.
+
+    Built programs hold pointers, which are the same. C sources that name it with the old keyword stop compiling.
+
+    Fix: keep the keyword.
+    """
+    if opaque.old.sort != opaque.new.sort:
+        yield Note("the keyword differs", opaque.old.sort, opaque.new.sort)
+
+
+# --- the last resort ------------------------------------------------------------------------------------------------
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def declaration_changed(declared: Changed[Unexplained]) -> Iterator[Note]:
+    """A declaration changed in a way that no rule knows.
+
+    The two sides are not equal, and no kind of change tells what that means for programs.
+
+    Fix: compare the two declarations, and tell abistore's authors what is missing.
+    """
+    name = declared.subject.name
+    old, new = declared.old.shape, declared.new.shape
+    before, after = declaration(name, old), declaration(name, new)
+    if before == after:
+        before, after = facts(old, new), facts(new, old)
+    yield Note("the declarations differ", before, after)
+
+
+def facts(shape: AnyShape, other: AnyShape) -> str:
+    """The facts in which ``shape`` differs from ``other``, for declarations that are spelled alike."""
+    names = [name for name in shape.__struct_fields__ if getattr(shape, name) != getattr(other, name, None)]
+    if names == ["alignment"] and getattr(shape, "alignment", None) is None:
+        return "its natural alignment"
+    return ", ".join(f"{name}: {_spelled(getattr(shape, name))}" for name in names)
+
+
+def _spelled(fact: object) -> str:
+    match fact:
+        case tuple():
+            return f"({', '.join(map(_spelled, fact))})"
+        case Inline(shape=shape):
+            return _spelled(shape)
+        case Node():
+            return spell(cast("TypeRef", fact))
+        case Struct():
+            return " ".join(_spelled(getattr(fact, name)) for name in fact.__struct_fields__)
+        case None:
+            return "not told"
+        case _:
+            return str(fact)
+
+
+@rule(Impact.RISK, evidence="layout", element="types", action="changed")
+def type_private_changed(type: Changed[PrivateType] | Changed[PrivateTail], context: Context) -> Iterator[Note]:
+    """A type defined in a private header or a source file changed, or its members that public headers do not show.
+
+    Programs do not look inside it: they get pointers to it, or give it room. Types that are met only in members whose
+    name forbids to use them, e.g. ``_internal``, count too; so do private nested classes to which programs hold
+    pointers at most, and that no code of the public headers uses. Of what the library allocates a header may show the
+    first members only (``#ifdef LIB_INTERNAL`` before the others). An inline function of a public header that looks
+    inside would have to know it, and so would another library of the same project.
+
+    Fix: nothing, if no public header lets programs look inside.
+    """
+    yield from _redefined(_which(type.old), type, context)
+
+
+@rule(Impact.COMPATIBLE, variant="opaque", evidence="layout", element="types", action="changed")
+def type_private_changed_opaque(type: Changed[OpaqueType], context: Context) -> Iterator[Note]:
+    """A type changed that no public header defines.
+
+    The old release's headers are known, and so is all that they include. They declare the type at most. None of them
+    has a definition, and no inline function, template or macro of theirs looks into it: programs hold pointers that the
+    library gave them. That the given headers are all public ones is taken for granted.
+
+    Fix: nothing.
+    """
+    yield from _redefined("a definition changed that no public header has", type, context)
+
+
+def _which(type: PrivateType | PrivateTail) -> str:
+    if isinstance(type, PrivateTail):
+        return f"members changed behind the first {type.shown}, which are all that headers show"
+    return "a private definition changed"
+
+
+@rule(Impact.RISK, variant="private", evidence="layout", element="types", action="changed")
+def type_field_type_changed_private(type: Changed[PrivateData]) -> Iterator[Note]:
+    """Private members of a class changed places, types or widths, within the same bytes.
+
+    Programs have objects of the same size, and cannot name these members. The class has no friends, and no inline
+    function of the public headers uses them. They are numbers or pointers, which programs copy as before; or the
+    library exports all that makes, copies, assigns and destroys an object, as where a pointer to a hidden class became
+    a ``std::unique_ptr``.
+
+    Fix: nothing; programs that read the bytes of an object by themselves have to be told.
+    """
+    old, new = type.old.shape, type.new.shape
+    yield Note("private members changed", _members(old, new), _members(new, old))
+
+
+@rule(Impact.RISK, variant="dependency", evidence="layout", element="types", action="changed")
+def type_private_changed_dependency(type: Changed[DependencyType], context: Context) -> Iterator[Note]:
+    """A type of another library changed, which this one was built with.
+
+    The linker finds members of the class in a library that this one needs; or another class of the same header or
+    folder (other than ``include``) is such a one, and no export stands there. Where no needed library could have them,
+    programs bring the members in both releases, and the header is none that was given. Exported functions take or
+    return pointers to it, and no class of this library that programs see embeds it or derives from it. Whether programs
+    break is decided by the library that defines the type.
+
+    Fix: compare the releases of the library that defines it, and name the ones that this release works with.
+    """
+    yield from _redefined("a type of another library changed", type, context)
+
+
+@rule(Impact.RISK, variant="unreached", evidence="layout", element="types", action="changed")
+def type_private_changed_unreached(type: Changed[UnreachedType], context: Context) -> Iterator[Note]:
+    """A public class that no export uses changed.
+
+    No exported function takes or returns it or a base of it, not even as ``void *``. Programs have all its code
+    compiled in, and the library never meets their objects. Two modules of one program that were built against different
+    releases may hand such objects to each other, and disagree.
+
+    Fix: nothing, if such objects do not leave the module that makes them.
+    """
+    yield from _redefined("the definition changed", type, context)
+
+
+def _redefined(what: str, type: Changed[Any], context: Context) -> Iterator[Note]:
+    """The note of a definition that is another one, beyond the names that its types have."""
+    before, after = type.old.shape, with_old_names(type.old.shape, type.new.shape, context)
+    if before != after:
+        old, new = _outline(type.old), _outline(type.new)
+        if old == new:
+            old, new = f"{old} with {_members(before, after)}", f"{new} with {_members(after, before)}"
+        yield Note(what, old, new)
+
+
+def _members(shape: AnyShape, other: AnyShape) -> str:
+    """The first members of ``shape`` that ``other`` lacks or has differently, else the other facts that differ."""
+    own = _lacking(shape, other)
+    return abridged(own) or ("none of these" if _lacking(other, shape) else facts(shape, other))
+
+
+def _lacking(shape: AnyShape, other: AnyShape) -> list[str]:
+    """The fields, enumerators and virtual functions of ``shape`` that ``other`` lacks or has differently."""
+    fields, methods = getattr(other, "fields", ()), [plainly(each) for each in getattr(other, "virtuals", ())]
+    enumerators = getattr(other, "enumerators", ())
+    return [
+        *(
+            f"{declare(each.type, each.name)} at {each.offset // 8}"
+            for each in getattr(shape, "fields", ())
+            if each not in fields
+        ),
+        *(f"{each.name} = {each.value}" for each in getattr(shape, "enumerators", ()) if each not in enumerators),
+        *(spelled(each) for each in getattr(shape, "virtuals", ()) if plainly(each) not in methods),
+    ]
+
+
+def _outline(type: NamedShape) -> str:
+    if isinstance(type.shape, Alias):
+        return declaration(type.name, type.shape)
+    size = getattr(type.shape, "size", None)
+    return title(type.name, type.shape) + ("" if size is None else f" of {counted(size, 'byte')}")

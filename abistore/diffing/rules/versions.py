@@ -1,0 +1,367 @@
+"""Symbol versions: the nodes that the library defines, the versions of its exports, and those that it requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from abistore.diffing.context import Context, Note, rule
+from abistore.diffing.kinds.equivalent_declarations import exports_called
+from abistore.diffing.parts import (
+    DefaultVersion,
+    ExportCounts,
+    NodeMove,
+    SymbolVersion,
+    VersionCode,
+    VersionDefinition,
+    VersionRequirement,
+)
+from abistore.diffing.renamed_exports import RUNTIME_FAMILIES, parsed
+from abistore.diffing.side import declared_differently
+from abistore.model.declarations import Added, Changed, Removed
+from abistore.model.findings import Impact
+from abistore.model.names.spelling import declaration
+from abistore.model.shapes import Library, Symbol
+from abistore.model.snapshot import symbols_of
+from abistore.model.words import is_private_node
+
+
+def _defines(library: Library | None) -> bool:
+    return library is not None and bool(set(library.on_elf.version_definitions) - {library.name})
+
+
+def _left(context: Context) -> bool:
+    """Whether the new library has version nodes at all: without any, the loader binds by name and only warns."""
+    return _defines(context.new.library)
+
+
+def _living(node: VersionDefinition, context: Context) -> bool:
+    return any(context.exported(name) for name in exports_called(node.symbols, context))
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_defined_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
+    """A version node was removed, and its symbols live on in another.
+
+    Every program that was linked against the node requires it by name, and the loader refuses to start the program:
+    "version not found".
+
+    Fix: keep the node in the version script; let newer nodes inherit from it.
+    """
+    if is_private_node(node.old.version):
+        return
+    if _left(context) and (_living(node.old, context) or not node.old.symbols):
+        affected = exports_called(node.old.symbols, context)
+        yield Note("the version node is no longer defined", node.old.version, affected=affected)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="removed")
+def symbol_version_node_removed(node: Removed[VersionDefinition], context: Context) -> Iterator[Note]:
+    """A version node was removed together with all its symbols.
+
+    Every program that uses one of them requires the node by name, and the loader refuses to start the program.
+
+    Fix: keep the node and its symbols for the life of the SONAME.
+    """
+    if is_private_node(node.old.version):
+        return
+    if _left(context) and node.old.symbols and not _living(node.old, context):
+        affected = exports_called(node.old.symbols, context)
+        yield Note("the version node and its symbols are gone", node.old.version, affected=affected)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_version_defined_added(node: Added[VersionDefinition], context: Context) -> Iterator[Note]:
+    """A version node was added.
+
+    Built programs do not ask for it. Programs linked against its new symbols need at least this release.
+
+    Fix: nothing.
+    """
+    if _defines(context.old.library):
+        yield Note("the version node is new", None, node.new.version)
+
+
+def _has_table(library: Library) -> bool:
+    """Whether a file has a table of symbol versions: linkers make one for what it defines or needs."""
+    return bool(library.on_elf.version_definitions or library.on_elf.version_requirements)
+
+
+def _public_nodes(library: Library) -> str:
+    return ", ".join(each for each in library.on_elf.version_definitions if not is_private_node(each))
+
+
+@rule(Impact.RISK, variant="nodes", evidence="symbol", element="library", action="changed")
+def version_script_missing_nodes(library: Changed[Library]) -> Iterator[Note]:
+    """The library no longer defines any symbol version.
+
+    The loader binds programs to its symbols by name only, and warns at each start: "no version information available".
+    So it does where the library needs versions of others; else `version_script_missing.table` tells what happens.
+
+    Fix: link with the version script again.
+    """
+    lost = _defines(library.old) and not _defines(library.new)
+    if lost and (_has_table(library.new) or not _public_nodes(library.old)):
+        yield Note("no version node is left", ", ".join(library.old.on_elf.version_definitions))
+
+
+@rule(Impact.BREAKING, variant="table", evidence="symbol", element="library", action="removed")
+def version_script_missing_table(library: Changed[Library], context: Context) -> Iterator[Note]:
+    """The library has no table of symbol versions any more, neither of its own nor of those that it needs.
+
+    A program that asks for a version of one of its symbols is killed when it is bound: glibc takes it as a fault that
+    a library of this name has no table (``check_match: Assertion ... failed``).
+
+    Fix: link with the version script again.
+    """
+    lost = _defines(library.old) and not _has_table(library.new)
+    if lost and context.old.exports.versioned and (nodes := _public_nodes(library.old)):
+        yield Note("no table of symbol versions is left", nodes)
+
+
+@rule(Impact.COMPATIBLE, variant="first", evidence="symbol", element="library", action="changed")
+def symbol_version_defined_added_first(library: Changed[Library]) -> Iterator[Note]:
+    """The library defines symbol versions for the first time.
+
+    Programs built without versions bind to the default ones.
+
+    Fix: nothing.
+    """
+    if not _defines(library.old) and _defines(library.new):
+        yield Note("the library has version nodes now", None, ", ".join(library.new.on_elf.version_definitions))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def version_script_missing(surface: Changed[ExportCounts], context: Context) -> Iterator[Note]:
+    """All exports of a library with version nodes are unversioned now.
+
+    New links against it record no version, so that later releases cannot keep an old behaviour for them.
+
+    Fix: name the symbols in the version script, and hide the others with ``local: *;``.
+    """
+    if surface.old.versioned and not surface.new.versioned and surface.new.exports and _left(context):
+        yield Note("no export is versioned", str(surface.old.versioned), "0")
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed", effect="other")
+def symbol_moved_version_node(version: Changed[SymbolVersion]) -> Iterator[Note]:
+    """An export moved to another version node.
+
+    Built programs ask for the symbol in its old node, e.g. ``open@FOO_1``. It is not there any more, and the loader
+    does not look elsewhere.
+
+    Fix: keep the old version as an alias: ``.symver implementation, name@OLD_NODE``.
+    """
+    named = version.old.version is not None and version.new.version is not None
+    if named and not is_private_node(version.old.version):
+        yield Note("the symbol is in another version node", version.old.version, version.new.version)
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def unversioned_exported_symbol(version: Changed[SymbolVersion], context: Context) -> Iterator[Note]:
+    """An export lost its version, in a library that has version nodes.
+
+    The loader lets an unversioned symbol stand for any version that a built program asks for. New links record none, so
+    that later releases cannot keep an old behaviour for them.
+
+    Fix: name the symbol in the version script.
+    """
+    if version.old.version is not None and version.new.version is None and _left(context):
+        yield Note("the symbol has no version any more", version.old.version)
+
+
+def _none_stands_for(symbols: Iterable[Symbol]) -> bool:
+    """Whether programs that ask for a version which is not defined get none of ``symbols``."""
+    return all(each.version is not None or not each.default for each in symbols)
+
+
+@rule(Impact.BREAKING, variant="of_export", evidence="symbol", element="library", action="removed")
+def symbol_version_defined_removed_of_export(version: Removed[SymbolVersion], context: Context) -> Iterator[Note]:
+    """One of several versions of an export was removed, or programs that ask for none find no version any more.
+
+    Programs that were linked when it was the default ask for just this version, which is gone. Those of a release
+    without versions get the default, or that of the first node, and there is neither.
+
+    Fix: keep old versions for the life of the SONAME.
+    """
+    found = symbols_of(context.new.variants("symbol", version.subject.name))
+    if version.old.version is None:
+        yield Note("programs that ask for no version find none", "no version")
+    elif (_left(context) or _none_stands_for(found)) and not is_private_node(version.old.version):
+        yield Note("the version of the symbol is gone", version.old.version)
+
+
+@rule(Impact.RISK, variant="private", evidence="symbol", element="library", action="changed")
+def symbol_version_node_removed_private(
+    version: Removed[SymbolVersion | VersionDefinition] | Changed[SymbolVersion | NodeMove], context: Context
+) -> Iterator[Note]:
+    """A version node that is called private or internal changed: it went, or symbols left it.
+
+    ``GLIBC_PRIVATE`` or ``Qt_5_PRIVATE_API`` hold what other libraries of the same project need. Those that are built
+    for the old node do not load with this release. Programs that keep to the public interface never ask for it.
+
+    Fix: release the libraries of the project together.
+    """
+    old, symbols = _node(version.old)
+    new = None
+    if isinstance(version, Changed):
+        new = version.new.after if isinstance(version.new, NodeMove) else version.new.version
+    if is_private_node(old) and _left(context):
+        yield Note("the private version node changed", old, new, affected=exports_called(symbols, context))
+
+
+def _node(version: SymbolVersion | VersionDefinition | NodeMove) -> tuple[str | None, tuple[str, ...]]:
+    """The version node, and which exports stand in it where that is told."""
+    match version:
+        case NodeMove(pairs=pairs, before=before):
+            return before, tuple(old for old, _ in pairs)
+        case VersionDefinition(version=node, symbols=symbols):
+            return node, symbols
+        case SymbolVersion(version=node):
+            return node, ()
+
+
+@rule(Impact.COMPATIBLE, variant="of_export", evidence="symbol", element="library", action="added")
+def symbol_version_defined_added_of_export(version: Added[SymbolVersion]) -> Iterator[Note]:
+    """A further version of an existing export was added.
+
+    Built programs keep the version that they were linked with.
+
+    Fix: nothing.
+    """
+    if version.new.version is not None:
+        yield Note("the symbol has a further version", None, version.new.version)
+
+
+@rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
+def symbol_version_code_changed(version: Changed[VersionCode]) -> Iterator[Note]:
+    """An old version of a symbol has no code or data of its own any more.
+
+    It was kept for programs that were linked with it. They get what stands behind another version now, which was made
+    to behave in another way.
+
+    Fix: keep the old implementation: ``.symver implementation, name@OLD_NODE``.
+    """
+    yield Note("the version has the code of another one", version.old.version, version.new.version)
+
+
+@rule(Impact.API_BREAK, variant="redeclared", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_redeclared(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
+    """Another version of an export became the default, and it is declared in another way.
+
+    Built programs keep the old version, which is still there. Sources that are built again get the new one, with other
+    parameters or other types, and may not compile, or have to be changed.
+
+    Fix: nothing for built programs; say in the release notes what callers have to change.
+    """
+    name = version.subject.name
+    if declared_differently(context.old, context.new, name) and version.new.version is not None:
+        was, now = (next(iter(side.snapshot.described(name))) for side in (context.old, context.new))
+        yield Note("a new link gets another declaration", declaration(name, was), declaration(name, now))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed(version: Changed[DefaultVersion], context: Context) -> Iterator[Note]:
+    """Another version of an export became the default.
+
+    Built programs keep the old version, which is still there. A program that is linked again gets the new one, and one
+    process may use both.
+
+    Fix: make sure that both versions can work on the same data.
+    """
+    both = version.old.version is not None and version.new.version is not None
+    if both and not declared_differently(context.old, context.new, version.subject.name):
+        yield Note("a new link binds to another version", version.old.version, version.new.version)
+
+
+@rule(Impact.API_BREAK, variant="removed", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_removed(version: Changed[DefaultVersion]) -> Iterator[Note]:
+    """No version of an export is the default any more.
+
+    Built programs keep the version that they were linked with. New programs cannot be linked to the export: the linker
+    looks for a default version.
+
+    Fix: make one version the default (``.symver implementation, name@@NODE``), unless nobody is to use it any more.
+    """
+    if version.old.version is not None and version.new.version is None:
+        yield Note("a new link finds no version", version.old.version, None)
+
+
+@rule(Impact.COMPATIBLE, variant="added", evidence="symbol", element="library", action="changed")
+def symbol_version_alias_changed_added(version: Changed[DefaultVersion]) -> Iterator[Note]:
+    """A version of an export became the default, where none was.
+
+    Built programs keep the version that they were linked with. New programs can be linked to the export again.
+
+    Fix: nothing.
+    """
+    if version.old.version is None and version.new.version is not None:
+        yield Note("a new link binds to the version", None, version.new.version)
+
+
+# --- versions that the library needs ------------------------------------------------------------------------------
+
+
+def _family(requirement: VersionRequirement) -> str:
+    return parsed(requirement.version)[0]
+
+
+def _spelled(requirement: VersionRequirement) -> str:
+    return f"{requirement.version} of {requirement.library}"
+
+
+@rule(
+    Impact.RISK,
+    evidence="symbol",
+    element="library",
+    action="added",
+    aliases=("macos_deployment_target_raised", "platform_baseline_floor_raised"),
+)
+def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Library]) -> Iterator[Note]:
+    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer system, e.g. macOS 13.
+
+    On systems with an older one the loader refuses the library, and with it every program that uses it.
+
+    Fix: build on the oldest system that is to be supported.
+    """
+    if isinstance(requirement.new, Library):
+        from abistore.diffing.rules.platforms import raised_system
+
+        if isinstance(requirement, Changed) and (systems := raised_system(requirement)):
+            yield Note("a newer system is needed", *systems)
+    elif requirement.new.raises_floor and _family(requirement.new) in RUNTIME_FAMILIES:
+        yield Note("a newer runtime is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.RISK, evidence="symbol", element="library", action="added")
+def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Iterator[Note]:
+    """The library needs a newer version of another library.
+
+    Where only an older one is installed, the loader refuses the library, and with it every program that uses it.
+
+    Fix: raise the dependency's minimum version in the package, or build against the oldest that is supported.
+    """
+    if requirement.new.raises_floor and _family(requirement.new) not in RUNTIME_FAMILIES:
+        yield Note("a newer version of a dependency is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
+def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
+    """The library needs a further version tag of another library, no newer than before or than every runtime has.
+
+    Wherever the old release loaded, the tag is there too. That a library is needed at all is a finding of its own.
+
+    Fix: nothing.
+    """
+    if not requirement.new.raises_floor:
+        yield Note("a further version of a dependency is needed", None, _spelled(requirement.new))
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="removed")
+def symbol_version_required_removed(requirement: Removed[VersionRequirement]) -> Iterator[Note]:
+    """The library no longer needs a version tag of another library.
+
+    It loads wherever it loaded before.
+
+    Fix: nothing.
+    """
+    yield Note("a version of a dependency is no longer needed", _spelled(requirement.old))

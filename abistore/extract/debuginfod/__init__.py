@@ -1,1 +1,0 @@
-"""Debug files from debuginfod servers: asked for by build-id, downloaded, kept in a cache."""

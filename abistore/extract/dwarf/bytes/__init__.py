@@ -1,1 +1,0 @@
-"""The bytes of debug sections: numbers, strings, attribute forms, and abbreviation tables."""

@@ -1,1 +1,0 @@
-"""Units and their entries (DIEs), found and decoded on demand."""

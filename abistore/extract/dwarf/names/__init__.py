@@ -1,1 +1,0 @@
-"""The names of entries: qualified, and spelled as every compiler would spell them."""

@@ -1,1 +1,0 @@
-"""From entries to the shapes of declarations, and the references between them."""

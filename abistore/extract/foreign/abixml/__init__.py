@@ -1,1 +1,0 @@
-"""libabigail's ABIXML: a corpus, or a group of them, as abidw writes it."""

@@ -1,0 +1,423 @@
+"""Conditions of public headers that ask what others than the headers define, and whether they held."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from abistore.extract.headers import cursors as kinds
+from abistore.extract.headers.cursors import Cursor, LibClang, directives, libclang
+from abistore.extract.headers.tokens import SourceText, digest, spelled
+from abistore.model.shapes import AskedCompiler, UntakenBranch
+from abistore.model.snapshot import AskedCondition
+
+Own = Callable[[str], str | None]
+"""What a file is called that is the library's; ``None`` for any other."""
+
+APART: Final = re.compile(
+    rb"""R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|/\*.*?(?:\*/|\Z)|//(?:[^\n\\]|\\(?:\r?\n|.))*"""
+    rb"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
+    re.DOTALL,
+)
+"""What holds no directive."""
+
+_DIRECTIVE: Final = re.compile(
+    rb"^[ \t]*(?:\#|%:)[ \t]*(?P<word>ifn?def|if|elifn?def|elif|else|endif)\b(?P<asked>(?:[^\n\\]|\\\r?\n|\\.)*)",
+    re.MULTILINE,
+)
+_JOINED: Final = re.compile(rb"\\\r?\n")
+_WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
+_NO_MACROS: Final = frozenset({"defined", "true", "false", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
+_LANGUAGE: Final = re.compile(r"#(?:if|elif)(?:n?def | ?!? ?defined ?\(? ?)__cplusplus\)?")
+_LINKAGE: Final = re.compile(
+    rb'(?:[\s\\]*(?:extern\s*"C"\s*\{|\}'
+    rb'|\#[ \t]*define[ \t]+\w+(?:[ \t]+(?:extern(?:[ \t]*"C")?)?[ \t]*[{}]?)?[ \t]*(?=\n)))*[\s\\]*'
+)
+"""What makes no other declaration for one language than for the other."""
+
+_DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
+_DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+_COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER|cpp_|STDC_VERSION|AVX|SSE|ARM_)\w*")
+"""Macros by which headers ask which compiler reads them: its version, its standard, its instruction set."""
+
+_STANDARD: Final = re.compile(r"\b__cplusplus ?[<>=]")
+"""How headers of C++ ask for the standard."""
+
+_ABSENT: Final = re.compile(r"#if(?:ndef | ?! ?defined ?\(? ?)(?P<name>\w+)\)?")
+"""The beginning of a guard, and of a default: what is not defined yet is defined then."""
+
+_GIVEN: Final = re.compile(r"-D(\w+)(?:=(.*))?", re.DOTALL)
+
+
+class _Macro(NamedTuple):
+    """The last definition of a macro: ``own`` in a header of the library, ``outside`` in none of the system either."""
+
+    own: bool
+    outside: bool
+    value: str
+    file: int = 0
+
+
+class _Directive(NamedTuple):
+    """A directive, its line, the text up to the next one, and whether all languages read all of its branches alike."""
+
+    line: int
+    word: str
+    text: str
+    part: bytes
+    idle: bool = False
+
+
+class _Answer(NamedTuple):
+    """A condition that was asked, whether it held, and the text that was passed over for it, or for one before it."""
+
+    directive: _Directive
+    held: bool
+    passed: list[bytes]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the headers of a library asked for.
+
+    ``conditions`` ask for macros that they do not define themselves, which are the ``macros``. ``borrowed`` are, by
+    header, the macros that it asks for and that other headers of the library define which it does not include.
+    ``compilers`` are conditions that show other compilers other declarations, ``untaken`` branches of public headers
+    that were not read though programs can have them read.
+    """
+
+    conditions: tuple[AskedCondition, ...]
+    macros: frozenset[str]
+    borrowed: Mapping[str, frozenset[str]]
+    compilers: tuple[AskedCompiler, ...]
+    untaken: tuple[UntakenBranch, ...]
+
+
+class _Passed(NamedTuple):
+    """The lines of a file at which the preprocessor began to pass over text, each with the line at which it ended."""
+
+    ranges: dict[int, int]
+
+    @property
+    def ends(self) -> Collection[int]:
+        """The lines at which it ended."""
+        return self.ranges.values()
+
+
+NOTHING: Final = _Passed({})
+
+
+_AHEAD: Final = re.compile(
+    r"\b(?:struct|class|union)\s+\w+(?=\s*[;*&,)])|\btypedef\s+(?:struct|class|union)\s+\w+[\s*]+\w+\s*;"
+)
+"""What names a class that it does not define."""
+
+
+def names_in(text: str) -> set[str]:
+    """The words of a header outside of comments and literals, without those of classes that it only declares."""
+    plain = APART.sub(_emptied, text.encode(errors="replace")).decode(errors="replace")
+    return set(_WORD.findall(_AHEAD.sub(" ", plain)))
+
+
+def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str]) -> Asked:
+    """What a library's headers ask for in their conditions.
+
+    ``units`` were parsed with ``arguments``. A condition that the preprocessor never came to is none.
+    """
+    found: dict[AskedCondition, set[str]] = {}
+    macros, borrowed, compilers = set[str](), dict[str, set[str]](), set[AskedCompiler]()
+    untaken: dict[str, set[str]] = {}
+    for unit in units:
+        conditions = _UnitConditions(unit, own, _given(arguments), cpp="-xc++" in arguments)
+        compilers |= set(conditions.asked_of_compilers())
+        for each, others in conditions.found():
+            found.setdefault(msgspec.structs.replace(each, files=()), set()).update(each.files)
+            macros |= others
+        for file, words in conditions.borrowed():
+            borrowed.setdefault(file, set()).update(words)
+        for condition, branch in conditions.untaken(public):
+            untaken.setdefault(condition, set()).update(branch)
+    told = tuple(sorted(msgspec.structs.replace(each, files=tuple(sorted(files))) for each, files in found.items()))
+    lent = {file: frozenset(words) for file, words in borrowed.items()}
+    branches = tuple(UntakenBranch(text, tuple(sorted(untaken[text]))) for text in sorted(untaken) if untaken[text])
+    return Asked(told, frozenset(macros), lent, tuple(sorted(compilers)), branches)
+
+
+def _given(arguments: Sequence[str]) -> dict[str, str]:
+    """The macros that arguments define."""
+    return {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
+
+
+class _UnitConditions:
+    """What one translation unit asked."""
+
+    def __init__(self, unit: Any, own: Own, given: Mapping[str, str], *, cpp: bool) -> None:
+        self._lib = libclang()
+        self._unit = unit.obj
+        self._text = SourceText(self._lib, unit.obj)
+        self._top = self._lib.top(unit)
+        self._own = own
+        self._given = given
+        self._cpp = cpp
+        self._names: dict[int, str | None] = {}
+        self._raw = unit
+        self._macros: Mapping[str, _Macro] = {}
+        self._passed = _passed_over(self._lib, self._unit)
+        self._directives = {file: list(_directives(self._text.file(file))) for file in self._files()}
+        named = {word for each in self._directives.values() for one in each for word in _words(one.text)}
+        self._macros = self._defined(named)
+        self._answers = [
+            (file, answer)
+            for file, each in self._directives.items()
+            for answer in _answers(each, self._passed.get(file, NOTHING), self._is_guard)
+            if not answer.directive.idle
+        ]
+
+    def found(self) -> Iterator[tuple[AskedCondition, set[str]]]:
+        """Each condition with the header that it stands in, and the macros that it asks others for."""
+        for file, answer in self._answers:
+            if others := self._asked_of_others(answer.directive.text):
+                yield self._condition(answer, file, others), others
+
+    def asked_of_compilers(self) -> Iterator[AskedCompiler]:
+        """The conditions that ask for the compiler, where declarations were passed over for them."""
+        for file, answer in self._answers:
+            text = answer.directive.text
+            asks = any(map(_COMPILER.fullmatch, self._reached(text))) or (self._cpp and _STANDARD.search(text))
+            if asks and (unread := _declaring(answer.passed)):
+                yield AskedCompiler(text, self._name(file) or "", unread)
+
+    def borrowed(self) -> Iterator[tuple[str, set[str]]]:
+        """The headers that ask for what others define which they do not include, with these macros."""
+        includes: dict[int, set[int]] = {}
+        for by, _, file in directives(self._raw):
+            includes.setdefault(by, set()).add(file)
+        closures = {file: _closure(file, includes) for file in {file for file, _ in self._answers}}
+        for file, answer in self._answers:
+            if self._is_default(answer.directive):
+                continue
+            reached = self._reached(answer.directive.text)
+            own = {name for name in reached if name in self._macros and self._macros[name].own}
+            if words := {name for name in own if self._macros[name].file not in closures[file]}:
+                yield self._name(file) or "", words
+
+    def untaken(self, public: Own) -> Iterator[tuple[str, Collection[str]]]:
+        """What is asked before each text of a public header that was passed over, with the words in that."""
+        read = [one.text for each in self._directives.values() for one in each]
+        defaults = {match["name"] for text in read if (match := _ABSENT.fullmatch(text))}
+        for file, passed in self._passed.items():
+            if file not in self._directives or public(self._lib.text(self._lib.getFileName(file))) is None:
+                continue
+            chains = dict(_chains(self._directives[file]))
+            lines = APART.sub(_emptied, self._text.file(file)).decode(errors="replace").split("\n")
+            for begin, end in passed.ranges.items():
+                texts = chains.get(begin, ())
+                if any(self._asked_of_others(text) or self._has_default(text, defaults) for text in texts):
+                    text = "\n".join(each for each in lines[begin : end - 1] if not each.lstrip().startswith("#"))
+                    yield texts[-1], set(_WORD.findall(text))
+
+    def _asked_of_others(self, text: str) -> set[str]:
+        """The macros of a condition that the library's headers do not define; none in a guard."""
+        if self._is_guard(text):
+            return set()
+        return {name for name in self._reached(text) if name not in self._macros or not self._macros[name].own}
+
+    def _has_default(self, text: str, defaults: Collection[str]) -> bool:
+        """Whether programs may define a macro of a condition first: ``#ifndef FOO_API``, and a value for it."""
+        own = (name for name in self._reached(text) if name in defaults and not self._is_guard(text))
+        return any(name in self._macros and self._macros[name].value for name in own)
+
+    def _files(self) -> list[int]:
+        """The headers of the library that were read."""
+        files = dict.fromkeys(self._lib.getIncludedFile(each) for each in self._top if each.kind == kinds.INCLUSION)
+        return [file for file in files if file and self._name(file) is not None]
+
+    def _name(self, file: int) -> str | None:
+        if file not in self._names:
+            self._names[file] = self._own(self._lib.text(self._lib.getFileName(file)))
+        return self._names[file]
+
+    def _defined(self, wanted: Collection[str]) -> dict[str, _Macro]:
+        """The macros of these names, and those that definitions in the library's headers name in turn."""
+        cursors: dict[str, Cursor] = {self._lib.spelling(each): each for each in self._top if each.kind == kinds.MACRO}
+        found: dict[str, _Macro] = {}
+        pending = sorted(wanted)
+        while pending:
+            name = pending.pop()
+            if name in cursors and name not in found:
+                found[name] = macro = self._macro(cursors[name], name)
+                if macro.own:
+                    pending += _words(macro.value)
+        return found
+
+    def _macro(self, cursor: Cursor, name: str) -> _Macro:
+        location = self._lib.getCursorLocation(cursor)
+        file, _, _ = self._lib.place(location)
+        if file is None:
+            return _Macro(False, name in self._given, self._given.get(name, ""))
+        own = self._name(file) is not None
+        value = spelled(self._text.of(cursor)[len(name.encode()) :])
+        return _Macro(own, not own and not self._lib.Location_isInSystemHeader(location), value, file)
+
+    def _is_guard(self, text: str) -> bool:
+        absent = _ABSENT.fullmatch(text)
+        macro = self._macros.get(absent["name"]) if absent else None
+        return macro is not None and macro.own
+
+    def _is_default(self, directive: _Directive) -> bool:
+        """Whether it defines a macro as the other header does, which came first."""
+        absent, defined = _ABSENT.fullmatch(directive.text), _DEFINED.fullmatch(directive.part)
+        if absent is None or defined is None or defined["name"].decode() != absent["name"]:
+            return False
+        macro = self._macros.get(absent["name"])
+        return macro is not None and macro.value == spelled(defined["value"])
+
+    def _condition(self, answer: _Answer, file: int, others: set[str]) -> AskedCondition:
+        own = sorted(self._reached(answer.directive.text) - others)
+        decided = "\n".join(f"{name} {self._macros[name].value}" for name in own)
+        outside = [name for name in sorted(others) if name in self._macros and self._macros[name].outside]
+        return AskedCondition(
+            answer.directive.text,
+            answer.held,
+            (self._name(file) or "",),
+            own=digest(decided.encode(errors="replace")) if own else "",
+            outside=tuple(f"{name}={self._macros[name].value}" for name in outside),
+        )
+
+    def _reached(self, text: str) -> set[str]:
+        """The macros that a condition asks for, itself and by what the library's headers define."""
+        reached: set[str] = set()
+        pending = _words(text)
+        while pending:
+            name = pending.pop()
+            if name not in reached:
+                reached.add(name)
+                macro = self._macros.get(name)
+                pending += _words(macro.value) if macro and macro.own else []
+        return reached
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word not in _NO_MACROS]
+
+
+def _passed_over(lib: LibClang, unit: Any) -> dict[int, _Passed]:
+    found: dict[int, _Passed] = {}
+    ranges = lib.getAllSkippedRanges(unit)
+    try:
+        for number in range(ranges.contents.count):
+            file, begin, _ = lib.place(lib.getRangeStart(ranges.contents.ranges[number]))
+            _, end, _ = lib.place(lib.getRangeEnd(ranges.contents.ranges[number]))
+            found.setdefault(file or 0, _Passed({})).ranges[begin] = end
+    finally:
+        lib.disposeSourceRangeList(ranges)
+    return found
+
+
+def _directives(text: bytes) -> Iterator[_Directive]:
+    """The conditional directives of a header, each with the lines that go on with it."""
+    plain = APART.sub(_blanked, text)
+    line, place = 1, 0
+    found = list(_DIRECTIVE.finditer(plain))
+    read: list[_Directive] = []
+    for match, after in zip_longest(found, found[1:]):
+        line += plain.count(b"\n", place, match.start("word"))
+        place = match.start("word")
+        word = match["word"].decode()
+        said = f"#{word} {spelled(_JOINED.sub(b' ', match['asked']))}".rstrip()
+        read.append(_Directive(line, word, said, plain[match.end() : after.start() if after else len(plain)]))
+    idle = _idle(read)
+    return (one._replace(idle=number in idle) for number, one in enumerate(read))
+
+
+def _idle(directives: Sequence[_Directive]) -> set[int]:
+    """Those that ask for the language alone, in no branch of which anything stands but linkage."""
+    found, chains = set[int](), list[list[int]]()
+    for number, one in enumerate(directives):
+        if one.word.startswith("if"):
+            chains.append([number])
+        elif chains and one.word != "endif":
+            chains[-1].append(number)
+        elif chains:
+            chain = [directives[each] for each in chains.pop()]
+            parts = all(_LINKAGE.fullmatch(each.part) for each in chain)
+            if parts and all(_LANGUAGE.fullmatch(each.text) or each.word == "else" for each in chain):
+                found.update(range(number - len(chain), number))
+    return found
+
+
+def _chains(directives: Iterable[_Directive]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Each directive that begins a branch, by its line, with what was asked up to there: ``#if A``, ``#elif B``."""
+    around: list[tuple[str, ...]] = []
+    for one in directives:
+        if one.word.startswith("if"):
+            around.append((one.text,))
+        elif not around:
+            return
+        elif one.word == "endif":
+            around.pop()
+            continue
+        elif one.word != "else":
+            around[-1] = (*around[-1], one.text)
+        yield one.line, around[-1]
+
+
+def _emptied(match: re.Match[bytes]) -> bytes:
+    """A comment or literal as its line breaks."""
+    return b" " + b"\n" * match[0].count(b"\n")
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    """A comment as its line breaks, over which a directive goes on; what is no comment as it is."""
+    found = match[0]
+    return found if found[:1] != b"/" else b" " + b"\\\n" * found.count(b"\n")
+
+
+def _declaring(passed: Sequence[bytes]) -> str:
+    """A digest of text that was passed over, where it declares something; else empty."""
+    text = b" ".join(_DIRECTIVES.sub(b" ", each) for each in passed)
+    return digest(spelled(text).encode(errors="replace")) if b";" in text else ""
+
+
+def _closure(file: int, includes: Mapping[int, set[int]]) -> set[int]:
+    """A file, and all that it includes."""
+    found, pending = {file}, [file]
+    while pending:
+        fresh = includes.get(pending.pop(), set()) - found
+        found |= fresh
+        pending += fresh
+    return found
+
+
+def _answers(directives: Iterable[_Directive], passed: _Passed, is_guard: Callable[[str], bool]) -> Iterator[_Answer]:
+    """Each condition that was asked, whether it held, and what was passed over for it.
+
+    A guard held when the file was read for the first time, and is no reason to pass over the file.
+    """
+    around: list[tuple[bool, bool, list[bytes]]] = []  # whether it is read, whether a part is, what is passed over
+    found: list[_Answer] = []
+    reading = True
+    for one in directives:
+        line, word = one.line, one.word
+        if word.startswith("if"):
+            held = reading and (line not in passed.ranges or is_guard(one.text))
+            around.append((reading, held, [] if reading or not around else around[-1][2]))
+            if reading:
+                found.append(_Answer(one, held, around[-1][2]))
+            reading = held
+        elif not around:
+            break  # no text of a header that parses
+        elif word == "endif":
+            reading = around.pop()[0]
+        else:
+            outer, taken, over = around[-1]
+            reading = outer and not taken and (word == "else" or line in passed.ends)
+            if outer and not taken and word != "else":
+                found.append(_Answer(one, reading, over))
+            around[-1] = outer, taken or reading, over
+        if not reading and around:
+            around[-1][2].append(one.part)
+    return iter(found)

@@ -1,1 +1,0 @@
-"""What headers only point to, made as programs would make it."""

@@ -1,1 +1,0 @@
-"""The headers of the C++ library: parsed once for many readings, and kept between runs."""

@@ -1,1 +1,0 @@
-"""From cursors to shapes: types, records, enumerations, functions and variables."""

@@ -1,1 +1,0 @@
-"""What programs compile of headers: inline bodies, templates, default arguments and initialisers."""

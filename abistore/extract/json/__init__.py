@@ -1,1 +1,0 @@
-"""JSON snapshots, as `abistore dump` and `export` write them."""

@@ -1,0 +1,548 @@
+"""Resources read by their address: answers of the store, and pages of documentation.
+
+``abistore://libraries/...`` and ``abistore://symbols/...``: since when, until when, and what is in releases.
+
+These are judged when they are read, by the strict policy, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from hashlib import sha256
+from inspect import cleandoc
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from abistore.interface import (
+    History,
+    HistoryRow,
+    Judgement,
+    OpenStore,
+    ReleaseRange,
+    Report,
+    Style,
+    UsageError,
+    approvals,
+    baseline_history,
+    consumers,
+    consumers_broken,
+    consumers_using,
+    explain,
+    policies,
+    remembered,
+    render,
+    ruling,
+)
+from abistore.mcp.answers import as_text, change_item, encoded, gaps, headline, output_schema
+from abistore.mcp.operands import Call, findings_of, one_finding, report_of
+from abistore.mcp.settings import Refusal
+from abistore.mcp.tools.all import tools_of
+from abistore.mcp.tools.stored import SURFACE
+from abistore.model.versions import window as read_window
+from abistore.model.words import in_line
+from abistore.report.plain import plain
+
+MOST_BYTES = 1 << 20
+"""The longest text that is sent at once, and the length of a page of a longer one."""
+
+PART = "part"
+"""What a request to read calls the page that it asks for."""
+
+DIGITS = 12
+INDEX = '{"status":"index",'
+"""How the list of pages begins: no other text does."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Which part of the text at ``uri`` is asked for; ``digest`` is the beginning of that of the text it belongs to."""
+
+    uri: str
+    offset: int | None = None
+    digest: str = ""
+
+
+def document(value: Mapping[str, Any]) -> str:
+    """What the command prints with ``--json``, in one line."""
+    return as_text({"status": "ok", **plain(value)})
+
+
+def paged(text: str, part: Part) -> str:
+    """A text; of a long one the list of its pages, or one of them. Raises :class:`Refusal`.
+
+    The pages together are the text, byte for byte.
+    """
+    data = text.encode()
+    if part.offset is None and len(data) <= MOST_BYTES:
+        return text
+    digest = sha256(data).hexdigest()
+    offsets = _offsets(data)
+    if part.offset is None:
+        return _index(part.uri, data, digest, offsets)
+    if not digest.startswith(part.digest):
+        raise Refusal("NOT_FOUND", "the resource has changed since its pages were listed", f"read {part.uri} again")
+    if part.offset not in offsets[:-1]:
+        raise Refusal("NOT_FOUND", f"no page begins at {part.offset}", f"read {part.uri}: it lists its pages")
+    return data[part.offset : offsets[offsets.index(part.offset) + 1]].decode()
+
+
+def _offsets(data: bytes) -> list[int]:
+    """Where pages begin, and where the last one ends. No page begins within a letter."""
+    found = [0]
+    while found[-1] < len(data):
+        end = min(found[-1] + MOST_BYTES, len(data))
+        while end < len(data) and data[end] & 0xC0 == 0x80:
+            end -= 1
+        found.append(end)
+    return found
+
+
+def _index(uri: str, data: bytes, digest: str, offsets: list[int]) -> str:
+    pages = [
+        {"uri": f"{uri}?offset={begin}&digest={digest[:DIGITS]}", "bytes": end - begin}
+        for begin, end in pairwise(offsets)
+    ]
+    told = {
+        "status": "index",
+        "headline": f"{len(data):,} bytes in {len(pages)} pages: read them in order, and join their texts",
+        "bytes": len(data),
+        "sha256": digest,
+        "pages": pages,
+    }
+    return as_text(told)
+
+
+Read = Callable[..., str]
+Ask = Callable[..., object]
+
+JSON, MARKDOWN = "application/json", "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableResource:
+    """A resource, or all those whose addresses fit ``uri``, an RFC 6570 template.
+
+    ``priority`` is how much a client should want it, from 0 to 1. What ``lasts`` always has the same text: its address
+    has a digest, or it comes with the package.
+    """
+
+    read: Read
+    uri: str
+    mime: str
+    priority: float = 0.5
+    lasts: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called in a list."""
+        return self.read.__name__
+
+    @property
+    def description(self) -> str:
+        """What clients are told of it."""
+        return cleandoc(self.read.__doc__ or "")
+
+    @property
+    def is_template(self) -> bool:
+        """Whether its address has variables."""
+        return "{" in self.uri
+
+    def __call__(self, call: Call, **arguments: str) -> str:
+        """Its text."""
+        return self.read(call, **arguments)
+
+
+def resource(
+    uri: str, mime: str = JSON, *, priority: float = 0.5, lasts: bool = False
+) -> Callable[[Read], ReadableResource]:
+    """Declare a function as a resource, whose docstring is what clients are told."""
+    return lambda read: ReadableResource(read, uri, mime, priority, lasts)
+
+
+def answer(uri: str, word: str, *, priority: float = 0.5) -> Callable[[Ask], ReadableResource]:
+    """Declare a question to the store as a resource: the JSON of the command line, which has the answer at ``word``."""
+
+    def declared(ask: Ask) -> ReadableResource:
+        @wraps(ask)
+        def read(call: Call, **arguments: str) -> str:
+            with call.store() as store:
+                return document({word: ask(store, **arguments)})
+
+        return ReadableResource(read, uri, JSON, priority)
+
+    return declared
+
+
+HEAD = "| version | date | against previous | against baseline | not checked |\n|---|---|---|---|---|"
+
+
+@answer("abistore://libraries", "lines", priority=0.9)
+def libraries(store: OpenStore) -> object:
+    """All lines that are stored, as `abistore list --json`."""
+    return store.lines()
+
+
+@answer("abistore://libraries/{library}", "releases")
+def releases(store: OpenStore, *, library: str) -> object:
+    """The releases of a library, as `abistore list LIBRARY --json`."""
+    return store.releases(library)
+
+
+@answer("abistore://libraries/{library}/history", "histories")
+def history(store: OpenStore, *, library: str) -> object:
+    """The releases of a library with the verdicts that were given, as `abistore history --json`."""
+    return store.history(library, judge=False)
+
+
+@resource("abistore://libraries/{library}/history.md", MARKDOWN, priority=0.8)
+def history_page(call: Call, *, library: str) -> str:
+    """The same as a page."""
+    with call.store() as store:
+        return "\n\n".join(map(_timeline, store.history(library, judge=False)))
+
+
+@answer("abistore://libraries/{library}/baseline", "baselines")
+def baseline(store: OpenStore, *, library: str) -> object:
+    """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
+    return baseline_history(library, database=store)
+
+
+@answer("abistore://libraries/{library}/approvals", "approvals")
+def library_approvals(store: OpenStore, *, library: str) -> object:
+    """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approvals list`."""
+    return approvals(library, database=store)
+
+
+@answer("abistore://libraries/{library}/consumers", "consumers")
+def library_consumers(store: OpenStore, *, library: str) -> object:
+    """The stored programs that use a library, as `abistore consumers list LIBRARY --json`."""
+    return consumers(library, database=store)
+
+
+@answer("abistore://libraries/{library}/consumers/{name}", "use")
+def using(store: OpenStore, *, library: str, name: str) -> object:
+    """The stored programs that use a symbol or a type of a library, as `abistore consumers using --json`."""
+    return consumers_using(library, name, database=store)
+
+
+@answer("abistore://libraries/{library}/releases/{version}/consumers", "release")
+def hurt(store: OpenStore, *, library: str, version: str) -> object:
+    """The stored programs that a release breaks, and by what, as `abistore consumers broken --json`."""
+    return consumers_broken(f"{library}@{version}", database=store)
+
+
+@resource("abistore://libraries/{library}/releases/{version}/verdict")
+def verdict(call: Call, *, library: str, version: str) -> str:
+    """The verdict about a release against the one before, where it was given."""
+    return render(_remembered(call, library, version).report, "json", Style())
+
+
+@resource("abistore://libraries/{library}/releases/{version}/verdict.md", MARKDOWN)
+def verdict_page(call: Call, *, library: str, version: str) -> str:
+    """The same as a page."""
+    return render(_remembered(call, library, version).report, "markdown", Style())
+
+
+@resource("abistore://libraries/{library}/releases/{version}/summary")
+def summary(call: Call, *, library: str, version: str) -> str:
+    """The same in a few words: the verdict and counts."""
+    return _summary(_remembered(call, library, version))
+
+
+@resource("abistore://libraries/{library}/releases/{version}/snapshot.json")
+def snapshot(call: Call, *, library: str, version: str) -> str:
+    """The snapshot of a release, as `abistore export` writes it."""
+    with call.store() as store:
+        return store.export(f"{library}@{version}").json.decode()
+
+
+@resource("abistore://latest/summary", priority=1.0)
+def latest_summary(call: Call) -> str:
+    """The verdict about the release that was stored last, in a few words."""
+    return _summary(_remembered(call, *_latest(call)))
+
+
+@resource("abistore://latest/report.json")
+def latest_report(call: Call) -> str:
+    """The verdict about the release that was stored last."""
+    library, version = _latest(call)
+    return verdict(call, library=library, version=version)
+
+
+@resource("abistore://latest/gates")
+def latest_gates(call: Call) -> str:
+    """What abi_gate answered last in this server."""
+    if call.kept is None:
+        raise Refusal("NOT_FOUND", "no gate was asked for in this server", "call abi_gate")
+    return call.kept.decode()
+
+
+@resource("abistore://dumps/{digest}/snapshot.json", lasts=True)
+def dumped(call: Call, *, digest: str) -> str:
+    """The snapshot of a file that abi_dump read in this server."""
+    if call.kept is None:
+        raise Refusal("NOT_FOUND", f"no dump {digest[:32]} is kept", "call abi_dump again")
+    return call.kept.decode()
+
+
+def _latest(call: Call) -> tuple[str, str]:
+    """The library and version of the release that was stored last."""
+    with call.store() as store:
+        names = sorted({listed.line.library for listed in store.lines()})
+        every = [release for name in names for release in store.releases(name) if not release.candidate]
+    last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
+    if last is None:
+        raise Refusal("NOT_FOUND", "nothing is stored yet", "store a release with `abistore ingest`")
+    return last.line.library, last.version
+
+
+def _remembered(call: Call, library: str, version: str) -> Judgement:
+    with call.store() as store:
+        return remembered(f"{library}@{version}", database=store)
+
+
+def _summary(judged: Judgement) -> str:
+    report = judged.report
+    told = {
+        "status": "ok",
+        "headline": headline(report),
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "summary": report.summary,
+        "old": judged.given.old.reference,
+        "new": judged.given.new.reference,
+        "judged": judged.given.judged,
+        "evidence_gap": report.evidence_gap,
+    }
+    return as_text(told)
+
+
+def _timeline(history: History) -> str:
+    rows = "\n".join(map(_row, history.rows))
+    return f"## {_cell(str(history.line))}\n\nBaseline: {_cell(history.baseline or 'none')}\n\n{HEAD}\n{rows}\n"
+
+
+def _row(row: HistoryRow) -> str:
+    verdicts = (row.verdict, row.against_baseline)
+    accepted = [", approved" if said else "" for said in (row.passed_by, row.passed_by_baseline)]
+    told = [
+        f"{one.name}{said}" if one is not None else reason
+        for one, said, reason in zip(verdicts, accepted, _reasons(row), strict=True)
+    ]
+    date = f"{row.release.released or row.release.ingested:%Y-%m-%d}"
+    return f"| {' | '.join(map(_cell, (row.release.version, date, *told, row.evidence_gap)))} |"
+
+
+def _reasons(row: HistoryRow) -> tuple[str, str]:
+    return row.unjudged, row.unjudged_baseline
+
+
+def _cell(text: str) -> str:
+    """A label may hold anything."""
+    return in_line(text, 200).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+LAST = 100
+"""A matrix is of so many releases: more would take an agent's call too long."""
+
+
+@answer("abistore://libraries/{library}/blame", "blames")
+def blame(store: OpenStore, *, library: str) -> object:
+    """Each break of the latest release with the release that introduced it, as `abistore blame --json`."""
+    return store.blame(library)
+
+
+@answer("abistore://libraries/{library}/matrix", "matrices")
+def matrix(store: OpenStore, *, library: str) -> object:
+    """Which of the last 100 releases can replace which, as `abistore matrix --json`."""
+    return store.matrix(library, within=ReleaseRange(last=LAST))
+
+
+@answer("abistore://libraries/{library}/releases/{version}/ledger", "ledgers")
+def ledger(store: OpenStore, *, library: str, version: str) -> object:
+    """The verdict about a release against every baseline, as `abistore ledger --json`."""
+    return store.ledger(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/releases/{version}/statement", "statement")
+def statement(store: OpenStore, *, library: str, version: str) -> object:
+    """Whether a release may ship, and what that rests on, as `abistore statement --json`."""
+    return store.statement(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/releases/{version}/statement/{window}", "statement")
+def statement_within(store: OpenStore, *, library: str, version: str, window: str) -> object:
+    """Whether a release may ship by a deprecation window, `2 minor`, as `abistore statement --deprecation --json`."""
+    return store.statement(f"{library}@{version}", deprecation=read_window(window))
+
+
+@answer("abistore://libraries/{library}/deprecations", "deprecations")
+def deprecations(store: OpenStore, *, library: str) -> object:
+    """What is deprecated since when, and what was removed, as `abistore deprecations --json`."""
+    return store.deprecations(library)
+
+
+@answer("abistore://libraries/{library}/releases/{version}/lines", "lines")
+def lines(store: OpenStore, *, library: str, version: str) -> object:
+    """All targets and profiles of a release with one verdict, as `abistore lines --json`."""
+    return store.lines_of_release(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/policies/{policy}/evaluation", "evaluations")
+def evaluation(store: OpenStore, *, library: str, policy: str) -> object:
+    """The verdicts that move under a built-in policy, as `abistore evaluate --policy --json`."""
+    by = ruling(policy) if policy in policies() else None
+    if by is None:
+        raise Refusal("NOT_FOUND", f"no policy beside strict_abi is called {policy[:40]}", "abistore://docs/policies")
+    return store.evaluate(library, by)
+
+
+@answer("abistore://libraries/{library}/releases/{version}/range", "range")
+def compatible_range(store: OpenStore, *, library: str, version: str) -> object:
+    """The releases that a program built against this one can run on, as `abistore compatible-range --json`."""
+    return store.compatible_range(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/releases/{version}/exports", "inventory")
+def exports(store: OpenStore, *, library: str, version: str) -> object:
+    """The exports of a release, with since when they are there and as they are, as `abistore exports --json`."""
+    return store.exports(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/releases/{version}/types", "inventory")
+def types(store: OpenStore, *, library: str, version: str) -> object:
+    """The types of a release in the same way, as `abistore types --json`."""
+    return store.types(f"{library}@{version}")
+
+
+@answer("abistore://libraries/{library}/releases/{version}/types/{type}/users", "types")
+def users(store: OpenStore, *, library: str, version: str, type: str) -> object:
+    """The exports of a release that use a type, as `abistore who-uses TYPE --in REFERENCE --json`."""
+    return store.who_uses(type, reference=f"{library}@{version}")
+
+
+@answer("abistore://symbols/{symbol}/providers", "providers")
+def providers(store: OpenStore, *, symbol: str) -> object:
+    """The libraries that export a symbol or once did, as `abistore provides --json`."""
+    return store.provides(symbol)
+
+
+@answer("abistore://symbols/{symbol}/first-broken", "found")
+def first_broken(store: OpenStore, *, symbol: str) -> object:
+    """The first release that breaks a symbol, type or finding, and the last good one, as `abistore first-broken`."""
+    return store.first_broken(symbol)
+
+
+@resource("abistore://comparisons/{comparison_id}/summary", lasts=True)
+def comparison_summary(call: Call, *, comparison_id: str) -> str:
+    """The verdict of a comparison, counts, and what was not checked."""
+    report = _report(call, comparison_id)
+    told = {
+        "status": "ok",
+        "headline": headline(report),
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "summary": report.summary,
+        "not_checked": gaps(report),
+    }
+    return as_text(told)
+
+
+@resource("abistore://comparisons/{comparison_id}/report.json", lasts=True)
+def comparison_report(call: Call, *, comparison_id: str) -> str:
+    """The whole report of a comparison, as `abistore compare --json`."""
+    return _written(call, comparison_id, "json")
+
+
+@resource("abistore://comparisons/{comparison_id}/report.md", MARKDOWN, lasts=True)
+def comparison_page(call: Call, *, comparison_id: str) -> str:
+    """The same as a page."""
+    return _written(call, comparison_id, "markdown")
+
+
+@resource("abistore://comparisons/{comparison_id}/report.sarif", "application/sarif+json", lasts=True)
+def comparison_sarif(call: Call, *, comparison_id: str) -> str:
+    """The same as SARIF."""
+    return _written(call, comparison_id, "sarif")
+
+
+@resource("abistore://comparisons/{comparison_id}/report.html", "text/html", lasts=True)
+def comparison_html(call: Call, *, comparison_id: str) -> str:
+    """The same as HTML."""
+    return _written(call, comparison_id, "html")
+
+
+@resource("abistore://comparisons/{comparison_id}/findings/{finding_id}", lasts=True)
+def comparison_finding(call: Call, *, comparison_id: str, finding_id: str) -> str:
+    """One finding of a comparison."""
+    report = _report(call, comparison_id)
+    cards = {card.kind: card for card in report.kinds}
+    change = one_finding(findings_of(report), finding_id)
+    return as_text({"status": "ok", "finding": change_item(change, "full", cards.get(change.kind))})
+
+
+def _report(call: Call, comparison_id: str) -> Report:
+    return report_of(call, comparison_id, judge=False)
+
+
+def _written(call: Call, comparison_id: str, format: str) -> str:
+    return render(_report(call, comparison_id), format, Style())
+
+
+PAGES = {
+    "cli": "cli.md",
+    "exit-codes": "exit-codes.md",
+    "mapping": "mcp.md",
+    "policies": "policies.md",
+    "reference": "concepts.md",
+    "suppressions": "suppressions.md",
+    "tools": "mcp.md",
+    "verdicts": "concepts.md",
+}
+"""Each page, and the file that it is."""
+
+
+def folder() -> Path:
+    """The folder of the pages: in the package where it was installed, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "docs"
+    return installed if installed.is_dir() else package.parent / "docs"
+
+
+@resource("abistore://schema", priority=0.2, lasts=True)
+def schema(call: Call) -> str:
+    """The version of this surface, and the whole schema of each tool's answers."""
+    answers = {name: output_schema(tool.answer_type()) for name, tool in tools_of(call.settings).items()}
+    return encoded({"status": "ok", "surface_version": SURFACE, "answers": answers}).decode()
+
+
+@resource("abistore://docs/{page}", MARKDOWN, priority=0.2, lasts=True)
+def docs(call: Call, *, page: str) -> str:
+    """A page: cli, exit-codes, mapping, policies, reference, suppressions, tools, verdicts."""
+    if page not in PAGES:
+        raise Refusal("NOT_FOUND", f"there is no page {page[:40]}", f"one of: {', '.join(sorted(PAGES))}")
+    return (folder() / PAGES[page]).read_text()
+
+
+@resource("abistore://docs/kinds/{kind}", MARKDOWN, priority=0.2, lasts=True)
+def kind(call: Call, *, kind: str) -> str:
+    """A kind of change: what happens, why, how to avoid it, and an example."""
+    try:
+        found = explain(kind)
+    except UsageError as error:
+        raise Refusal("NOT_FOUND", error.message, error.hint) from error
+    about = f"Impact: {found.impact}. Evidence: {found.evidence}. About: {found.element}, {found.action}."
+    aliases = f"Also called: {', '.join(found.aliases)}." if found.aliases else ""
+    example = f"## Example\n\n{found.example}" if found.example else ""
+    variants = "\n".join(f"- `{each.kind}` ({each.impact}): {each.title}" for each in found.variants)
+    parts = (f"# {found.kind}", found.title, about, found.why, f"**Fix:** {found.fix}", aliases, variants, example)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+RESOURCES: Mapping[str, ReadableResource] = {
+    found.name: found for found in globals().copy().values() if isinstance(found, ReadableResource)
+}

@@ -1,0 +1,222 @@
+"""Standard input and output: one client, and a record of every message."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+from typing import Any, Literal, TypeAlias
+
+import anyio
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import BaseModel
+from starlette.types import Message, Receive, Send
+
+from abistore.errors import UsageError
+from abistore.mcp.calls import Server
+from abistore.mcp.jobs import Jobs
+from abistore.mcp.listening import check_private
+from abistore.mcp.server import build_server
+from abistore.mcp.settings import Settings
+from abistore.model.words import json_text
+from abistore.urls import HIDDEN, masked
+
+Direction: TypeAlias = Literal["in", "out"]
+
+MOST_BYTES = 64 << 20
+"""What the file may have; then nothing more is written."""
+
+LONGEST = 2_000
+"""How many characters of a text are written."""
+
+_PRIVATE = re.compile(
+    r"notes?|reasons?|comments?|.*(?:authorization|passw\w*|secret|credentials?|api_?key|(?<!progress)tokens?)", re.I
+)
+"""Members whose text is left out: what people wrote, and what lets somebody in."""
+
+
+class Recording:
+    """The file. It is made for its owner alone, and one that others can read is refused. Raises :class:`UsageError`."""
+
+    def __init__(self, file: Path) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            self._file = os.fdopen(os.open(file, flags, 0o600), "ab", buffering=0)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--debug-rpc {file}: cannot be written", "name a file in a folder of yours") from error
+        try:
+            status = os.fstat(self._file.fileno())
+            check_private(file, status)
+        except UsageError:
+            self._file.close()
+            raise
+        self._left = MOST_BYTES - status.st_size
+
+    def write(self, direction: Direction, message: Any, **about: Any) -> None:
+        """One message. A disk that is full ends the recording, and not the server."""
+        document = {"time": round(time.time(), 3), "direction": direction, **about, "message": redacted(message)}
+        line = json_text(json.dumps(document)).encode() + b"\n"
+        if self._left <= 0:
+            return
+        self._left -= len(line)
+        try:
+            self._file.write(line if self._left > 0 else b'{"full": true}\n')
+        except OSError as error:
+            self._left = 0
+            logging.getLogger(__name__).warning("nothing more is recorded: %s", error.strerror)
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
+
+
+def redacted(value: Any, name: str = "") -> Any:
+    """A message without what is private. Texts that hold JSON are looked into; others of answers are told by length."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {_short(str(key)): redacted(each, str(key)) for key, each in value.items()}
+    if _PRIVATE.fullmatch(name) and isinstance(value, str | list):
+        return HIDDEN
+    if isinstance(value, list | tuple):
+        return [redacted(each, name) for each in value]
+    return _text(value, name) if isinstance(value, str) else value
+
+
+def _text(text: str, name: str) -> Any:
+    if name in {"text", "blob"}:  # of an answer: JSON, or a page in which notes may stand
+        try:
+            return redacted(json.loads(text))
+        except ValueError:
+            return f"({len(text):,} characters)"
+    return _short(masked(text))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text) - LONGEST:,} more characters)"
+
+
+def parsed(data: bytes) -> Any:
+    """The message in some bytes, or what can be told of bytes that are none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return f"({len(data):,} bytes that are no JSON)"
+
+
+class RecordedStream:
+    """Messages of standard input or output, written down as they pass."""
+
+    def __init__(self, stream: Any, recording: Recording) -> None:
+        self._stream, self._recording = stream, recording
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> RecordedStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        item = await self._stream.__anext__()
+        message = item.message if isinstance(item, SessionMessage) else "(a line that is no message)"
+        self._recording.write("in", message)
+        return item
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message to the client."""
+        self._recording.write("out", item.message)
+        await self._stream.send(item)
+
+    async def __aenter__(self) -> RecordedStream:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+class RecordedExchange:
+    """One request over HTTP and its answer, which may be a stream of events. Headers are not written down."""
+
+    def __init__(self, recording: Recording, receive: Receive, send: Send) -> None:
+        self._recording, self._receive, self._send = recording, receive, send
+        self._asked, self._told, self._status = bytearray(), bytearray(), 0
+
+    async def receive(self) -> Message:
+        """The next part of the request."""
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._asked += message.get("body", b"")
+            if not message.get("more_body") and self._asked:
+                self._recording.write("in", parsed(bytes(self._asked)))
+        return message
+
+    async def send(self, message: Message) -> None:
+        """The next part of the answer."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+        else:
+            self._told += message.get("body", b"")
+            self._tell(bool(message.get("more_body")))
+        await self._send(message)
+
+    def _tell(self, more: bool) -> None:
+        """What is complete by now: the events of a stream, or the whole answer at its end."""
+        *events, rest = re.split(rb"\r?\n\r?\n", bytes(self._told))
+        for event in events:
+            if data := b"".join(re.findall(rb"^data: ?(.*?)\r?$", event, re.MULTILINE)):
+                self._recording.write("out", parsed(data), status=self._status)
+        self._told = bytearray(rest)
+        if not more and (rest or not events):
+            told = parsed(rest) if rest else None
+            self._recording.write("out", told, status=self._status)
+            self._told.clear()
+
+
+INTERRUPTED = 130
+
+
+def serve_stdio(settings: Settings, recording: Recording | None) -> int:
+    """Serve until the client closes standard input, or reads no more; the exit code."""
+    try:
+        anyio.run(partial(_serve_streams, build_server(settings), recording))
+    except* BrokenPipeError:
+        os._exit(0)  # standard output cannot be written to, not even at the end
+    return 0
+
+
+async def _serve_streams(server: Server, recording: Recording | None) -> None:
+    async with anyio.create_task_group() as group:
+        await group.start(_end_at_signals, server.jobs)
+        server.jobs.warm()
+        try:
+            await _talk(server, recording)
+        finally:
+            server.jobs.close()
+        group.cancel_scope.cancel()
+
+
+async def _talk(server: Server, recording: Recording | None) -> None:
+    inner = server._lowlevel_server  # the SDK's own way of running has no place for a recording
+    async with stdio_server() as (incoming, outgoing):
+        read: Any = RecordedStream(incoming, recording) if recording else incoming
+        write: Any = RecordedStream(outgoing, recording) if recording else outgoing
+        await inner.run(read, write, inner.create_initialization_options())
+
+
+async def _end_at_signals(jobs: Jobs, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """The thread that waits for a line cannot be ended, so the process is; nothing of it is left to be written."""
+    with anyio.open_signal_receiver(SIGINT, SIGTERM) as signals:
+        task_status.started()
+        async for signal in signals:
+            jobs.close()
+            os._exit(INTERRUPTED if signal == SIGINT else 0)

@@ -1,0 +1,299 @@
+"""``abi_list``, ``abi_store_stats`` and ``abi_dump``: what is stored, and what one library's ABI is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from abistore.errors import InputError
+from abistore.interface import Dump, ExtractOptions, ListedLine, OpenStore, Release, StoreStats, db_stats, dump
+from abistore.mcp.answers import MOST_UNITS, Answer, Gap, asking, brief, extent, units
+from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
+from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Library, Limit, Only, described, tool
+from abistore.model.snapshot import snapshot_digest
+from abistore.model.words import counted
+
+BUDGET = 800
+
+SURFACE = 1
+"""Raised when a tool, an argument or a URI changes its meaning or goes; what is added does not count."""
+
+
+class StoredItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A library's line, or one release of a library; ``baselines`` maps channels to versions."""
+
+    library: str
+    version: str | None = None
+    target: str
+    profile: str
+    released_at: str | None = None
+    soname: str | None = None
+    exports: int | None = None
+    digest: str | None = None
+    candidate: bool = False
+    tags: tuple[str, ...] = ()
+    releases: int | None = None
+    first: str | None = None
+    latest: str | None = None
+    baselines: Mapping[str, str] = {}
+
+
+class Stored(Answer, frozen=True, kw_only=True):
+    """A page of what is stored; ``total`` counts all of it."""
+
+    items: tuple[StoredItem, ...]
+    total: int
+    returned: int
+    next_cursor: str | None = None
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_list(
+    call: Call,
+    *,
+    library: Library | None = None,
+    prefix: Annotated[str | None, described("Beginning of names, or of versions")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 20,
+) -> Stored:
+    """List what is stored: all libraries, or the releases of one library. Start here.
+
+    abi_history has the verdicts.
+    """
+    with call.store() as store:
+        items = _releases(store, library) if library else _lines(store)
+    shown = [item for item in items if (item.version or item.library).startswith(prefix or "")]
+    page = call.page(shown, budget=BUDGET)
+    kept = sum(item.candidate for item in shown)
+    and_kept = f" and {counted(kept, 'candidate')}" if kept else ""
+    what = f"{counted(len(shown) - kept, 'release')}{and_kept} of {library}" if library else counted(len(shown), "line")
+    return Stored(
+        headline=f"{what} stored",
+        items=page.items,
+        total=len(shown),
+        returned=len(page.items),
+        next_cursor=page.next_cursor,
+        next=_next(library, shown),
+    )
+
+
+def _next(library: str | None, shown: list[StoredItem]) -> tuple[str, ...]:
+    if kept := [item.version for item in shown if item.candidate]:  # each failed its gate
+        refused = f"{library}@candidate:{kept[-1]}"
+        return (
+            asking("abi_history", library=library),
+            asking("abi_compare", old_input=f"{library}@latest", new_input=refused),
+        )
+    if library:
+        return (asking("abi_history", library=library), asking("abi_summary", library=library))
+    return (asking("abi_list", library=shown[0].library),) if shown else (asking("abi_help", topic="workflow"),)
+
+
+def _lines(store: OpenStore) -> list[StoredItem]:
+    return [_line(listed) for listed in store.lines()]
+
+
+def _line(listed: ListedLine) -> StoredItem:
+    return StoredItem(
+        library=listed.line.library,
+        target=listed.line.target,
+        profile=listed.line.profile,
+        releases=listed.releases,
+        first=listed.first or None,
+        latest=listed.latest or None,
+        baselines=dict(sorted(listed.baselines.items())),
+    )
+
+
+def _releases(store: OpenStore, library: str) -> list[StoredItem]:
+    return [_release(release) for release in store.releases(library)]
+
+
+def _release(release: Release) -> StoredItem:
+    return StoredItem(
+        library=release.line.library,
+        version=release.version,
+        target=release.line.target,
+        profile=release.line.profile,
+        released_at=f"{release.released or release.ingested:%Y-%m-%d}",
+        soname=release.soname,
+        exports=release.exports,
+        digest=release.digest[:12],
+        candidate=release.candidate,
+        tags=tuple(tag.name for tag in release.tags),
+    )
+
+
+class BoundsInForce(msgspec.Struct, frozen=True):
+    """What one call may take."""
+
+    timeout: float
+    max_file_size: int
+    max_memory: int
+    max_concurrency: int
+    max_response_units: int
+    history_limit: int
+
+
+class StatsAnswer(Answer, frozen=True, kw_only=True):
+    """How much the store holds, and the settings of the server."""
+
+    surface_version: int
+    allow_write: bool
+    store: StoreStats
+    limits: BoundsInForce
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_store_stats(call: Call) -> StatsAnswer:
+    """Tell how much the store holds, its schema, and the limits of each call."""
+    with call.store() as store:
+        stats = db_stats(database=store)
+    settings = call.settings
+    return StatsAnswer(
+        headline=f"{counted(stats.releases, 'release')} of {counted(stats.libraries, 'library', 'libraries')} stored",
+        surface_version=SURFACE,
+        allow_write=settings.allow_write,
+        store=stats,
+        limits=BoundsInForce(**{name: getattr(settings, name) for name in BoundsInForce.__struct_fields__}),
+        next=(asking("abi_list"),),
+    )
+
+
+MOST_KEPT = 16 << 20
+"""The longest snapshot that the server keeps, in bytes: longer ones `abistore dump` writes to a file."""
+
+
+class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A snapshot in numbers; ``evidence`` says how much each facet could see."""
+
+    library: str
+    version: str
+    platform: str
+    functions: int
+    variables: int
+    types: int
+    enums: int
+    evidence: tuple[str, ...]
+
+
+class DumpAnswer(Answer, frozen=True, kw_only=True):
+    """A library's snapshot in numbers, where it is read, and whole where that was asked for and is short."""
+
+    summary: DumpSummary
+    digest: str
+    build_id: str | None
+    bytes: int
+    output_path: str | None = None
+    not_checked: tuple[Gap, ...] = ()
+    snapshot: Any = None
+    snapshot_uri: str = ""
+    warnings: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@tool()
+def abi_dump(
+    call: Call,
+    *,
+    library_path: Annotated[str, described("Absolute path: library or JSON snapshot")],
+    headers: Headers = None,
+    include_dirs: Folders = None,
+    version: Annotated[str, described("Label as a string")] = "unknown",
+    language: Language = None,
+    inline: Annotated[bool, described("Send the snapshot, if short")] = False,
+    only: Only = "",
+) -> DumpAnswer:
+    """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
+
+    Writes nothing. To judge a file, give abi_compare its path.
+    """
+    read = read_library(call, library_path, headers, include_dirs, (version, language, only))
+    return dump_answer(read, inline=inline)
+
+
+class ReadLibrary(NamedTuple):
+    """A library that was read."""
+
+    made: Dump
+    path: Path
+
+
+def read_library(
+    call: Call,
+    library_path: str,
+    headers: list[str] | None,
+    include_dirs: list[str] | None,
+    said: tuple[str, str | None, str],
+) -> ReadLibrary:
+    """The snapshot of a library; ``said`` are its version and language, and which of several it is."""
+    version, language, chosen = said
+    path = library(call.settings, library_path, "library_path")
+    named = headers_of(call.settings, headers, include_dirs, language, "headers")
+    check_include_dirs(include_dirs, headers)
+    most = call.settings.max_file_size
+    options = ExtractOptions(version=version, max_bytes=most, headers=named, progress=call.progress)
+    made = _dumped(path, options, chosen)
+    if len(made.json) <= MOST_KEPT:
+        call.keep = snapshot_digest(made.snapshot).hex(), made.json
+    return ReadLibrary(made, path)
+
+
+def _dumped(path: Path, options: ExtractOptions, chosen: str) -> Dump:
+    """The library that is chosen of several by its name in a package, or by its target in a universal file."""
+    try:
+        return dump(path, options=replace(options, only=(chosen,) if chosen else ()))
+    except InputError as error:
+        if chosen and error.hint and "--target" in error.hint:
+            return dump(path, options=options, target=chosen)
+        error.hint = error.hint and error.hint.replace("--only or --target", "only").replace("--only", "only")
+        raise
+
+
+def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
+    """What is told of a library that was read."""
+    made, path = read
+    summary = _summary(made)
+    length = units(made.json)
+    seen = [evidence for evidence in made.snapshot.evidence if evidence.reason]
+    how = {"missing": "could not be seen", "partial": "was seen in part", "full": "was seen"}
+    missing = [f"{each.facet} {how[each.state]}: {each.detail or each.reason}" for each in seen if each.state != "full"]
+    long = [f"the snapshot has {length:,} units and is not sent with the answer: read snapshot_uri"]
+    digest = snapshot_digest(made.snapshot).hex()
+    sent = inline and length <= MOST_UNITS
+    parts = (counted(summary.functions, "function"), counted(summary.variables, "variable"))
+    held = ", ".join((*parts, counted(summary.types, "type")))
+    return DumpAnswer(
+        headline=f"{summary.library} {summary.version}: {held}; {', '.join(summary.evidence)}",
+        summary=summary,
+        digest=digest,
+        snapshot_uri=f"abistore://dumps/{digest}/snapshot.json" if len(made.json) <= MOST_KEPT else "",
+        build_id=made.snapshot.provenance.build_id,
+        bytes=len(made.json),
+        snapshot=json.loads(made.json) if sent else None,
+        warnings=(*map(brief, missing), *(long if inline and not sent else [])),
+        next=(asking("abi_compare", old_input=f"{summary.library}@baseline", new_input=path.name),),
+    )
+
+
+def _summary(made: Dump) -> DumpSummary:
+    snapshot = made.snapshot
+    names = {name for entries in snapshot.entries.values() for name in entries}
+    kinds = [name.kind for name in names]
+    return DumpSummary(
+        library=brief(snapshot.library, 80),
+        version=snapshot.version or "unknown",
+        platform=str(snapshot.target),
+        functions=kinds.count("function"),
+        variables=kinds.count("variable"),
+        types=kinds.count("record") + kinds.count("alias") + kinds.count("enum"),
+        enums=kinds.count("enum"),
+        evidence=tuple(map(extent, snapshot.evidence)),
+    )

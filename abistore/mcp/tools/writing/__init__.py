@@ -1,1 +1,0 @@
-"""The tools that write, which a server has with ``--allow-write``."""

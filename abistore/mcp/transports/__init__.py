@@ -1,1 +1,0 @@
-"""How clients reach the server: standard input and output, or HTTP with tokens."""

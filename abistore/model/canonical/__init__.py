@@ -1,1 +1,0 @@
-"""Canonical JSON, in which equal shapes are equal bytes."""

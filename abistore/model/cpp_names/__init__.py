@@ -1,1 +1,0 @@
-"""Spelled C and C++ names: read, brought into one normal form, and demangled."""

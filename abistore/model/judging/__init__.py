@@ -1,1 +1,0 @@
-"""What is said of findings and releases: names, identities, standings, approvals, and how long a verdict holds."""

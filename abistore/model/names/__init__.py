@@ -1,0 +1,1 @@
+"""The names of C and C++: spelled, mangled by compilers, and brought into one normal form."""

@@ -1,1 +1,0 @@
-"""Which declarations the exports of a library reach, and by which they are reached."""

@@ -1,1 +1,0 @@
-"""Snapshots as JSON files: writing, reading, and what is refused."""

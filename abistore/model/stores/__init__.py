@@ -1,1 +1,0 @@
-"""Merging and pruning of stores: what was brought in, and why something may go."""

@@ -1,1 +1,0 @@
-"""Words for people: counts, invisible characters, ELF terms, and suggestions for misspelled names."""

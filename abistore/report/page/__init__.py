@@ -1,1 +1,0 @@
-"""Pages: the templates of HTML reports, their style sheet and their script."""

@@ -1,1 +1,0 @@
-"""Reports about releases: whether one is allowed, and those of several libraries, joined of the reports about each."""

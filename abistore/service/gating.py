@@ -1,0 +1,333 @@
+"""Judging builds of a pipeline, which are not stored: against a channel and against the merge base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from abistore.errors import AbistoreError, SnapshotNotFound
+from abistore.model.bump import Bump
+from abistore.model.findings import VERDICT_OF, Impact
+from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Progress, Release
+from abistore.model.labels import Given, name_word
+from abistore.model.words import counted
+from abistore.report.model import Report, ReportedFinding, every, fails, verdict_of
+from abistore.report.outline import allowance, parts_of_report, passing, verdict
+from abistore.service.database import Database, using
+from abistore.service.ingest import ingest
+from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
+from abistore.service.judging import RISK_EXIT_CODE
+from abistore.service.verdicts import judged
+
+if TYPE_CHECKING:
+    from abistore.service.ruling import Ruling
+    from abistore.store.store import Store
+
+SHORTEST = 7
+"""A revision is named by so many of its first digits at least, as git shows them."""
+
+
+class Inherited(NamedTuple):
+    """The ids of what the merge base has against the baseline; ``untold`` says why they are not known.
+
+    Of each finding they are its id, and those of all that it covers and causes, each by itself.
+    """
+
+    findings: frozenset[str] = frozenset()
+    untold: str = ""
+
+
+def merge_base(store: Store, report: Report, profile: str | None, named: str) -> Release:
+    """The stored build of a revision, or of a version, in the line that a report is about; candidates count too.
+
+    Of several builds of one revision the last one is meant. Raises :class:`SnapshotNotFound`, where several revisions
+    begin so, too: a build of another one would tell what stood before.
+    """
+    side = report.new
+    kept = (*store.releases(side.library, side.target, profile), *store.candidates(side.library, side.target, profile))
+    found = [each for each in kept if _is_of(each, named)]
+    if not found:
+        raise SnapshotNotFound(
+            f"{side.library}: no build of the merge base {named} is stored",
+            "ingest each build of the main branch with --revision, or leave out --merge-base",
+        )
+    exact = [each for each in found if named in (each.version, each.revision)]
+    several = sorted({each.revision or each.version for each in found})
+    if not exact and len(several) > 1:
+        raise SnapshotNotFound(
+            f"{side.library}: builds of several revisions begin with {named}: {', '.join(several[:3])}",
+            "give --merge-base with all digits",
+        )
+    return max(exact or found, key=lambda each: each.sequence)
+
+
+def inherited(store: Store, base: Release, report: Report, profile: str | None, by: Ruling | None) -> Inherited:
+    """What ``base`` already broke of the release that ``report`` judges against."""
+    side = report.old
+    olds = [each for each in store.releases(side.library, side.target, profile) if each.digest == side.digest]
+    if not olds:
+        return Inherited(untold=f"{side.library} {side.version} is not stored any more")
+    old = next((each for each in olds if each.version == side.version), olds[-1])
+    if old == base:
+        return Inherited()
+    try:
+        stood = judged(store, old, base, by=by).report.changes
+        return Inherited(frozenset(one for each in every(stood) for one in (each.id, *parts_of_report(each))))
+    except AbistoreError as error:
+        return Inherited(untold=error.message)
+
+
+def introduced(report: Report, before: Inherited) -> tuple[ReportedFinding, ...]:
+    """The findings of a report that the merge base did not have, or not all that they cover."""
+    return tuple(each for each in report.changes if not _stood(each, before))
+
+
+def _stood(finding: ReportedFinding, before: Inherited) -> bool:
+    if finding.id in before.findings:
+        return True
+    is_further = "-" in finding.id  # one more of the same identity
+    return not is_further and parts_of_report(finding) <= before.findings
+
+
+def _is_of(release: Release, named: str) -> bool:
+    revision = release.revision or ""
+    return named == release.version or named == revision or (len(named) >= SHORTEST and revision.startswith(named))
+
+
+LISTED = 6
+BREAKS = frozenset({"breaking", "api_break"})
+
+
+def deciding(
+    judged: Ingested, channel: str, told: tuple[Sequence[str], Sequence[str]] = ((), ()), code: int | None = None
+) -> str:
+    """The sentence that decides: "libfoo 1.4.0 fails beside 1.3.0 (release): BREAKING; this change brought 1 of 2".
+
+    ``told`` are the findings that fail: those that the change brought, and those that stood before.
+    """
+    report, (introduced, inherited) = judged.verdict, told
+    if report is None:
+        first = f"passes as the first build of its line, not judged: {judged.unjudged}"
+        said = judged.error or first
+        return said if said.startswith(f"{judged.path}: ") else f"{judged.path}: {said}"
+    code = judged.exit_code if code is None else code
+    word = "fails" if code else "passes"
+    said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"
+    if ruled := ruled_out(report):
+        said = f"{said}; {ruled}"
+    if report.code:
+        return f"{said}; {report.error}"
+    if not code and (why := let_through(report)):
+        return f"{said}; {why}"
+    if allowance(report):
+        said = f"{said}; {allowance(report)}"
+    if introduced and inherited:
+        return f"{said}; this change brought {len(introduced)} of {len(introduced) + len(inherited)} breaks"
+    if introduced:
+        return f"{said}; this change brought {'it' if len(introduced) == 1 else 'all of it'}"
+    return f"{said}; all of it stood before this change" if inherited else said
+
+
+def let_through(report: Report) -> str:
+    """Why a build passes that breaks and may not: somebody approved it, or a setting lets such a verdict pass."""
+    if report.passed_by:
+        return passing(report)
+    is_allowed = report.bump is not None and report.bump.passes
+    if report.exit_code or is_allowed or not verdict_of(report).exit_code:
+        return ""
+    return f"--fail-on {report.fail_on} lets that pass"
+
+
+def ruled_out(report: Report) -> str:
+    """The breaks that a suppression or the policy keeps from failing: "2 breaks are suppressed by known.yaml"."""
+    suppressed = sum(each.impact in BREAKS for each in report.suppressed)
+    milder = sum(each.default_impact in BREAKS and each.impact not in BREAKS for each in report.changes)
+    files = ", ".join(each.name for each in report.suppression_files)
+    said = ((suppressed, f"suppressed by {files}"), (milder, f"no break by policy {report.policy}"))
+    return "; ".join(
+        f"{counted(count, 'break')} {'is' if count == 1 else 'are'} {what}" for count, what in said if count
+    )
+
+
+def ways(report: Report, failing: Sequence[ReportedFinding], profile: str) -> Iterator[str]:
+    """What would make the gate pass for a build of this profile: each is one thing to do."""
+    if report.code:
+        yield report.hint or report.error
+        return
+    names = ", ".join(dict.fromkeys(each.display for each in failing[:LISTED]))
+    more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
+    yield f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
+    bump = report.bump
+    if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
+        yield (
+            " and ".join(_bumps(bump, report.new.soname or report.old.soname))
+            or "give it a label that declares the break"
+        )
+    ids = " ".join(dict.fromkeys(each.id for each in failing))
+    yield f"accept it: abistore approve {ids} {_where(report, profile)} --reason WHY"
+
+
+def _where(report: Report, profile: str) -> str:
+    said = "" if profile == DEFAULT_PROFILE else f" --profile {profile}"
+    return f"--library {report.new.library} --target {report.new.target}{said}"
+
+
+def _bumps(bump: Bump, name: str | None) -> Iterator[str]:
+    """What a release must be called, and whether its SONAME must be another; a label that says it already stays.
+
+    ``name`` is what the library calls itself: a SONAME, an install name, or the name of a DLL.
+    """
+    if bump.suggested:
+        yield f"call it {bump.suggested}"
+    if bump.soname_required:
+        yield f"bump the {name_word(name or '')}"
+
+
+class GatePlan(Given, frozen=True):
+    """What a pipeline asks: ``files`` says how files are read and by what they are judged.
+
+    ``channel`` is the baseline that they are judged against. ``merge_base`` names the source revision, or the version,
+    that the change was made from. With ``introduced_only`` what stood there already does not fail the gate. Without a
+    baseline the gate fails, unless ``bootstrap`` says that this is the first build; a line that ever had a baseline is
+    refused then (:class:`BaselineLost`).
+    """
+
+    files: IngestPlan = AS_IT_SAYS
+    channel: str = DEFAULT_CHANNEL
+    merge_base: str | None = None
+    introduced_only: bool = False
+    bootstrap: bool = False
+
+
+class GateResult(msgspec.Struct, frozen=True):
+    """What a gate says of one file, in one ``sentence``, and the ``ways`` to make it pass.
+
+    ``judged`` is what an ingest would do. ``merge_base`` is the stored build that the change was made from; where it is
+    known, ``introduced`` and ``inherited`` are the ids of the findings that would fail, by whether the change brought
+    them. ``untold`` says why the two are not told apart.
+    """
+
+    judged: Ingested
+    exit_code: int
+    sentence: str
+    merge_base: str = ""
+    introduced: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
+    untold: str = ""
+    ways: tuple[str, ...] = ()
+
+
+class SinceMergeBase(msgspec.Struct, frozen=True):
+    """What a change brought: the ids of the findings that fail, as in :class:`GateResult`."""
+
+    merge_base: str = ""
+    introduced: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
+    untold: str = ""
+
+
+USUAL = GatePlan()
+
+JUDGED = "a gate judges only"
+
+FIRST_INGEST = ": --set-baseline-if-none"
+"""What an ingest hints at for the first build of a line; a gate sets no baseline."""
+
+
+def gate(
+    paths: str | Path | Sequence[str | Path],
+    plan: GatePlan = USUAL,
+    *,
+    database: Database = None,
+    progress: Progress | None = None,
+) -> tuple[GateResult, ...]:
+    """Say of each file whether it may be merged and released. Nothing is stored.
+
+    It is judged against the release at ``plan.channel``, as :func:`ingest` would with ``against``. Raises
+    :class:`UsageError` where the call is wrong.
+    """
+    against = msgspec.structs.replace(
+        plan.files.gate,
+        against=f"baseline:{plan.channel}",
+        channel=plan.channel if plan.bootstrap else None,
+        if_unset=plan.bootstrap,
+        bootstrap=plan.bootstrap,
+    )
+    # a build may have the label of a stored one, as a second build of a tag has: nothing is replaced here
+    files = msgspec.structs.replace(plan.files, gate=against, dry_run=True, replace=True, replace_baseline=JUDGED)
+    results = ingest(paths, files, database=database, progress=progress)
+    with using(database) as store:
+        return tuple(_result(store, each, plan) for each in results)
+
+
+def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
+    report = judged.verdict
+    if FIRST_INGEST in judged.hint:
+        judged = msgspec.structs.replace(judged, hint=f"{judged.hint.partition(FIRST_INGEST)[0]}: --bootstrap")
+    if report is None:
+        return GateResult(judged, judged.exit_code, deciding(judged, plan.channel))
+    since = _since(store, report, plan) if plan.merge_base is not None else SinceMergeBase()
+    failing = _failing(report)
+    apart = bool(plan.merge_base) and not since.untold
+    brought = tuple(each for each in failing if each.id in since.introduced)
+    code = judged.exit_code
+    if plan.introduced_only and apart and failing and not report.code:
+        code = _code(brought)
+    told = since.introduced, since.inherited
+    needed = brought if plan.introduced_only and apart else failing
+    return GateResult(
+        judged,
+        code,
+        deciding(judged, plan.channel, told, code),
+        since.merge_base,
+        *told,
+        untold=since.untold,
+        ways=tuple(ways(report, needed, plan.files.profile or DEFAULT_PROFILE)) if code else (),
+    )
+
+
+def since_merge_base(
+    report: Report,
+    merge_base: str,
+    *,
+    profile: str | None = None,
+    by: Ruling | None = None,
+    database: Database = None,
+) -> SinceMergeBase:
+    """Tell what fails in a gated report by whether it stood at ``merge_base`` already: a revision, or a version."""
+    with using(database) as store:
+        plan = GatePlan(IngestPlan(profile=profile, gate=Gate(by=by)), merge_base=merge_base)
+        return _since(store, report, plan)
+
+
+def _since(store: Store, report: Report, plan: GatePlan) -> SinceMergeBase:
+    base, before = _before(store, report, plan)
+    if before.untold:
+        return SinceMergeBase(base, untold=before.untold)
+    new, failing = {each.id for each in introduced(report, before)}, _failing(report)
+    brought, stood = (tuple(each.id for each in failing if (each.id in new) is word) for word in (True, False))
+    return SinceMergeBase(base, brought, stood)
+
+
+def _failing(report: Report) -> tuple[ReportedFinding, ...]:
+    return tuple(each for each in report.changes if fails(report, each)) if report.exit_code else ()
+
+
+def _before(store: Store, report: Report, plan: GatePlan) -> tuple[str, Inherited]:
+    assert plan.merge_base is not None
+    if report.libraries:
+        return "", Inherited(untold="a package of several libraries is judged as a whole")
+    try:
+        base = merge_base(store, report, plan.files.profile, plan.merge_base)
+    except SnapshotNotFound as error:
+        return "", Inherited(untold=error.message)
+    return base.reference, inherited(store, base, report, plan.files.profile, plan.files.gate.by)
+
+
+def _code(findings: Sequence[ReportedFinding]) -> int:
+    """The exit code of the worst of some findings that fail."""
+    worst = max((VERDICT_OF[Impact[each.impact.upper()]] for each in findings), default=None)
+    return 0 if worst is None else worst.exit_code or RISK_EXIT_CODE

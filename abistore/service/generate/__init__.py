@@ -1,1 +1,0 @@
-"""Files for other tools, made from the history of a library."""

@@ -1,0 +1,398 @@
+"""The releases of a library with their verdicts: against the previous one, and against baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from abistore.model.approvals import Approval, GatePlace
+from abistore.model.bump import AllowPlan, Bump, OldAndNew, bump
+from abistore.model.declarations import Name
+from abistore.model.findings import ENGINE, Comparison, Impact, RulingFile, RulingKey, Verdict
+from abistore.model.history import (
+    DEFAULT_CHANNEL,
+    BaselineMove,
+    LineKey,
+    Progress,
+    Release,
+    StoredVerdict,
+    VerdictSummary,
+)
+from abistore.model.statements import BaselineRole, is_supported, is_withdrawn
+from abistore.model.structure import with_cycle_collection
+from abistore.model.versions import is_unreleased
+from abistore.report.history import History as History
+from abistore.report.history import HistoryRow as HistoryRow
+from abistore.report.outline import evidence_gap, outline
+from abistore.report.wording import ChangeFacts, in_words, whole_facets
+from abistore.service.approved_gates import approved, channel_of, day, of_library, place_between
+from abistore.service.bisect import Broken, broken_by
+from abistore.service.blame import AskedRelease, DepartureFinder, lacks
+from abistore.service.database import Database, using
+from abistore.service.judging import accepted
+from abistore.service.listing import channels_of, lines_of, promised, releases_of
+from abistore.service.log import early_removals, moment
+from abistore.service.predecessors import Predecessors
+from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
+
+if TYPE_CHECKING:
+    from abistore.model.versions import DeprecationWindow
+    from abistore.service.ruling import Ruling
+    from abistore.store.store import Store
+
+
+class Measure(NamedTuple):
+    """A release to measure another by, and all reasons to do so."""
+
+    against: Release
+    roles: tuple[BaselineRole, ...]
+
+    @property
+    def supported(self) -> bool:
+        """Whether its users must be able to take the other release."""
+        return is_supported(self.against)
+
+
+def measures_of(release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]) -> tuple[Measure, ...]:
+    """What a release is measured by, each baseline once: the previous one, the SONAME's first, then channels by name.
+
+    ``earlier`` are the releases before it, ``moves`` those of its line's channels. Where the previous one or the first
+    is not supported any more, the nearest supported one stands before it. Builds between releases are measured by the
+    build before, and measure no release. A channel that stands at the release itself,
+    or at a later one, measures it by where it stood before. One that was cleared measures nothing.
+    """
+    found: dict[str, Measure] = {}
+    for role, version in _roles(release, earlier, moves):
+        known = found.get(version)
+        against = known.against if known else next(each for each in earlier if each.version == version)
+        found[version] = Measure(against, (*(known.roles if known else ()), role))
+    return tuple(found.values())
+
+
+def standing_here(release: Release, moves: Sequence[BaselineMove]) -> tuple[str, ...]:
+    """The channels that stand at a release."""
+    if release.candidate:
+        return ()
+    return tuple(name for name, versions in _channels(moves) if versions[-1] == release.version)
+
+
+def _roles(
+    release: Release, earlier: Sequence[Release], moves: Sequence[BaselineMove]
+) -> Iterator[tuple[BaselineRole, str]]:
+    before = earlier if is_unreleased(release.version) else promised(earlier)
+    yield from _nearest(BaselineRole("previous"), before[::-1])
+    same = [each for each in earlier if release.recorded_name and each.recorded_name == release.recorded_name]
+    named = BaselineRole("soname" if release.soname else "file_name")
+    yield from _nearest(named, promised(same))
+    there = {each.version for each in earlier}
+    for channel, versions in _channels(moves):
+        stood = next((version for version in reversed(versions) if version in there), None)
+        if stood is not None:
+            yield BaselineRole("channel", channel), stood
+
+
+def _nearest(role: BaselineRole, releases: Sequence[Release]) -> Iterator[tuple[BaselineRole, str]]:
+    """The first of some releases in a role, and before it the first that is still supported."""
+    supported = next((each for each in releases if is_supported(each)), None)
+    if supported is not None:
+        yield role, supported.version
+    if releases and releases[0] != supported:
+        yield replace(role, passed_over=supported is not None), releases[0].version
+
+
+def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:
+    """Each channel that is set, with the versions at which it stood, oldest first."""
+    for channel in sorted({move.channel for move in moves}):
+        versions = [move.version for move in moves if move.channel == channel]
+        if versions[-1] is not None:
+            yield channel, [version for version in versions if version is not None]
+
+
+def history(
+    library: str,
+    *,
+    channel: str = DEFAULT_CHANNEL,
+    database: Database = None,
+    target: str | None = None,
+    profile: str | None = None,
+    progress: Progress | None = None,
+    by: Ruling | None = None,
+    judge: bool = True,
+    today: date | None = None,
+    deprecation: DeprecationWindow | None = None,
+) -> tuple[History, ...]:
+    """Every line of a library with its verdicts. Those that are missing are judged now and stored.
+
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``today`` decides what of them is
+    approved, and ``deprecation`` for how long what a release removes must have been deprecated.
+    """
+    with using(database) as store, VerdictKeeper(database) as keeper, with_cycle_collection():
+        keys = lines_of(store, library, target, profile)
+        judging = HistoryJudging(store, by, keeper, progress, judge, day(today), deprecation)
+        return tuple(_history(store, key, channel, judging) for key in keys)
+
+
+MOST_OPENED = 4
+"""So many releases that broke the one before are looked at for whose programs they left behind; `ledger` does more."""
+
+UNJUDGED = "not judged yet"
+"""Why there is no verdict where none is to be given."""
+
+
+class HistoryJudging(NamedTuple):
+    """How to judge a history: the ruling, what stores the verdicts, whom to tell the progress, and whether at all.
+
+    With ``deprecation``, no release is allowed that removes what was not deprecated for so long.
+    """
+
+    store: Store
+    by: Ruling | None
+    keeper: VerdictKeeper
+    progress: Progress | None
+    judge: bool = True
+    today: date = date.max
+    deprecation: DeprecationWindow | None = None
+
+
+def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) -> History:
+    stored = releases_of(store, key)
+    baseline_version = channels_of(store, key).get(channel)
+    baseline = next((one for one in stored if one.version == baseline_version), None)
+    start = stored.index(baseline) if baseline else len(stored)
+    verdicts = _Verdicts(key, judging)
+    allow = AllowPlan(scheme=judging.store.scheme(key.library))
+    rows, steps = list[HistoryRow](), list[StepVerdicts]()
+    first: dict[str | None, Release] = {}
+    predecessors = Predecessors()
+    for number, release in enumerate(stored):
+        if judging.progress:
+            judging.progress(f"{key.library} {release.version}", number / len(stored))
+        previous = predecessors.of(release.version)
+        predecessors.add(release)
+        beside = verdicts.beside(previous, release) if previous else None
+        against = verdicts.against(baseline, release) if baseline and number > start else None
+        row = _row(release, (previous, beside), (baseline, against))
+        row = msgspec.structs.replace(
+            row, bump=_bump(release, (previous, beside), verdicts.planned(previous, release, allow))
+        )
+        rows.append(verdicts.accepted(row, previous, baseline, channel))
+        base = baseline or first.setdefault(release.recorded_name, release)
+        whole = against if baseline else verdicts.against(base, release) if base != release else None
+        steps.append(StepVerdicts(release, base if whole else None, *map(_verdict_of, (beside, whole))))
+    kept = store.candidates(key.library, key.target, key.profile)
+    return History(
+        key,
+        channel,
+        baseline.version if baseline else None,
+        tuple(rows),
+        kept,
+        *_ruled(judging.by),
+        damaged=verdicts.damaged,
+        remarks=(
+            *_passed_over(rows),
+            *sentences(steps, store.returned_exports(key, stored)),
+            *_lacks(stored, verdicts, judging),
+        ),
+        pending=_pending(stored, verdicts, allow),
+    )
+
+
+def _passed_over(rows: Sequence[HistoryRow]) -> Iterator[str]:
+    """Which releases are compared with another than the one in the row above."""
+    others = [
+        (above.release, row) for above, row in pairwise(rows) if row.previous not in {None, above.release.version}
+    ]
+    for above, row in others:
+        if is_withdrawn(above):
+            yield f"{row.release.version} is compared with {row.previous}: {above.version} was withdrawn"
+    if not all(is_withdrawn(above) for above, _ in others):
+        yield "releases are compared with the last release, not with the builds between the two"
+
+
+def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
+    """What other releases of its SONAME brought or changed, and the latest one lacks."""
+    if not stored:
+        return
+    covered = [each.against for each in measures_of(stored[-1], stored[:-1], ())]
+    asked = AskedRelease(stored[-1], covered, cache(partial(verdicts.broken_of, covered, stored[-1])))
+    finder = DepartureFinder(judging.store.walk(), stored, verdicts, most=MOST_OPENED)
+    yield from lacks(asked, finder.before(asked), verdicts.compared)
+
+
+def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -> str:
+    """What the next release must be, where builds that are none stand after the last one; else nothing."""
+    last = next((each for each in reversed(stored) if not is_unreleased(each.version)), None)
+    if last is None or last == stored[-1]:
+        return ""
+    found = verdicts.against(last, stored[-1])
+    if not isinstance(found, VerdictSummary):
+        return ""
+    return bump_beside(last, stored[-1], found, verdicts.planned(last, stored[-1], allow)).sentence
+
+
+def _verdict_of(told: VerdictSummary | str | None) -> Verdict | None:
+    return told.verdict if isinstance(told, VerdictSummary) else None
+
+
+def _ruled(by: Ruling | None) -> tuple[str, RulingFile | None, tuple[RulingFile, ...]]:
+    return (by.policy.name, by.policy.file, by.suppressions.files) if by else (RulingKey().policy, None, ())
+
+
+class _Verdicts:
+    """The verdicts of a line: stored ones, and others as they are asked for.
+
+    A release that cannot be judged has the reason in place of its verdict; the others are judged.
+    """
+
+    def __init__(self, key: LineKey, judging: HistoryJudging) -> None:
+        self._judging = judging
+        self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
+        self._judge = ConsecutiveJudge(judging.store, judging.by)
+        self._ledger = of_library(judging.store.approvals(), key.library)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the stored data of a release were damaged."""
+        return self._judge.damaged
+
+    def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the one that it follows."""
+        return self._remembered(previous, release) or self._given(self._judge.beside, previous, release)
+
+    def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
+        """The verdict about a release and the baseline."""
+        return self._remembered(baseline, release) or self._given(self._judge.against, baseline, release)
+
+    def compared(self, old: Release, new: Release) -> Comparison | None:
+        """What is found about two releases; ``None`` where they are not judged."""
+        if isinstance(self.against(old, new), str):
+            return None
+        given = self._verdict(old, new)
+        return given.comparison if given else None
+
+    def broke(self, old: Release, new: Release) -> bool:
+        """Whether a release breaks anything of an earlier one."""
+        found = self.beside(old, new)
+        return not isinstance(found, str) and found.verdict.exit_code > 0
+
+    def broken(self, old: Release, new: Release) -> Broken:
+        """What it breaks."""
+        return broken_by(self.compared(old, new))
+
+    def broken_of(self, others: Sequence[Release], new: Release) -> Broken:
+        """What a release breaks of others that are supported, each name with the worst impact."""
+        worst: dict[Name, Impact] = {}
+        for old in filter(is_supported, others):
+            for name, impact in broken_by(self.compared(old, new)).items():
+                worst[name] = max(impact, worst.get(name, impact))
+        return worst
+
+    def planned(self, old: Release | None, new: Release, allow: AllowPlan) -> AllowPlan:
+        """The plan with what a release removes of the one before it too early, where a window is asked for."""
+        window = self._judging.deprecation
+        given = self._verdict(old, new) if old and window else None
+        if window is None or old is None or given is None:
+            return allow
+        early = early_removals(self._judging.store, outline(given.comparison), old, moment(new), window)
+        return msgspec.structs.replace(allow, early=early)
+
+    def accepted(self, row: HistoryRow, previous: Release | None, baseline: Release | None, channel: str) -> HistoryRow:
+        """The row with what is approved of the breaks that it tells."""
+        if not self._ledger:
+            return row
+        sides = (
+            (previous, row.verdict, "prev", ("approved", "passed_by")),
+            (baseline, row.against_baseline, f"baseline:{channel}", ("approved_baseline", "passed_by_baseline")),
+        )
+        for old, verdict, against, fields in sides:
+            if old is not None and verdict is not None and verdict.exit_code:
+                said = self._accepted(old, row.release, against)
+                row = msgspec.structs.replace(row, **dict(zip(fields, said, strict=True)))
+        return row
+
+    def _accepted(self, old: Release, new: Release, against: str) -> tuple[int, str]:
+        """How many findings of a verdict are approved, and what a gate that passes for that says."""
+        given = self._verdict(old, new)
+        if given is None:
+            return 0, ""
+        at = place_between(self._judging.store, (old, new), self._judging.today, channel_of(against))
+        return accepted_of(given, self._ledger, at)
+
+    def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:
+        key = key_of(self._judging.by, old, new)
+        return self._judging.keeper.pending(old, new) or self._judging.store.find_verdict(old, new, key, str(ENGINE))
+
+    def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
+        return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
+
+    def _given(
+        self, judge: Callable[[Release, Release], StoredVerdict | str], old: Release, new: Release
+    ) -> VerdictSummary | str:
+        return self._kept(judge(old, new)) if self._judging.judge else UNJUDGED
+
+    def _kept(self, given: StoredVerdict | str) -> VerdictSummary | str:
+        if isinstance(given, str):
+            return given
+        self._judging.keeper.keep(given)
+        summary = self._judging.store.summary_of(given)
+        self._known[given.old.sequence, given.new.sequence, key_of(self._judging.by, given.old, given.new)] = summary
+        return summary
+
+
+def accepted_of(given: StoredVerdict, ledger: Sequence[Approval], at: GatePlace) -> tuple[int, str]:
+    """How many findings of a verdict are approved where a gate stands, and what it says if it passes for that."""
+    report, _ = accepted(approved(outline(given.comparison), ledger, at), "api_break")
+    return report.approved_count, report.passed_by
+
+
+Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
+"""Another release, and the verdict against it or the reason why there is none; ``None`` if none was asked for."""
+
+
+def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
+    previous, found = beside
+    verdict = found if isinstance(found, VerdictSummary) else None
+    baseline = against[1] if isinstance(against[1], VerdictSummary) else None
+    return HistoryRow(
+        release=release,
+        previous=previous.version if previous else None,
+        churn=verdict.churn if verdict else None,
+        verdict=verdict.verdict if verdict else None,
+        against_baseline=baseline.verdict if baseline else None,
+        notices=verdict.notices if verdict else 0,
+        unjudged=found if isinstance(found, str) else "",
+        unjudged_baseline=against[1] if isinstance(against[1], str) else "",
+        evidence_gap=_gap(release, beside),
+        evidence_gap_baseline=_gap(release, against),
+    )
+
+
+def _bump(release: Release, told: Told, allow: AllowPlan) -> Bump | None:
+    other, found = told
+    return bump_beside(other, release, found, allow) if other and isinstance(found, VerdictSummary) else None
+
+
+def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: AllowPlan) -> Bump:
+    """Whether a release is allowed beside another one, in one sentence."""
+    facts = ChangeFacts(
+        OldAndNew(other.version, release.version),
+        OldAndNew(other.soname, release.soname),
+        found.verdict,
+        found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
+        users=allow.users,
+        early=allow.early,
+        checked=bool(whole_facets(other.evidence, release.evidence)),
+    )
+    answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
+    return in_words(answer, facts)
+
+
+def _gap(release: Release, told: Told) -> str:
+    other, verdict = told
+    return evidence_gap(other.evidence, release.evidence) if other and isinstance(verdict, VerdictSummary) else ""

@@ -1,1 +1,0 @@
-"""Reading history back: timelines, logs, verdicts and findings."""

@@ -1,1 +1,0 @@
-"""Storing snapshots as releases: gates, candidates, export and import."""

@@ -1,1 +1,0 @@
-"""Comparing and judging: two sides, a policy, suppressions, and what evidence is required."""

@@ -1,0 +1,582 @@
+"""The site: the whole store as pages in a folder, of which a second build writes only what changed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from abistore import __version__
+from abistore.errors import AbistoreError, OutputError, named_error
+from abistore.files import write_whole
+from abistore.model.findings import ENGINE
+from abistore.model.history import DEFAULT_CHANNEL, LineKey, Progress, Release
+from abistore.model.labels import Given
+from abistore.model.snapshot import Snapshot
+from abistore.model.structure import with_cycle_collection
+from abistore.process import serving
+from abistore.process.child import Child, Ended
+from abistore.process.protocol import Answered, Failed, Say
+from abistore.report import site
+from abistore.report.history import History, HistoryRow
+from abistore.report.model import Report
+from abistore.report.site import OURS, library_folder, release_file
+from abistore.service.database import Connections, Database, locate, using
+from abistore.service.history import history
+from abistore.service.judging import concluded, report
+from abistore.service.kinds import by_kind, case, changes
+from abistore.service.listing import channels_of
+from abistore.service.matrix import ReleaseRange, matrix
+from abistore.service.verdicts import key_of
+
+if TYPE_CHECKING:
+    from abistore.service.ruling import Ruling
+    from abistore.store.store import Store
+
+
+class SitePlan(Given, frozen=True):
+    """How a site is made: its title, and the baseline that releases are judged against beside the one before.
+
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet".
+    """
+
+    title: str = "ABI history"
+    channel: str = DEFAULT_CHANNEL
+    judge: bool = True
+
+
+USUAL = SitePlan()
+
+
+class SiteSource(NamedTuple):
+    """What the pages of all libraries are made from."""
+
+    plan: SitePlan
+    database: Database
+    by: Ruling | None
+
+
+def key(*facts: object) -> str:
+    """The digest of the facts that a page shows, and of what renders them."""
+    said = repr((*facts, renderer())).encode("utf-8", "surrogatepass")
+    return blake2b(said, digest_size=12).hexdigest()
+
+
+@cache
+def renderer() -> str:
+    """The digest of what renders pages: another one means that all pages are made anew."""
+    digest = blake2b(f"{__version__} {ENGINE}".encode(), digest_size=12)
+    for name, text in sorted(_sources(files("abistore.report"), "")):
+        digest.update(name.encode() + b"\0" + text)
+    digest.update(files("abistore.service").joinpath("kinds.json").read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable, where: str) -> Iterator[tuple[str, bytes]]:
+    for each in folder.iterdir():
+        if each.is_dir():
+            yield from _sources(each, f"{where}{each.name}/")
+        elif each.name.endswith((".py", ".html", ".css", ".js")):
+            yield f"{where}{each.name}", each.read_bytes()
+
+
+class Reports:
+    """Reports of stored verdicts; what could not be stored is judged again."""
+
+    def __init__(self, store: Store, by: Ruling | None) -> None:
+        self._store = store
+        self._by = by
+        self._walk = store.walk()
+        self._last: tuple[Release, Snapshot] | None = None
+
+    def key(self, previous: Release | None, row: HistoryRow) -> object:
+        """The ruling as a key: what a report depends on beside the releases and the engine."""
+        return key_of(self._by, previous, row.release) if previous else None
+
+    def of(self, previous: Release, row: HistoryRow) -> Report:
+        """The report about a release and the one before it."""
+        before, after = self._at(previous), self._at(row.release)
+        given = self._store.find_verdict(previous, row.release, key_of(self._by, previous, row.release), str(ENGINE))
+        if given is not None:
+            return report(given.comparison, given.churn, (before, after))
+        return report(*concluded(before, after, self._by), (before, after))
+
+    def _at(self, release: Release) -> Snapshot:
+        """A release's snapshot; the one asked for last is at hand."""
+        if self._last is None or self._last[0] != release:
+            self._last = release, self._walk.step(release).snapshot
+        return self._last[1]
+
+
+MANIFEST = "abistore-site.json"
+FORMAT = 1
+
+
+class Written(msgspec.Struct, frozen=True, array_like=True):
+    """A file of ours: what it was made of, how many bytes it has, and what is remembered with it.
+
+    Without a ``key`` it was planned: a build that was interrupted may have written it or not.
+    """
+
+    key: str = ""
+    size: int = 0
+    kept: tuple[tuple[str, str, str], ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The files and folders in a folder that a site's build wrote."""
+
+    site: int = FORMAT
+    files: Mapping[str, Written] = {}
+    folders: tuple[str, ...] = ()
+
+
+class Tally:
+    """How many files are new or other than before, as they were, and gone."""
+
+    def __init__(self) -> None:
+        self.written = self.unchanged = self.removed = 0
+
+    def add(self, other: Tally) -> None:
+        """Count what another process did."""
+        self.written += other.written
+        self.unchanged += other.unchanged
+        self.removed += other.removed
+
+
+class SiteFolder:
+    """One folder of a site. What the manifest does not name is another's, and is left alone.
+
+    The manifest is written before the first file that it lacks, and after the last: so an interrupted build can be
+    taken up again. Raises :class:`OutputError`.
+    """
+
+    def __init__(self, path: Path, tally: Tally) -> None:
+        self.path = path
+        self.tally = tally
+        self._before = _read(path)
+        self._now: dict[str, Written] = {}
+        self._folders: set[str] = set()
+
+    @property
+    def former(self) -> tuple[str, ...]:
+        """The folders that the last build wrote here."""
+        return self._before.folders if self._before else ()
+
+    def inside(self, name: str) -> SiteFolder:
+        """A folder in this one. Nothing is written through a link to another place."""
+        path = self.path / name
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a link", "move it out of the way")
+        return SiteFolder(path, self.tally)
+
+    def plan(self, files: Iterable[str], folders: Iterable[str] = ()) -> None:
+        """Say which files and folders will be written, before the first one is."""
+        before = self._before or Manifest()
+        self._folders = set(folders)
+        new = {name: Written() for name in files if name not in before.files}
+        for name in (*new, *(self._folders - set(before.folders))):
+            if (self.path / name).exists() or (self.path / name).is_symlink():
+                raise OutputError(f"{self.path / name}: was not written by a build of a site", "move it out of the way")
+        if new or self._folders - set(before.folders) or self._before is None:
+            self._save(Manifest(FORMAT, {**before.files, **new}, tuple(sorted({*before.folders, *self._folders}))))
+
+    def kept(self, name: str, key: str) -> Written | None:
+        """What is remembered of a file that is as ``key`` says; it stays."""
+        known = self._before.files.get(name) if self._before else None
+        if not known or known.key != key or _size(self.path / name) != known.size:
+            return None
+        self._now[name] = known
+        self.tally.unchanged += 1
+        return known
+
+    def write(self, name: str, key: str, text: str, kept: tuple[tuple[str, str, str], ...] = ()) -> None:
+        """Write a file, completely or not at all; not if it has these bytes."""
+        data = text.encode(errors="backslashreplace")
+        if _same(self.path / name, data):
+            self.tally.unchanged += 1
+        else:
+            _write(self.path / name, data)
+            self.tally.written += 1
+        self._now[name] = Written(key, len(data), kept)
+
+    def put(self, name: str, key: str, made: Callable[[], str]) -> None:
+        """Write a file if it is not as ``key`` says."""
+        if self.kept(name, key) is None:
+            self.write(name, key, made())
+
+    def finish(self) -> None:
+        """Remove what the last build wrote and this one did not, and say what is here."""
+        for name in sorted((self._before.files.keys() if self._before else set()) - self._now.keys()):
+            _remove(self.path / name, self.tally)
+        self._save(Manifest(FORMAT, dict(sorted(self._now.items())), tuple(sorted(self._folders))))
+
+    def clear(self) -> None:
+        """Remove all that was written here, and the folder if nobody else has a file in it."""
+        for name in sorted(self._before.files if self._before else ()):
+            _remove(self.path / name, self.tally)
+        if self._before is not None:
+            (self.path / MANIFEST).unlink(missing_ok=True)
+        if self.path.is_dir() and not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def _save(self, manifest: Manifest) -> None:
+        if manifest != self._before:
+            _write(self.path / MANIFEST, msgspec.json.encode(manifest))
+            self._before = manifest
+
+
+def open_site(out: Path, tally: Tally) -> SiteFolder:
+    """The folder of a site: a new or empty one, or one that a build wrote. Raises :class:`OutputError`."""
+    with _told(out):
+        if out.exists() and not out.is_dir():
+            raise OutputError(f"{out}: is a file", "name a folder for the site")
+        if out.is_dir() and not (out / MANIFEST).exists() and any(out.iterdir()):
+            raise OutputError(
+                f"{out}: is not empty, and no build of a site wrote it", "name a new folder, or empty this one"
+            )
+    return SiteFolder(out, tally)
+
+
+def _read(path: Path) -> Manifest | None:
+    """What was written to a folder; ``None`` for a new one."""
+    try:
+        found = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _unreadable(path) from error
+    if found.site != FORMAT or not all(OURS.fullmatch(name) for name in (*found.files, *found.folders)):
+        raise _unreadable(path)
+    return found
+
+
+def _unreadable(path: Path) -> OutputError:
+    return OutputError(f"{path / MANIFEST}: is not what a build of a site wrote", "build the site in a new folder")
+
+
+def _size(path: Path) -> int:
+    try:
+        return -1 if path.is_symlink() else path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _same(path: Path, data: bytes) -> bool:
+    return _size(path) == len(data) and path.read_bytes() == data
+
+
+def _write(path: Path, data: bytes) -> None:
+    with _told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, (data,))
+
+
+def _remove(path: Path, tally: Tally) -> None:
+    with _told(path):
+        if path.exists() or path.is_symlink():
+            path.unlink()
+            tally.removed += 1
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}", "name another folder") from error
+
+
+LIBRARIES = "libraries"
+PAIRED = 12
+"""So many of the latest releases of a line are told which can replace which: all their pairs are judged."""
+
+
+class Made(NamedTuple):
+    """A library of the site, and what search finds of it."""
+
+    card: site.LibraryCard
+    found: tuple[site.Searched, ...]
+
+
+class LibraryPages:
+    """Writes the pages of libraries, one library after the other."""
+
+    def __init__(self, store: Store, source: SiteSource) -> None:
+        self._store = store
+        self._plan, self._database, self._by = source
+
+    def write(self, name: str, folder: SiteFolder) -> Made:
+        """Write the pages of one library."""
+        histories = history(
+            name, channel=self._plan.channel, database=self._database, by=self._by, judge=self._plan.judge
+        )
+        channels = {str(one.line): _standing(channels_of(self._store, one.line)) for one in histories}
+        files = [release_file(row.release.line, row.release.version) for one in histories for row in one.rows]
+        several = [one for one in histories if len(one.rows) > 1]
+        folder.plan(("index.html", "names.js", *(["matrix.html"] if several else []), *files))
+        names = [found for one in histories for found in self._line(one, channels[str(one.line)], folder)]
+        whole = key(self._plan, histories, channels)
+        folder.put("index.html", whole, lambda: site.library(self._plan.title, histories, channels))
+        folder.put("names.js", key(names), lambda: site.search_index(names))
+        if several:
+            ends = [(one.line, [row.release for row in one.rows[-PAIRED:]], len(one.rows)) for one in histories]
+            folder.put("matrix.html", key(self._plan.title, ends, self._ruling(ends)), lambda: self._matrix(name))
+        folder.finish()
+        return _made(histories, folder.path.name)
+
+    def _matrix(self, name: str) -> str:
+        """Which release can replace which, of the latest of each line."""
+        found = matrix(name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by)
+        stored = len(self._store.releases(name))
+        return site.replacements(self._plan.title, found, stored - sum(len(one.releases) for one in found))
+
+    def _ruling(self, ends: Sequence[tuple[LineKey, Sequence[Release], int]]) -> list[object]:
+        """What pairs are judged by; suppressions may hold for some releases only."""
+        return [key_of(self._by, old, new) for _, shown, _ in ends for new in shown for old in shown]
+
+    def _line(
+        self, line: History, channels: Mapping[str, Sequence[str]], folder: SiteFolder
+    ) -> Iterator[site.Searched]:
+        """Write the pages of the releases of a line; what search finds in each."""
+        reports = Reports(self._store, self._by)
+        remarks = _remarks(self._store, line.line)
+        neighbours = [row.release for row in line.rows]
+        for number, row in enumerate(line.rows):
+            release, around = row.release, neighbours[max(number - 1, 0) : number + 2]
+            standing = channels.get(release.version, ())
+            previous = next((one for one in neighbours[:number] if one.version == row.previous), None)
+            ruled = reports.key(previous, row)
+            shown = key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing)
+            name = release_file(release.line, release.version)
+            kept = folder.kept(name, shown)
+            if kept is None:
+                report = reports.of(previous, row) if previous and row.verdict is not None else None
+                found = site.names_in(report, name) if report else ()
+                page = site.ReleasePage(line, number, report, remarks, standing)
+                folder.write(name, shown, site.release(self._plan.title, page), found)
+                yield from found
+            else:
+                yield from (site.Searched(*each) for each in kept.kept)
+
+
+def _made(histories: Sequence[History], folder: str) -> Made:
+    shown = (one for one in histories if one.rows)
+    latest = max(shown, key=lambda one: one.rows[-1].release.ingested, default=histories[0])
+    card = site.LibraryCard(
+        latest.line.library, folder, latest, len(histories), sum(len(one.rows) for one in histories)
+    )
+    here = f"{LIBRARIES}/{folder}/"
+    found = [site.Searched(card.library, "library", f"{here}index.html")]
+    found += [
+        site.Searched(
+            f"{card.library} {row.release.version}",
+            f"release, {one.line.target}",
+            f"{here}{release_file(one.line, row.release.version)}",
+        )
+        for one in histories
+        for row in reversed(one.rows)
+    ]
+    return Made(card, tuple(found))
+
+
+def _standing(channels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The channels at each version."""
+    return {
+        version: tuple(sorted(name for name, at in channels.items() if at == version))
+        for version in set(channels.values())
+    }
+
+
+def _remarks(store: Store, line: LineKey) -> dict[str, tuple[str, ...]]:
+    """What people say of findings of a library, by the findings' ids."""
+    said = {one.identity: one for one in store.reviews() if one.library == line.library}
+    return {
+        identity: (f"Marked {one.state}{f' by {one.actor}' if one.actor else ''}{f': {one.note}' if one.note else ''}",)
+        for identity, one in sorted(said.items())
+        if one.state != "open"
+    }
+
+
+WORTH_A_PROCESS = 8
+"""A process of its own takes as long to start as this many libraries take to be found unchanged."""
+
+MOST = 8
+"""So many processes at most: each holds one library in memory."""
+
+
+def made_of(folders: Mapping[str, str], libraries: SiteFolder, store: Store, source: SiteSource) -> Iterator[Made]:
+    """Write the pages of each library to its folder below ``libraries``, in the order given."""
+    jobs = min(os.cpu_count() or 1, len(folders) // WORTH_A_PROCESS, MOST)
+    if jobs < 2 or isinstance(source.database, Connections):  # an open store stays with whoever opened it
+        writing = LibraryPages(store, source)
+        for name, folder in folders.items():
+            yield writing.write(name, libraries.inside(folder))
+        return
+    for made, tally in _by_processes(folders, libraries.path, source, jobs):
+        libraries.tally.add(tally)
+        yield made
+
+
+class _Shared(NamedTuple):
+    """What a process writes all its libraries with."""
+
+    libraries: Path
+    source: SiteSource
+
+
+def _by_processes(
+    folders: Mapping[str, str], libraries: Path, source: SiteSource, jobs: int
+) -> Iterator[tuple[Made, Tally]]:
+    """Libraries and what was done to their files, in order; each process takes the next one when it is free."""
+    children = [Child("abistore.service.site") for _ in range(jobs)]
+    free: SimpleQueue[Child] = SimpleQueue()
+    for child in children:
+        free.put(child)
+    shared = _Shared(libraries, source._replace(database=locate(source.database)))
+
+    def ask(name: str, folder: str) -> tuple[Made, Tally]:
+        child = free.get()
+        try:
+            return _answer(child, pickle.dumps((shared, name, folder)), name)
+        finally:
+            free.put(child)
+
+    with ThreadPoolExecutor(jobs) as threads:
+        try:
+            yield from threads.map(ask, folders.keys(), folders.values())
+        finally:
+            for child in children:
+                child.kill()
+
+
+def _answer(child: Child, request: bytes, library: str) -> tuple[Made, Tally]:
+    try:
+        answer = child.ask(request)
+    except Ended as ended:
+        raise AbistoreError(
+            f"the process that writes the pages of {library} ended: {ended.how}", "build the site again"
+        ) from ended
+    if isinstance(answer, Failed):
+        raise named_error(answer.kind, answer.message, answer.hint, AbistoreError)
+    made: tuple[Made, Tally] = pickle.loads(answer.data)
+    return made
+
+
+# --- the other side --------------------------------------------------------------------------------------------------
+
+
+def serve(descriptor: int) -> None:
+    """Write the pages of the libraries that are asked for, until nobody is left to ask."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked decides when to stop
+    with ExitStack() as opened:
+        serving.serve(descriptor, _Writer(opened).answer)
+
+
+class _Writer:
+    """Writes pages; the store is opened with the first library."""
+
+    def __init__(self, opened: ExitStack) -> None:
+        self._opened = opened
+        self._writing: LibraryPages | None = None
+
+    def answer(self, request: bytes, _descriptor: int | None, _say: Say) -> Answered | Failed:
+        """Write the pages of a library, and answer what was made."""
+        shared: _Shared
+        shared, name, folder = pickle.loads(request)
+        tally = Tally()
+        try:
+            if self._writing is None:
+                store = self._opened.enter_context(using(shared.source.database))
+                self._writing = LibraryPages(store, shared.source)
+            made = self._writing.write(name, SiteFolder(shared.libraries, tally).inside(folder))
+        except AbistoreError as error:
+            return Failed(type(error).__name__, error.message, error.hint)
+        return Answered(pickle.dumps((made, tally)))
+
+
+SHARED = ("index.html", "search.js", *site.ASSETS)
+KINDS = "kinds"
+
+
+class SiteBuilt(msgspec.Struct, frozen=True):
+    """What a build did: the first page, what it shows, and how many files were written, left alone and removed."""
+
+    index: Path
+    libraries: int
+    releases: int
+    written: int
+    unchanged: int
+    removed: int
+
+
+def build_site(
+    out: str | Path,
+    plan: SitePlan = USUAL,
+    *,
+    database: Database = None,
+    progress: Progress | None = None,
+    by: Ruling | None = None,
+) -> SiteBuilt:
+    """Write the whole store as static HTML pages to a folder that is empty, new, or of an earlier build.
+
+    Verdicts that are missing are given now and stored. What changed since the last build is written, what is over is
+    removed, and files of others are left alone. Raises :class:`OutputError`.
+    """
+    tally = Tally()
+    top = open_site(Path(out), tally)
+    with using(database) as store, with_cycle_collection():
+        folders = {name: library_folder(name) for name in sorted({line.library for line in store.lines()})}
+        libraries = top.inside(LIBRARIES)
+        top.plan(SHARED, (LIBRARIES, KINDS))
+        libraries.plan((), folders.values())
+        _kinds(top.inside(KINDS), plan)
+        made = []
+        for each in made_of(folders, libraries, store, SiteSource(plan, database, by)):
+            made.append(each)
+            if progress:
+                progress(each.card.library, len(made) / len(folders))
+        _remove_former(libraries, set(folders.values()))
+    _top(top, plan, made)
+    releases = sum(one.card.releases for one in made)
+    return SiteBuilt(top.path / "index.html", len(made), releases, tally.written, tally.unchanged, tally.removed)
+
+
+def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made]) -> None:
+    cards = tuple(one.card for one in made)
+    kinds = (site.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
+    found = [*(each for one in made for each in one.found), *kinds]
+    top.put("index.html", key(plan, cards), lambda: site.overview(plan.title, cards))
+    top.put("search.js", key(found), lambda: site.search_index(found))
+    for name in site.ASSETS:
+        top.write(name, "", site.asset(name))
+    top.finish()
+
+
+def _kinds(folder: SiteFolder, plan: SitePlan) -> None:
+    """Write the reference of kinds, to which ``helpUri`` of SARIF can point."""
+    every = by_kind(changes())
+    folder.plan(("index.html", *(f"{kind}.html" for kind in every)))
+    folder.put("index.html", key(plan.title), lambda: site.kinds(plan.title, every))
+    for kind, cards in every.items():
+        shown = [site.ShownVariant(card, *case(card.kind)) for card in cards]
+        folder.put(f"{kind}.html", key(plan.title, shown), partial(site.kind, plan.title, kind, shown))
+    folder.finish()
+
+
+def _remove_former(libraries: SiteFolder, now: set[str]) -> None:
+    for name in sorted(set(libraries.former) - now):
+        libraries.inside(name).clear()
+    libraries.finish()

@@ -1,1 +1,0 @@
-"""The database: connecting, tables, transactions, errors, the audit, and the checksums that rows carry."""

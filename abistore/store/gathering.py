@@ -1,0 +1,278 @@
+"""Gathering what a store holds, or a part of it, as the records of a bundle."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from abistore.errors import DamagedStore
+from abistore.model.approvals import asks_for
+from abistore.model.history import LineKey, Release
+from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target, digest, encode, name_digest
+from abistore.store import consumers, order, releases, tables, timeline, verdicts
+from abistore.store import database as audit
+from abistore.store.bundle_files import (
+    FORMAT,
+    AnyRecord,
+    ApprovalRecord,
+    AuditLine,
+    ConsumerRecord,
+    EntryRecord,
+    FindingRecord,
+    LibraryRecord,
+    LineRecord,
+    MoveRecord,
+    NameRecord,
+    Opening,
+    ReviewRecord,
+    ShapeRecord,
+    SnapshotRecord,
+    TypeRecord,
+    VerdictRecord,
+)
+from abistore.store.database import AMONG, HEAD, Database, Row, damaged, stamp
+from abistore.store.snapshots import NAMES, PLACES, PackedLocations, RowMemory, columns, line_problems
+from abistore.store.tables import OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class BundleSelection:
+    """Whole libraries, and releases of others. Both empty: everything."""
+
+    libraries: Collection[str] = ()
+    releases: Collection[Release] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything is meant."""
+        return not self.libraries and not self.releases
+
+    def names(self, library: str) -> bool:
+        """Whether something of a library is meant."""
+        return self.whole or library in self.libraries or any(one.line.library == library for one in self.releases)
+
+    def meant(self, key: LineKey) -> frozenset[int] | None:
+        """The sequence numbers that are meant of a line; ``None`` for all."""
+        if self.whole or key.library in self.libraries:
+            return None
+        return frozenset(one.sequence for one in self.releases if one.line == key)
+
+
+EVERYTHING = BundleSelection()
+
+_CARD, _ENTRY, _NAME, _SHAPE = tables.snapshot.c, tables.entry.c, tables.name.c, tables.shape.c
+_LINE_ID = select(tables.line.c.id).select_from(tables.line.join(tables.library)).where(releases.OF_LINE)
+_SAID = (
+    *("version", "superseded", "digest", "candidate", "read_here", "former", "released", "revision", "url", "tags"),
+    *("target", "provenance", "evidence", "facets", "ingested"),
+)
+_CARDS = (
+    select(_CARD.id, _CARD.sequence, _CARD.places, *(_CARD[column] for column in _SAID))
+    .where(_CARD.line_id == bindparam("line"))
+    .order_by(_CARD.id)
+)
+_ENTRIES = select(_ENTRY.facet, _ENTRY.name_id, _ENTRY.shape_id, _ENTRY.first_seq, _ENTRY.last_seq).where(
+    _ENTRY.line_id == bindparam("line")
+)
+_SHAPES = select(_SHAPE.id, _SHAPE.digest, _SHAPE.body).where(_SHAPE.id.in_(AMONG))
+_STRUCTS = {
+    "target": Target,
+    "provenance": Provenance,
+    "evidence": tuple[Evidence, ...],
+    "facets": dict[str, int],
+    "tags": tuple[ReleaseTag, ...],
+}
+"""The columns that hold JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line: the rows of the snapshots that are meant, and of the entries that hold in one of them."""
+
+    key: LineKey
+    scheme: str | None
+    snapshots: dict[int, tuple[Row, PackedLocations | None]]
+    entries: list[Row]
+
+    @property
+    def record(self) -> LineRecord:
+        """The line itself."""
+        return LineRecord(self.key.library, self.key.target, self.key.profile, self.scheme)
+
+
+class ShownLines:
+    """What a selection shows of the lines of a store. Raises :class:`StoreError` where something is damaged."""
+
+    def __init__(self, database: Database, selection: BundleSelection) -> None:
+        self._database = database
+        meant = [(line, selection.meant(line.key)) for line in releases.every(database)]
+        self.lines = [self._line(line, wanted) for line, wanted in meant if wanted != frozenset()]
+        self.names, self._name_numbers = self._named()
+        self.shapes, self._shape_numbers = self._shaped()
+        owners = {row: number for number, line in enumerate(self.lines) for row in line.snapshots}
+        self.order = {row: (place, owners[row]) for place, row in enumerate(sorted(owners))}
+        """The number of each snapshot, and that of its line, by its row: in the order of ingestion."""
+
+    def _line(self, line: releases.LineOverview, meant: frozenset[int] | None) -> ShownLine:
+        ((identifier,),) = self._database.rows(_LINE_ID, releases.labels(line.key))
+        for problem in line_problems(self._database, identifier, str(line.key)):
+            raise damaged(self._database.where, problem)
+        releases.by_identifier(self._database, line.key)  # verifies the rows
+        rows = self._database.rows(_CARDS, {"line": identifier})
+        own = {row[0]: (row, self._places(row)) for row in rows if meant is None or row[1] in meant}
+        entries = [
+            row
+            for row in self._database.rows(_ENTRIES, {"line": identifier})
+            if meant is None or any(row[3] <= number <= row[4] for number in meant)
+        ]
+        return ShownLine(line.key, line.scheme, own, entries)
+
+    def _places(self, row: Row) -> PackedLocations | None:
+        if row[2] is None:
+            return None
+        found = self._database.rows(PLACES, {"identifier": row[0]})
+        if not found:
+            raise damaged(self._database.where, f"the locations of {row[3]}")
+        return columns(found[0][0])
+
+    def _named(self) -> tuple[list[NameRecord], dict[int, int]]:
+        wanted = {row[1] for line in self.lines for row in line.entries}
+        packed = (places for line in self.lines for _, places in line.snapshots.values() if places)
+        wanted.update(name for places in packed for name in accumulate(places.steps))
+        rows = sorted((row[1], row[2], row[0], bytes(row[3])) for row in self._database.within(NAMES, sorted(wanted)))
+        if len(rows) != len(wanted) or any(name_digest(kind, spelling) != key for kind, spelling, _, key in rows):
+            raise damaged(self._database.where, "a name")
+        return [NameRecord(row[0], row[1]) for row in rows], {row[2]: number for number, row in enumerate(rows)}
+
+    def _shaped(self) -> tuple[list[ShapeRecord], dict[int, int]]:
+        wanted = {row[2] for line in self.lines for row in line.entries}
+        found = self._database.within(_SHAPES, sorted(wanted))
+        rows = sorted((bytes(row[1]), row[0], row[2].encode()) for row in found)
+        if len(rows) != len(wanted) or any(digest(body) != key for key, _, body in rows):
+            raise damaged(self._database.where, "a shape")
+        records = [ShapeRecord(msgspec.Raw(body)) for _, _, body in rows]
+        return records, {identifier: number for number, (_, identifier, _) in enumerate(rows)}
+
+    def entries(self) -> Iterator[EntryRecord]:
+        """The entries of every line, sorted by what they say."""
+        names, shapes = self._name_numbers, self._shape_numbers
+        for number, line in enumerate(self.lines):
+            rows = sorted((row[0], names[row[1]], shapes[row[2]], row[3], row[4]) for row in line.entries)
+            for facet, name, shape, first, last in rows:
+                yield EntryRecord(number, facet, name, shape, first, None if last == OPEN else last)
+
+    def snapshots(self) -> Iterator[SnapshotRecord]:
+        """The snapshots, in the order of ingestion."""
+        for row, (_, line) in self.order.items():
+            yield self._snapshot(line, *self.lines[line].snapshots[row])
+
+    def _snapshot(self, line: int, row: Row, places: PackedLocations | None) -> SnapshotRecord:
+        _, sequence, _, *values = row
+        said: dict[str, Any] = dict(zip(_SAID, values, strict=True))
+        for column, form in _STRUCTS.items():
+            said[column] = msgspec.json.decode(said[column], type=form) if said[column] is not None else ()
+        for column in ("superseded", "candidate", "read_here"):
+            said[column] = bool(said[column])
+        for column in ("digest", "former"):
+            said[column] = bytes(said[column]).hex() if said[column] is not None else None
+        located: Sequence[tuple[int, int, int]] = ()
+        if places:
+            names = (self._name_numbers[name] for name in accumulate(places.steps))
+            located = sorted(zip(names, places.file, places.line, strict=True))
+        return SnapshotRecord(
+            line, sequence, **said, files=tuple(places.files if places else ()), places=tuple(located)
+        )
+
+
+def gather(database: Database, selection: BundleSelection = EVERYTHING) -> Iterator[AnyRecord]:
+    """The records of what ``selection`` means, of one moment. Raises :class:`StoreError` where it is damaged."""
+    try:
+        with database.reading():
+            yield from _gather(database, selection)
+    except (msgspec.MsgspecError, zlib.error) as error:
+        raise DamagedStore(f"{database.where}: what is stored is damaged ({error})") from error
+
+
+def _gather(database: Database, selection: BundleSelection) -> Iterator[AnyRecord]:
+    yield Opening(FORMAT, HEAD)
+    shown = ShownLines(database, selection)
+    libraries = sorted({line.key.library for line in shown.lines})
+    for library in libraries:
+        yield LibraryRecord(library, releases.scheme(database, library))
+    yield from shown.names
+    yield from shown.shapes
+    for line in shown.lines:
+        yield line.record
+    yield from shown.entries()
+    yield from shown.snapshots()
+    yield from _moves(database, shown, selection)
+    yield from _verdicts(database, shown)
+    yield from (ReviewRecord(one) for one in timeline.every_review(database) if one.library in libraries)
+    yield from (ApprovalRecord(one) for one in timeline.every_approval(database) if one.library in libraries)
+    yield from _consumers(database, libraries, selection)
+    yield from _audit(database, shown, selection)
+
+
+def _moves(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
+    """The moves of the baselines; of a part of a line, those of channels that stand at what is meant of it."""
+    for number, line in enumerate(shown.lines):
+        versions = {row[3] for row, _ in line.snapshots.values()}
+        moves = [one for one in order.history(database, line.key.library) if one.line == line.key]
+        standing = {one.channel: one.version for one in moves}
+        for one in moves:
+            if selection.meant(line.key) is None or standing[one.channel] in versions:
+                moved = stamp(one.moved)
+                yield MoveRecord(number, one.channel, one.version, moved, one.actor, one.reason, one.digest)
+
+
+def _verdicts(database: Database, shown: ShownLines) -> Iterator[AnyRecord]:
+    """The judgements of what is shown, each finding before the first that has it."""
+    numbers: dict[int, int] = {}
+    for verdict in verdicts.every(database):
+        if verdict.old not in shown.order or verdict.new not in shown.order:
+            continue
+        wanted = {row for rows in verdict.lists.values() for row in rows}
+        new = verdicts.bodies(database, sorted(wanted - numbers.keys()))
+        for row, (key, body) in sorted(new.items(), key=lambda item: item[1]):
+            numbers[row] = len(numbers)
+            yield FindingRecord(key.hex(), msgspec.Raw(body))
+        lists = [tuple(sorted(numbers[row] for row in verdict.lists.get(part, ()))) for part in verdicts.LISTS]
+        remarks = msgspec.Raw(verdict.remarks) if verdict.remarks else msgspec.UNSET
+        sides = (shown.order[verdict.old][0], shown.order[verdict.new][0])
+        yield VerdictRecord(*sides, verdict.values, lists[0], lists[1], lists[2], remarks)
+
+
+def _consumers(database: Database, libraries: Sequence[str], selection: BundleSelection) -> Iterator[AnyRecord]:
+    """The consumers; for a part of a store those that ask the loader for a library of it."""
+    sonames = {name: {one.soname for one in order.ordered_releases(database, name) if one.soname} for name in libraries}
+    imports, types = consumers.imports(database), consumers.types(database, RowMemory())
+    for one in consumers.every(database):
+        told = one.details
+        if selection.whole or any(asks_for(told, library, names) for library, names in sonames.items()):
+            built = sorted(types[told.key].items())
+            yield ConsumerRecord(
+                **msgspec.structs.asdict(told),
+                added=stamp(one.added),
+                actor=one.actor,
+                imports=imports[told.key],
+                types=tuple(
+                    TypeRecord(name, one.file, tuple(msgspec.Raw(encode(shape)) for shape in one.shapes))
+                    for name, one in built
+                ),
+            )
+
+
+def _audit(database: Database, shown: ShownLines, selection: BundleSelection) -> Iterator[AnyRecord]:
+    """The records of the audit; for a part of a store those that name a library of it, or the content of a snapshot."""
+    libraries = {line.key.library for line in shown.lines}
+    digests = {bytes(row[5]).hex() for line in shown.lines for row, _ in line.snapshots.values()}
+    for origin, said in audit.every(database):
+        at, actor, action, subject, detail = said
+        if selection.whole or audit.concerns(subject, libraries, digests):
+            yield AuditLine(origin, at, actor, action, subject, detail)

@@ -1,1 +1,0 @@
-"""Removing builds that nobody needs any more, with all that is only theirs."""

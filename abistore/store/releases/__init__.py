@@ -1,1 +1,0 @@
-"""Libraries, their lines, the releases of each line, and the baselines that stand at them."""
