@@ -16,11 +16,11 @@ from abistore.diffing.context import load
 
 JUDGING: Final = (
     "abistore.diffing.kinds",
-    "abistore.diffing.surface.consumers",
+    "abistore.diffing.surface",
     "abistore.diffing.types",
     "abistore.diffing.scopes",
 )
-"""The packages whose predicates are special cases of the judging."""
+"""The packages and modules whose predicates are special cases of the judging."""
 
 ENGINE: Final = "abistore.diffing"
 """The package that compares; it imports some of its modules only when they are asked for."""
