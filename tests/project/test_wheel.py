@@ -91,7 +91,7 @@ def test_an_installed_wheel_explains_kinds_by_their_cases_and_draws_pages(instal
 @pytest.mark.parametrize("folder", ["abistore/report/templates", "abistore/report/templates/site"])
 def test_a_wheel_holds_what_pages_are_made_of(folder: str, installed: Path) -> None:
     (wheel,) = installed.parents[1].glob("*.whl")
-    names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.startswith(f"{folder}/")}
+    names = {name.rpartition("/")[2] for name in ZipFile(wheel).namelist() if name.rpartition("/")[0] == folder}
     assert names == {path.name for path in (ROOT / folder).iterdir() if path.is_file()}
     assert any(name.endswith(".html") for name in names)
 
