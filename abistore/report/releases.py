@@ -106,7 +106,7 @@ def joined(own: Report, members: Sequence[ReleaseLibrary], reports: Sequence[Rep
         own,
         verdict=worst.verdict,
         exit_code=worst.exit_code,
-        summary=_summary(changes),
+        summary=summary(changes),
         changes=changes,
         suppressed_count=len(suppressed),
         suppressed=suppressed,
@@ -188,7 +188,8 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown} and {counted(more, 'more library', 'more libraries')}" if more > 0 else shown
 
 
-def _summary(changes: Sequence[ReportedFinding]) -> Summary:
+def summary(changes: Sequence[ReportedFinding]) -> Summary:
+    """How many findings there are of each impact."""
     impacts: list[str] = [each.impact for each in changes]
     breaking, api_breaks, risks, compatible = map(impacts.count, ("breaking", "api_break", "risk", "compatible"))
     return Summary(breaking, api_breaks, risks, compatible, len(impacts))

@@ -32,10 +32,11 @@ from abistore.service.ingest_gates import Admitted, Arrival, Gate, GateOutcome, 
 from abistore.service.judging import NOTHING, concluded, gated, lacked, lacking_alone, report, stated
 from abistore.service.log import early_removals
 from abistore.service.package_comparing import (
-    SaidOfRelease,
+    gated_release,
     identities_between,
     judge_releases,
     library_not_given,
+    report_of_release,
     said_of,
     unjudged_twins,
 )
@@ -564,13 +565,15 @@ class _ReleaseAdmission:
         before = tuple(dict.fromkeys((*olds, *siblings(self.store, olds))))
         old = ReadRelease(self.package, tuple(self.store.load_many(before)))
         new = ReadRelease(self.package, tuple(map(self._snapshot, side)))
-        said = SaidOfRelease(lambda report: _with_said(report, side), lambda own: self._own(own, side, before))
+        judged = judge_releases(old, new, self.gate.by)
+        judged = judged._replace(
+            between=self._own(judged.between, side, before),
+            libraries=tuple(_with_said(each, side) for each in judged.libraries),
+        )
         allow = next(each.admission.allow(each.beside.old) for each in side if each.beside is not None)
         names = {name for each in side for name in each.admission.loaded_as}
         allow = msgspec.structs.replace(allow, loaded_as=tuple(sorted(names)))
-        return judge_releases(
-            *(old, new), self.gate.by, fail_on=self.gate.fail_on, require=NOTHING, said=said, allow=allow
-        )
+        return gated_release(report_of_release(judged), judged.libraries, self.gate.fail_on, NOTHING, allow)
 
     def _own(self, report: Report, side: _Side, before: Sequence[Release]) -> Report:
         """The report about findings between the libraries of a release, with their approvals.

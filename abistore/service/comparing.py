@@ -1,32 +1,34 @@
-"""Comparing two operands: files, stored releases, packages and folders."""
+"""Comparing two operands: files, stored releases, packages and folders.
+
+Both sides are judged, and the report goes through a list of steps, each from a report to a report.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import msgspec
+from msgspec.structs import replace
 
 from abistore.model.bump import AllowPlan, AllowRule, OldAndNew
-from abistore.model.declarations import EXPORTS
 from abistore.model.findings import FailOn, Side
 from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
-from abistore.service.database import Database, using
+from abistore.service.database import Database
 from abistore.service.judging import NOTHING, EvidenceRequirement, gated, judge, told_apart
-from abistore.service.operands import Operand, OperandPair, ReleasePair, Selection, is_reference, operands
+from abistore.service.operands import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
-    from abistore.service.package_comparing import BuiltProgram, DllNumber, SaidOfRelease
+    from abistore.service.programs import BuiltProgram, DllNumber
     from abistore.service.ruling import Ruling
-    from abistore.service.snapshots import ReadRelease
     from abistore.store.store import Store
+
+Step: TypeAlias = Callable[[Report], Report]
 
 VERSION = r"(?<=[^\d.\-_])[-_.]?\d+([-_.]\d+)*$"
 """A version behind a name: ``libpng12`` and ``libpng16`` are one library, and ``libglib-1.2`` and ``libglib-2.0``."""
@@ -56,6 +58,20 @@ def _names(side: Side) -> set[str]:
     return {re.sub(VERSION, "", name.partition(".so")[0]) for name in (side.library, _name(side))}
 
 
+class _Question(NamedTuple):
+    """What is asked about two operands, named as ``old`` and ``new``: by which ruling, for whom, and when it fails."""
+
+    old: str | Path
+    new: str | Path
+    by: Ruling | None
+    programs: Sequence[BuiltProgram]
+    consumers: bool
+    today: date | None
+    fail_on: FailOn
+    require: EvidenceRequirement
+    allow: AllowRule | None
+
+
 def compare(
     old: str | Path,
     new: str | Path,
@@ -79,102 +95,155 @@ def compare(
 
     The exit code is the verdict's, unless ``allow`` says which releases may break.
 
-    If a side is a stored release, its library's approvals hold, as far as they do ``today``. Raises
+    If a side is a stored release, its library's approvals apply, as far as they do ``today``. Raises
     :class:`Incomparable` for libraries of two platforms.
     """
     built = _read_programs(programs)
+    question = _Question(old, new, by, built, consumers, today, fail_on, require or NOTHING, allow)
     with operands(database, _unidentified(selection or Selection())) as reader:
         found = reader.pair(old, new)
-        if isinstance(found, OperandPair):
-            first, second = found
-            released = first.release or second.release
-            sides = first.snapshot, second.snapshot
-            scheme = reader.store.scheme(released.line.library) if released else AUTO
-            plan = AllowPlan(allow or "scheme", scheme, packages=_packages(*sides))
-            asked = _asked(built, reader.store if consumers else None)
-            report = _named(_with_packages(_judged(sides, by, asked), sides), old, new)
-            report = _for_programs(report, built, [first.snapshot])
-            if first.release or second.release:
-                report = _with_said(reader.store, report, (first, second), str(old) if first.release else None, today)
-            if consumers:
-                report = _with_consumers(reader.store, report, sides)
-    if isinstance(found, ReleasePair):
-        from abistore.service.package_comparing import judge_releases  # few comparisons are of packages
-
-        plan = _plan_of_release(found, allow)
-        given = plan if allow else None
-        with using(database) if consumers else nullcontext() as store:
-            known = _known_consumers(store, *found) if store else None
-            judging = partial(_judged, by=by, asked=_asked(built, store))
-            report = judge_releases(
-                *found, by, fail_on=fail_on, require=require or NOTHING, said=known, allow=given, judging=judging
-            )
-        report = _named(report, old, new)
-        if not built:
-            return report
-        return gated(_for_programs(report, built, found.old.libraries), fail_on, require or NOTHING, given)
-    if said := strangers(report):
-        report = msgspec.structs.replace(report, notes=(*report.notes, said))
-    return gated(report, fail_on, require or NOTHING, plan if allow else None)
+        if isinstance(found, ReleasePair):
+            report, steps = _of_releases(question, found, reader.store if consumers else None)
+        else:
+            stored = found.old.release or found.new.release
+            report, steps = _of_libraries(question, found, reader.store if consumers or stored else None)
+        for step in steps:
+            report = step(report)
+    return report
 
 
-def _with_packages(report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
-    old, new = (each.provenance for each in sides)
-    if not (old.package or new.package):
-        return report
-    from abistore.service.judging import stated
-    from abistore.service.package_comparing import said_of
+def _of_libraries(question: _Question, found: OperandPair, store: Store | None) -> tuple[Report, Iterator[Step]]:
+    """Two libraries, judged, and the steps that add what else is asked."""
+    sides = found.old.snapshot, found.new.snapshot
+    return _judged(question, sides, store), _steps_of_libraries(question, found, sides, store)
 
-    said = (*said_of(sides[1].library, sides[1].version or "", old, new), *stated(report, old, new))
-    return msgspec.structs.replace(report, notes=(*report.notes, *said)) if said else report
+
+def _steps_of_libraries(
+    question: _Question, found: OperandPair, sides: tuple[Snapshot, Snapshot], store: Store | None
+) -> Iterator[Step]:
+    released = found.old.release or found.new.release
+    if any(side.provenance.package for side in sides):
+        yield partial(_with_packages, sides=sides)
+    yield partial(_with_files, old=question.old, new=question.new)
+    if question.programs:
+        yield partial(_for_programs, programs=question.programs, old=sides[:1])
+    if store is not None and released is not None:
+        yield partial(_with_said, store=store, found=found, against=str(question.old), today=question.today)
+    if store is not None and question.consumers:
+        yield partial(_with_consumers, store=store, sides=sides)
+    yield _with_strangers
+    plan = None
+    if question.allow:
+        scheme = store.scheme(released.line.library) if store is not None and released is not None else AUTO
+        plan = AllowPlan(question.allow, scheme, packages=_packages(*sides))
+    yield partial(gated, fail_on=question.fail_on, require=question.require, allow=plan)
+
+
+def _of_releases(question: _Question, found: ReleasePair, store: Store | None) -> tuple[Report, Iterator[Step]]:
+    """Two releases of several libraries, judged, and the steps that add what else is asked."""
+    from abistore.service.package_comparing import judge_releases, report_of_release  # few comparisons are of packages
+
+    judged = judge_releases(*found, question.by, _asked(question, store))
+    libraries = judged.libraries
+    if store is not None:
+        both = {(new.library, str(new.target)): (old, new) for old, new in judged.pairs if old and new}
+        libraries = tuple(_with_consumers(each, store, both[each.new.library, each.new.target]) for each in libraries)
+    report = report_of_release(judged._replace(libraries=libraries))
+    return report, _steps_of_releases(question, found, libraries)
+
+
+def _steps_of_releases(question: _Question, found: ReleasePair, libraries: Sequence[Report]) -> Iterator[Step]:
+    from abistore.service.package_comparing import gated_release
+
+    yield partial(_with_files, old=question.old, new=question.new)
+    if question.programs:
+        yield partial(_for_programs, programs=question.programs, old=found.old.libraries)
+    plan = _plan_of_release(found, question.allow) if question.allow else None
+    yield partial(gated_release, libraries=libraries, fail_on=question.fail_on, require=question.require, allow=plan)
 
 
 def _read_programs(programs: Sequence[str | Path]) -> Sequence[BuiltProgram]:
     if not programs:
         return ()
-    from abistore.service.package_comparing import read_program
+    from abistore.service.programs import read_program
 
     return [read_program(each) for each in programs]
 
 
-def _asked(programs: Sequence[BuiltProgram], store: Store | None) -> frozenset[DllNumber]:
+def _asked(question: _Question, store: Store | None) -> frozenset[DllNumber]:
     """What programs ask DLLs for by number: those that were given, and those that are stored."""
-    asked = {number for each in programs for number in each.numbers}
-    if store is not None:
+    asked = {number for each in question.programs for number in each.numbers}
+    if store is not None and question.consumers:
         from abistore.service.consumers import asked_numbers
 
         asked |= asked_numbers(store)
     return frozenset(asked)
 
 
-def _judged(sides: tuple[Snapshot, Snapshot], by: Ruling | None, asked: frozenset[DllNumber]) -> Report:
+def _judged(question: _Question, sides: tuple[Snapshot, Snapshot], store: Store | None) -> Report:
+    asked = _asked(question, store)
     if not asked:
-        return judge(*sides, by)
-    from abistore.service.package_comparing import judge_asked  # few programs ask for numbers
+        return judge(*sides, question.by)
+    from abistore.service.programs import judge_asked  # few programs ask for numbers
 
-    return judge_asked(*sides, by, asked)
+    return judge_asked(*sides, question.by, asked)
 
 
-def _for_programs(report: Report, programs: Sequence[BuiltProgram], old: Iterable[Snapshot]) -> Report:
-    if not programs:
+def _with_packages(report: Report, *, sides: tuple[Snapshot, Snapshot]) -> Report:
+    """The report with notes on the packages that the libraries were read from."""
+    from abistore.service.judging import stated
+    from abistore.service.package_comparing import said_of
+
+    old, new = (each.provenance for each in sides)
+    said = (*said_of(sides[1].library, sides[1].version or "", old, new), *stated(report, old, new))
+    return replace(report, notes=(*report.notes, *said)) if said else report
+
+
+def _with_files(report: Report, *, old: str | Path, new: str | Path) -> Report:
+    """The report with the names of files on the sides that have no version."""
+    files = told_apart(*("" if is_reference(each) else str(each) for each in (old, new)))
+    first, second = (
+        replace(side, file="" if side.version else file)
+        for side, file in zip((report.old, report.new), files, strict=True)
+    )
+    return replace(report, old=first, new=second)
+
+
+def _for_programs(report: Report, *, programs: Sequence[BuiltProgram], old: Sequence[Snapshot]) -> Report:
+    from abistore.service.programs import for_programs
+
+    return for_programs(report, programs, old)
+
+
+def _with_said(report: Report, *, store: Store, found: OperandPair, against: str, today: date | None) -> Report:
+    """The report with what people said of findings of this library; nothing where two libraries are compared."""
+    from abistore.service.approved_gates import with_said  # comparisons of files need no ledger
+
+    old, new = found.old.release, found.new.release
+    lines = [each.line for each in (new, old) if each is not None]
+    if len({line.library for line in lines}) != 1:
         return report
-    from abistore.service.package_comparing import for_programs, numbered
-
-    old = tuple(old)
-    exports = {name.spelling for side in old for name in side.entries.get("symbol", {}) if name.kind in EXPORTS}
-    return for_programs(report, programs, exports, numbered(old))
+    named = against if old is not None else None
+    library, profile = lines[0].library, lines[0].profile
+    return with_said(store, report, library, old=old, profile=profile, against=named, today=today)
 
 
-def _with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot]) -> Report:
+def _with_consumers(report: Report, store: Store, sides: tuple[Snapshot, Snapshot]) -> Report:
     from abistore.service.consumers import with_consumers  # few comparisons ask for them
 
     return with_consumers(store, report, sides)
 
 
-def _plan_of_release(found: ReleasePair, allow: AllowRule | None) -> AllowPlan:
+def _with_strangers(report: Report) -> Report:
+    """The report with a note if the sides seem to be different libraries."""
+    said = strangers(report)
+    return replace(report, notes=(*report.notes, said)) if said else report
+
+
+def _plan_of_release(found: ReleasePair, allow: AllowRule) -> AllowPlan:
     names = {name for each in found.new.libraries for name in loaded_as(each.provenance)}
     packages = _packages(found.old.libraries[0], found.new.libraries[0])
-    return AllowPlan(allow or "scheme", loaded_as=tuple(sorted(names)), packages=packages)
+    return AllowPlan(allow, loaded_as=tuple(sorted(names)), packages=packages)
 
 
 def _packages(old: Snapshot, new: Snapshot) -> OldAndNew:
@@ -182,43 +251,6 @@ def _packages(old: Snapshot, new: Snapshot) -> OldAndNew:
     return OldAndNew(distributed(old.provenance), distributed(new.provenance))
 
 
-def _known_consumers(store: Store, old: ReadRelease, new: ReadRelease) -> SaidOfRelease:
-    """Adds the stored consumers to the report of each library of two packages."""
-    from abistore.service.package_comparing import SaidOfRelease
-
-    before, after = ({(one.library, str(one.target)): one for one in side.libraries} for side in (old, new))
-
-    def member(report: Report) -> Report:
-        sides = before[report.old.library, report.old.target], after[report.new.library, report.new.target]
-        return _with_consumers(store, report, sides)
-
-    return SaidOfRelease(member, lambda between: between)
-
-
-def _with_said(
-    store: Store, report: Report, sides: tuple[Operand, Operand], against: str | None, today: date | None
-) -> Report:
-    """The report with what people said of findings of this library; nothing where two libraries are compared."""
-    from abistore.service.approved_gates import with_said  # comparisons of files need no ledger
-
-    names = {side.release.line.library for side in sides if side.release}
-    if len(names) != 1:
-        return report
-    old, new = (side.release for side in sides)
-    profile = next(one.line.profile for one in (new, old) if one)
-    return with_said(store, report, names.pop(), old=old, profile=profile, against=against, today=today)
-
-
 def _unidentified(selection: Selection) -> Selection:
     """The selection without the digests of files: nothing that is compared here is kept."""
-    return msgspec.structs.replace(selection, options=msgspec.structs.replace(selection.options, identify=False))
-
-
-def _named(report: Report, old: str | Path, new: str | Path) -> Report:
-    """The report with the names of files on the sides that have no version."""
-    files = told_apart(*("" if is_reference(each) else str(each) for each in (old, new)))
-    sides = (
-        msgspec.structs.replace(side, file="" if side.version else file)
-        for side, file in zip((report.old, report.new), files, strict=True)
-    )
-    return msgspec.structs.replace(report, **dict(zip(("old", "new"), sides, strict=True)))
+    return replace(selection, options=replace(selection.options, identify=False))

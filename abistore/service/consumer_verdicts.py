@@ -353,7 +353,7 @@ def _satisfying(program: Consumer, release: Release, needs: ReleaseNeeds) -> Sat
     if not needs.loads(program.details):
         return SatisfyingRelease(release.version, "asks-for-another")
     types: Mapping[Name, BuiltType] = program.types
-    broken_by = (*needs.lacking(own), *needs.changed(types, {each.symbol for each in own}))
+    broken_by = (*needs.lacking(own), *needs.changed(types, frozenset(each.symbol for each in own)))
     not_checked = (*unseen(program.details), *needs.unsettled(types))
     return SatisfyingRelease(
         release.version, "breaks" if broken_by else "runs", tuple(sorted(broken_by)), tuple(not_checked)

@@ -37,6 +37,7 @@ from abistore.model.words import counted, listed
 from abistore.report.model import Report, ReportedFinding
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.judging import judge
+from abistore.service.programs import is_met
 from abistore.service.snapshots import captured_all, check_label
 
 if TYPE_CHECKING:
@@ -143,19 +144,19 @@ class ReleaseNeeds:
                 detail = f"{old.spelling} before, {new.spelling} here"
                 yield BrokenBy("symbol", symbol, "pe_ordinal_retargeted", detail)
 
-    def changed(self, types: Mapping[Name, BuiltType], imports: Collection[str]) -> Iterator[BrokenBy]:
+    def changed(self, types: Mapping[Name, BuiltType], imports: frozenset[str]) -> Iterator[BrokenBy]:
         """The types that a consumer was built with otherwise, and that it meets through what it imports.
 
         The release is judged as the replacement of itself with the consumer's types.
         """
         differing = frozenset((name, built.shapes) for name, built in types.items() if self._differs(name, built))
         for each in self._changes(differing) if differing else ():
-            if Impact[each.impact.upper()] is Impact.BREAKING and meets(each, imports):
+            if Impact[each.impact.upper()] is Impact.BREAKING and is_met(each, imports):
                 yield told("type", each)
 
-    def hurts(self, finding: ReportedFinding, types: Mapping[Name, BuiltType], imports: Collection[str]) -> bool:
+    def hurts(self, finding: ReportedFinding, types: Mapping[Name, BuiltType], imports: frozenset[str]) -> bool:
         """Whether a consumer with these types and imports meets a change, and was not built with what is here."""
-        return not self.is_as_built(Name(finding.subject, finding.symbol), types) and meets(finding, imports)
+        return not self.is_as_built(Name(finding.subject, finding.symbol), types) and is_met(finding, imports)
 
     def unsettled(self, types: Mapping[Name, BuiltType]) -> Iterator[str]:
         """What cannot be told of a consumer's types."""
@@ -207,13 +208,6 @@ class ReleaseNeeds:
 def unseen(details: ConsumerDetails) -> Iterator[str]:
     """What of a consumer is not checked, in words."""
     yield from (WORDS[each] for each in details.unseen)
-
-
-def meets(finding: ReportedFinding, imports: Collection[str]) -> bool:
-    """Whether a built program that imports these symbols meets a finding."""
-    from abistore.service.package_comparing import is_met
-
-    return is_met(finding, frozenset(imports))
 
 
 def told(sort: Sort, finding: ReportedFinding) -> BrokenBy:

@@ -1,46 +1,36 @@
-"""Comparing releases of several libraries, and the part of a report that concerns given programs."""
+"""Comparing releases of several libraries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from abistore.diffing.scopes import asked_by_number, exports_by_number
-from abistore.errors import EvidenceMissing, Incomparable, UsageError
+from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
 from abistore.model.bump import AllowPlan
-from abistore.model.declarations import EXPORTS, Name, is_number
 from abistore.model.findings import (
     LIBRARY_NOT_GIVEN,
     NEEDED_NOT_GIVEN,
-    VERDICT_OF,
     Comparison,
     FailOn,
-    Impact,
-    Verdict,
     identity,
 )
 from abistore.model.labels import library_name
-from abistore.model.shapes import Import, Library
 from abistore.model.snapshot import PackageRead, Provenance, Snapshot, snapshot_digest
 from abistore.report.model import (
     ReleaseLibrary,
     Report,
-    ReportedFinding,
     ReportedNotChecked,
-    Summary,
-    VerdictName,
-    every,
 )
 from abistore.report.outline import outline
 from abistore.report.releases import joined
-from abistore.service.judging import EvidenceRequirement, accepted, assessed, judge, lacking, passes, stated
+from abistore.service.judging import EvidenceRequirement, accepted, assessed, lacking, passes, stated
 from abistore.service.kinds import kinds
-from abistore.service.snapshots import ExtractOptions, ReadRelease, capture
+from abistore.service.programs import DllNumber, judge_asked
+from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
     from abistore.diffing.judge.bundles import ComparedRelease
@@ -104,222 +94,70 @@ def _is_called_so(package: PackageRead, library: str) -> bool:
     return library_name(package.member.rpartition("/")[2]) == library
 
 
-DllNumber: TypeAlias = tuple[str, int]
-"""The number of an export, with the name of its DLL in lower case."""
-
-NONE: Final[Mapping[DllNumber, Collection[str]]] = {}
-
-
-class BuiltProgram(msgspec.Struct, frozen=True):
-    """A program or library as the dynamic linker meets it: the symbols and the libraries that it asks for.
-
-    ``numbers`` are the exports of DLLs that it asks for by number, each with the DLL: ``("foo.dll", 7)``.
-    """
-
-    name: str
-    imports: frozenset[str]
-    needed: tuple[str, ...]
-    numbers: frozenset[DllNumber] = frozenset()
-
-
-def read_program(path: str | Path) -> BuiltProgram:
-    """The program at ``path``. Raises :class:`InputError` and its kinds."""
-    snapshot = capture(path, options=ExtractOptions(layout=False, programs=True))
-    numbers = frozenset(_numbers(snapshot))
-    return BuiltProgram(Path(path).name, frozenset(_imports(snapshot)), _needed(snapshot), numbers)
-
-
-def _imports(snapshot: Snapshot) -> Iterable[str]:
-    for name, shapes in snapshot.entries.get("symbol", {}).items():
-        if any(isinstance(shape, Import) for shape in shapes) and not _is_number(name):
-            yield name.spelling
-
-
-def judge_asked(old: Snapshot, new: Snapshot, by: Ruling | None, asked: Collection[DllNumber]) -> Report:
-    """:func:`judge` of two snapshots, with named exports compared by number as well, where programs ask for it."""
-    first, second = (asked_by_number(each, _of_dll(each, asked)) for each in (old, new))
-    report = judge(first, second, by)
-    cards = (
-        msgspec.structs.replace(card, digest=snapshot_digest(side).hex(), exports=side.exports)
-        for card, side in ((report.old, old), (report.new, new))
-    )
-    return msgspec.structs.replace(report, **dict(zip(("old", "new"), cards, strict=True)))
-
-
-def _of_dll(snapshot: Snapshot, asked: Collection[DllNumber]) -> frozenset[int]:
-    name = (snapshot.facts.name if snapshot.facts else None) or ""
-    is_dll = snapshot.target.format == "pe"
-    return frozenset(number for dll, number in asked if is_dll and dll == name.lower())
-
-
-def _numbers(snapshot: Snapshot) -> Iterable[DllNumber]:
-    for name, shapes in snapshot.entries.get("symbol", {}).items():
-        for shape in shapes:
-            if isinstance(shape, Import) and shape.library and _is_number(name):
-                yield shape.library.lower(), int(name.spelling[1:])
-
-
-def _is_number(name: Name) -> bool:
-    return name.kind == "import" and is_number(Name("function", name.spelling))
-
-
-def numbered(old: Iterable[Snapshot]) -> Mapping[DllNumber, Collection[str]]:
-    """What the exports of DLLs are called by the numbers that programs ask for: the number, and their name if any."""
-    return {
-        (snapshot.facts.name.lower(), number): {f"#{number}", name.spelling}
-        for snapshot in old
-        if snapshot.target.format == "pe" and snapshot.facts and snapshot.facts.name
-        for number, name in exports_by_number(snapshot).items()
-    }
-
-
-def _needed(snapshot: Snapshot) -> tuple[str, ...]:
-    facts = snapshot.facts
-    return facts.needed if isinstance(facts, Library) else ()
-
-
-def for_programs(
-    report: Report,
-    programs: Sequence[BuiltProgram],
-    exports: Collection[str],
-    numbers: Mapping[DllNumber, Collection[str]] = NONE,
-) -> Report:
-    """The report with the findings set aside that no program meets, and the verdict of the others.
-
-    A program meets a finding through the exports that it imports: the changed one, or one of those that the finding
-    affects. What concerns the library as a whole stays. What breaks sources does not concern what is built.
-    ``exports`` are the old side's, and ``numbers`` those of DLLs by number. Raises :class:`UsageError` for a program
-    that imports none of these.
-    """
-    if not programs:
-        return report
-    used = [_used(program, exports, numbers, report) for program in programs]
-    imports = frozenset[str]().union(*used)
-    names = ", ".join(program.name for program in programs)
-    kept, aside = list[ReportedFinding](), list[ReportedFinding]()
-    for each in report.changes:
-        (kept if is_met(each, imports) else aside).append(each)
-    worst = max((VERDICT_OF[_impact(each)] for each in kept), default=Verdict.NO_CHANGE)
-    count = len(imports.intersection(exports))
-    note = f"judged for {names}, which import{'s' * (len(programs) == 1)} {count:,} of {len(exports):,} exports"
-    return msgspec.structs.replace(
-        report,
-        verdict=cast(VerdictName, worst.name),
-        exit_code=worst.exit_code,
-        summary=_summary(kept),
-        changes=tuple(kept),
-        suppressed=(*report.suppressed, *(_set_aside(each, names) for each in aside)),
-        suppressed_count=report.suppressed_count + len(aside),
-        advice=(),
-        notes=(*report.notes, note),
-    )
-
-
-def _used(
-    program: BuiltProgram, exports: Collection[str], numbers: Mapping[DllNumber, Collection[str]], report: Report
-) -> frozenset[str]:
-    used = program.imports.intersection(exports).union(*(numbers.get(each, ()) for each in program.numbers))
-    if used:
-        return used
-    linked = f"; it needs {', '.join(program.needed[:3])}" if program.needed else "; it needs no shared library"
-    raise UsageError(
-        f"{program.name}: imports nothing that {report.old.library} exports{linked}",
-        "name a program that was linked with the old side; what it loads with dlopen cannot be told from it",
-    )
-
-
-def is_met(finding: ReportedFinding, imports: frozenset[str]) -> bool:
-    """Whether a built program meets a finding, or what follows from it."""
-    return _impact(finding) is not Impact.API_BREAK and any(_is_own(each, imports) for each in every((finding,)))
-
-
-def _is_own(finding: ReportedFinding, imports: frozenset[str]) -> bool:
-    if finding.subject in EXPORTS and finding.symbol:
-        return finding.symbol in imports or not imports.isdisjoint(finding.affected)
-    return not finding.affected or not imports.isdisjoint(finding.affected)
-
-
-def _impact(finding: ReportedFinding) -> Impact:
-    return Impact[finding.impact.upper()]
-
-
-def _set_aside(finding: ReportedFinding, names: str) -> ReportedFinding:
-    source = _impact(finding) is Impact.API_BREAK
-    why = "what is built already does not meet it" if source else "imports no export through which it is met"
-    return msgspec.structs.replace(finding, suppressed_by=f"--for {names}", suppression_reason=why)
-
-
-def _summary(found: Sequence[ReportedFinding]) -> Summary:
-    def count(impact: Impact) -> int:
-        return sum(_impact(each) is impact for each in found)
-
-    return Summary(
-        breaking=count(Impact.BREAKING),
-        api_breaks=count(Impact.API_BREAK),
-        risk_changes=count(Impact.RISK),
-        compatible=count(Impact.COMPATIBLE),
-        total_changes=len(found),
-    )
-
-
 _Pair: TypeAlias = tuple[Snapshot | None, Snapshot | None]
 
 
-class SaidOfRelease(NamedTuple):
-    """What people said of findings: ``member`` adds it to the report of a library, ``between`` to that of what stands
-    between libraries."""
+class JudgedRelease(NamedTuple):
+    """Two releases of several libraries, judged: what changed between these, and in each that both sides have."""
 
-    member: Callable[[Report], Report]
-    between: Callable[[Report], Report]
+    old: ReadRelease
+    new: ReadRelease
+    pairs: tuple[_Pair, ...]
+    between: Report
+    libraries: tuple[Report, ...]
 
 
 def judge_releases(
-    old: ReadRelease,
-    new: ReadRelease,
-    by: Ruling | None = None,
-    *,
-    fail_on: FailOn = "api_break",
-    require: EvidenceRequirement,
-    said: SaidOfRelease | None = None,
-    allow: AllowPlan | None = None,
-    judging: Callable[[tuple[Snapshot, Snapshot]], Report] | None = None,
-) -> Report:
-    """One report and one verdict about two releases. Raises :class:`Incomparable` for two platforms.
+    old: ReadRelease, new: ReadRelease, by: Ruling | None = None, asked: Collection[DllNumber] = ()
+) -> JudgedRelease:
+    """Two releases, judged. Programs ask for the exports of DLLs that are ``asked`` by number.
 
-    ``said`` tells what people said of findings, and ``judging`` judges one library, in place of :func:`judge`.
+    Raises :class:`Incomparable` for two platforms.
     """
-    judging = judging or (lambda sides: judge(*sides, by))
     pairs = tuple(_pairs(old.libraries, new.libraries))
     if not any(before and after and str(before.target) == str(after.target) for before, after in pairs):
         _refuse_strangers(old, new)
-    reports = [_judged((before, after), old, new, judging) for before, after in pairs if before and after]
-    by_name = {(each.new.library, each.new.target): each for each in reports}
-    members = [_member(before, after, new, by_name) for before, after in pairs]
-    own = outline(_between(old, new, by), kinds=kinds().values())
-    if said is not None:
-        own, reports = said.between(own), list(map(said.member, reports))
-    whole = joined(own, members, reports)
-    elsewhere = tuple(_elsewhere(before, new) for before, after in pairs if before and not after)
-    not_given = tuple(each for each in elsewhere if each is not None)
-    whole = msgspec.structs.replace(
+    reports = (_judged((before, after), old, new, by, asked) for before, after in pairs if before and after)
+    libraries = tuple(reports)
+    return JudgedRelease(old, new, pairs, outline(_between(old, new, by), kinds=kinds().values()), libraries)
+
+
+def report_of_release(judged: JudgedRelease) -> Report:
+    """One report and one verdict about two releases."""
+    old, new, pairs = judged.old, judged.new, judged.pairs
+    by_name = {(each.new.library, each.new.target): each for each in judged.libraries}
+    whole = joined(judged.between, [_member(*pair, new, by_name) for pair in pairs], judged.libraries)
+    elsewhere = (_elsewhere(before, new) for before, after in pairs if before and not after)
+    return msgspec.structs.replace(
         whole,
-        not_checked=(*whole.not_checked, *not_given),
+        not_checked=(*whole.not_checked, *(each for each in elsewhere if each is not None)),
         notes=(*whole.notes, *_said(old, new, pairs), *_stated(pairs, by_name)),
     )
-    report, code = accepted(assessed(whole, allow), fail_on)
+
+
+def gated_release(
+    report: Report,
+    libraries: Sequence[Report],
+    fail_on: FailOn,
+    require: EvidenceRequirement,
+    allow: AllowPlan | None = None,
+) -> Report:
+    """:func:`gated` for a release: each of its ``libraries`` needs the evidence that is required."""
+    report, code = accepted(assessed(report, allow), fail_on)
     if passes(report):
         report, code = msgspec.structs.replace(report, passed_by=""), 0
-    lacks = [] if code else [lack for each in reports if (lack := lacking(each, require))]
+    lacks = [] if code else [lack for each in libraries if (lack := lacking(each, require))]
     if not code and (elsewhere_lack := library_not_given(report, require)) is not None:
         lacks.append(elsewhere_lack)
-    return _gated(msgspec.structs.replace(report, exit_code=code), lacks)
+    return _lacked(msgspec.structs.replace(report, exit_code=code), lacks)
 
 
 def _judged(
     sides: tuple[Snapshot, Snapshot],
     old: ReadRelease,
     new: ReadRelease,
-    judging: Callable[[tuple[Snapshot, Snapshot]], Report],
+    by: Ruling | None,
+    asked: Collection[DllNumber],
 ) -> Report:
     """The report of one library, whose exports may have moved to another one of the release that it brings along."""
     from abistore.diffing.judge.bundles import completed
@@ -331,7 +169,7 @@ def _judged(
         from abistore.diffing.judge.bundles import merged_back, without_read
 
         before, whole = merged_back(before, after, old.libraries), without_read(whole, before, new.libraries)
-    report = judging((before, whole))
+    report = judge_asked(before, whole, by, asked)
     if whole is not after:
         own = msgspec.structs.replace(report.new, digest=snapshot_digest(after).hex(), exports=after.exports)
         report = msgspec.structs.replace(report, new=own)
@@ -382,7 +220,7 @@ def _stated(pairs: Iterable[_Pair], reports: Mapping[tuple[str, str], Report]) -
     return tuple(dict.fromkeys(note for each in told for note in each))
 
 
-def _gated(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
+def _lacked(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
     """The report, with the error of the libraries of which required evidence is missing."""
     if not lacks:
         return report
@@ -432,7 +270,7 @@ def _compared(release: ReadRelease) -> ComparedRelease:
 
 
 def _member(
-    old: Snapshot | None, new: Snapshot | None, release: ReadRelease, reports: dict[tuple[str, str], Report]
+    old: Snapshot | None, new: Snapshot | None, release: ReadRelease, reports: Mapping[tuple[str, str], Report]
 ) -> ReleaseLibrary:
     """The row of a library."""
     from abistore.diffing.judge.bundles import moved_to
