@@ -201,10 +201,18 @@ def _folders_beyond(own: HeadersRead, others: HeadersRead) -> tuple[str, ...]:
     return tuple(sorted(given_folders(others) - given_folders(own)))
 
 
-_OF_RELEASE: Final = re.compile(r"(?:[^/]*[-_])?v?\d+(?:[._]\d+)*/")
+_OF_MACHINE: Final = re.compile(r"[a-z0-9_]+-(?:linux|kfreebsd)-(?:gnu|musl|uclibc)[a-z0-9]*/")
+"""A folder that compilers of a distribution search for one machine (Debian's multiarch): ``x86_64-linux-gnu/``."""
+
+_OF_RELEASE: Final = re.compile(
+    r"""(?:[^/]*[-_])?v?\d+(?:[._]\d+)*/
+    | (?:[^/]+/)*(?:[^/]+[-_]v?\d+(?:[._]\d+)+|v?\d+(?:[._]\d+){2,})/""",
+    re.VERBOSE,
+)
 """A folder that is called after a release, as ``foo-1.2/`` or ``boost-1_83/``: programs search it, and do not name it.
 
-``SDL2/`` is none: a number without a separator is a part of the name.
+``SDL2/`` is none: a number without a separator is a part of the name. Within others (``foo/v2/``) a number may
+tell an interface from others that stay. A name with a version, and all three numbers of one, tell a release there too.
 """
 
 
@@ -249,6 +257,8 @@ def include_name(file: str, read: HeadersRead) -> str:
     folders = given_folders(read)
     given = f"{file.partition('/')[0]}/"
     name = file.removeprefix(given) if len(folders) > 1 and given in folders else file
+    if of_machine := _OF_MACHINE.match(name):
+        name = name[of_machine.end() :]
     while (of_release := _OF_RELEASE.match(name)) is not None:
         name = name[of_release.end() :]
     return name
