@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 from typing import Final
@@ -11,9 +11,12 @@ from typing import Final
 from abistore.diffing.context import Context
 from abistore.diffing.kinds.enumerators import EnumeratorValues
 from abistore.diffing.kinds.release_constants import (
+    MEASURES,
     Families,
+    are_sequence,
     is_of_package,
     is_probe,
+    prefixes,
     release_words,
     tells_interface,
     tells_release,
@@ -56,8 +59,8 @@ LENGTHS: Final = frozenset(
 def bounds_family(name: Name, old: Declared, new: Declared, context: Context) -> bool:
     """Whether a macro follows what was added to the macros whose names begin alike, all of which kept their numbers.
 
-    It has the largest number on both sides, the next one, as many as there are, or all of their bits, and is none of
-    them by its name: ``#define MODE_MAX MODE_LOCAL``, ``#define FLAGS_ALL (FLAG_A | FLAG_B)``.
+    It has the largest number on both sides, the next one, or as many as there are, and is none of them by its name:
+    ``#define MODE_MAX MODE_LOCAL``.
     """
     values = _number(old), _number(new)
     if None in values:
@@ -66,22 +69,64 @@ def bounds_family(name: Name, old: Declared, new: Declared, context: Context) ->
         kept = family.old.keys() <= family.new.keys() and not family.others_moved(name)
         if kept and name not in family.old and len(family.old) >= FEWEST:
             return any(
-                _bound(kind, list(family.old.values())) == values[0]
-                and _bound(kind, list(family.new.values())) == values[1]
-                for kind in ("largest", "next", "count", "bits")
+                bound(list(family.old.values())) == values[0] and bound(list(family.new.values())) == values[1]
+                for bound in (max, lambda numbers: max(numbers) + 1, len)
             )
     return False
 
 
-def _bound(kind: str, numbers: list[int]) -> int | None:
-    match kind:
-        case "largest":
-            return max(numbers)
-        case "next":
-            return max(numbers) + 1
-        case "count":
-            return len(numbers)
-    return reduce(or_, numbers) if min(numbers) >= 0 else None
+def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) -> bool:
+    """Whether a constant is all of some flags on both sides, and has gained exactly the bits of flags that were added.
+
+    ``#define GEO_KINDS_MASK 0x3f``: each bit of it is a constant whose name begins like its own, and keeps its bit. No
+    constant had a bit that it gained: a field of a word that is packed takes such bits from the field beside it.
+    """
+    before, after = _number(old), _number(new)
+    if before is None or after is None or before <= 0 or before & ~after or before == after:
+        return False
+    if not LENGTHS.isdisjoint(release_words(name.spelling)):
+        return False
+    sides = context.once(_integers, context.old), context.once(_integers, context.new)
+    for prefix in prefixes(name.spelling):
+        own, now = ({each: side[each] for each in side if _is_beside(name, each, prefix)} for side in sides)
+        within = {value for value in now.values() if value > 0 and not value & ~after}
+        if _gains_flags(before, after, own, now) and not are_sequence(within):
+            return True
+    return False
+
+
+def _is_beside(name: Name, other: Name, prefix: str) -> bool:
+    return other != name and other.spelling.startswith(prefix)
+
+
+def _gains_flags(before: int, after: int, own: Mapping[Name, int], now: Mapping[Name, int]) -> bool:
+    """Whether ``before`` is all of some single bits that were kept, and ``after`` these and some that were added."""
+    gained = after & ~before
+    kept = {bit for each, bit in own.items() if bit.bit_count() == 1 and bit & before and now.get(each) == bit}
+    added = {bit for each, bit in now.items() if bit.bit_count() == 1 and bit & gained and each not in own}
+    if len(kept) < FEWEST or reduce(or_, kept) != before or reduce(or_, added, 0) != gained:
+        return False
+    return not any(value.bit_count() == 1 and value & gained for value in own.values())
+
+
+def _integers(side: SideFacts, _: Context) -> Mapping[Name, int]:
+    """The constants of a side with a number of their own: macros, and enumerators that stand beside their enumeration.
+
+    What is written as several others (``(SET_A | SET_B)``) has none, nor has what measures the others.
+    """
+    found = dict(side.enumerators)
+    for name, shapes in side.snapshot.entries.get("source", {}).items():
+        for shape in shapes if name.kind == "variable" else ():
+            if not isinstance(shape, Declared) or "constant" not in shape.traits:
+                continue
+            value = _number(shape)
+            if value is not None and (value.bit_count() == 1 or _is_itself(name, shape)):
+                found[name] = value
+    return found
+
+
+def _is_itself(name: Name, declared: Declared) -> bool:
+    return declared.meaning is None and MEASURES.isdisjoint(release_words(name.spelling))
 
 
 def is_raised_limit(name: Name, old: Declared, new: Declared) -> bool:

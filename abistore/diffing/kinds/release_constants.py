@@ -257,11 +257,11 @@ class Families:
         What is on trial in a library may have a prefix of its own: ``GEOX_JOIN_OPEN`` stands in a row with
         ``GEO_JOIN_ROUND``, by what is behind the first ``_``.
         """
-        return self.beginning(name) + [self._stem(each) for each in _prefixes(name.spelling.partition("_")[2])]
+        return self.beginning(name) + [self._stem(each) for each in prefixes(name.spelling.partition("_")[2])]
 
     def beginning(self, name: Name) -> list[Family]:
         """The families of what the name of a macro begins with, longest first."""
-        return [self._prefix(each) for each in _prefixes(name.spelling)]
+        return [self._prefix(each) for each in prefixes(name.spelling)]
 
     def _prefix(self, prefix: str) -> Family:
         if prefix not in self._prefixes:
@@ -275,7 +275,7 @@ class Families:
         return self._stems[stem]
 
 
-def _prefixes(spelling: str) -> list[str]:
+def prefixes(spelling: str) -> list[str]:
     """What a name begins with up to each ``_``, longest first."""
     ends = islice(re.finditer("(?<=[^_])_", spelling), MOST)
     return [spelling[: found.end()] for found in ends][::-1]
@@ -343,10 +343,11 @@ def _are_flags(family: Family, _: Context) -> bool:
     combined = values - bits - {0}
     together = reduce(or_, bits, 0)
     made = all(value > 0 and value & ~together == 0 for value in combined)
-    return len(bits) >= FEWEST and 2 * len(combined) < len(bits) and made and not _are_sequence(values)
+    return len(bits) >= FEWEST and 2 * len(combined) < len(bits) and made and not are_sequence(values)
 
 
-def _are_sequence(values: set[int]) -> bool:
+def are_sequence(values: set[int]) -> bool:
+    """Whether numbers run without a gap: they are told apart as a whole, and not bit by bit."""
     return max(values) - min(values) < len(values)
 
 

@@ -11,6 +11,7 @@ from abistore.diffing.kinds.constants import (
     called,
     follows_interface,
     follows_release,
+    gathers_flags,
     has_callable,
     is_end,
     is_own,
@@ -90,11 +91,12 @@ def _changes_sort(declared: Changed[Declared]) -> bool:
 def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
     if not isinstance(declared, Changed):
         return False
+    told = declared.subject.name, declared.old, declared.new, context
     if number(declared.old) is not None:
-        return is_end(declared.subject.name, declared.old, declared.new, context)
+        return is_end(*told) or gathers_flags(*told)
     from abistore.diffing.kinds.constants import bounds_family  # headers alone have macros
 
-    return bounds_family(declared.subject.name, declared.old, declared.new, context)
+    return bounds_family(*told) or gathers_flags(*told)
 
 
 def _is_bound(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
