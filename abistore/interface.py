@@ -234,14 +234,18 @@ from abistore.service.listing import (
 )
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
 from abistore.service.operands import Selection as Selection
-from abistore.service.blame import (
+from abistore.service.blame import blame as blame
+from abistore.service.bisect import first_broken as first_broken
+from abistore.service.commits import CommitSource as CommitSource
+from abistore.report.since import (
     Blame as Blame,
     BlamedBreak as BlamedBreak,
+    Commit as Commit,
+    DatedRelease as DatedRelease,
+    EarlierBreak as EarlierBreak,
+    FirstBroken as FirstBroken,
     RestoredBreak as RestoredBreak,
-    blame as blame,
 )
-from abistore.service.bisect import FirstBroken as FirstBroken, first_broken as first_broken
-from abistore.service.bisect import DatedRelease as DatedRelease
 from abistore.service.matrix import (
     CompatibleRange as CompatibleRange,
     RunsOn as RunsOn,

@@ -118,6 +118,33 @@ def ruling_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return project_option(_policy_option(_suppress_option(strict_option(wrapped))))
 
 
+def commit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--repository`` and ``--commit-url``, and pass where commits are looked up as ``commits``."""
+
+    @wraps(command)
+    def wrapped(*positional: Any, **named: Any) -> Any:
+        from abistore.service.commits import CommitSource
+
+        repository, url = named.pop("repository"), named.pop("commit_url")
+        return command(*positional, **named, commits=CommitSource(repository, url or ""))
+
+    for option in (
+        click.option(
+            "--commit-url",
+            metavar="URL",
+            help="The page of a commit: https://example.org/foo/commit/{revision}.",
+        ),
+        click.option(
+            "--repository",
+            type=FILE,
+            metavar="FOLDER",
+            help="A git checkout of the sources: show author, date and subject of the commit of a build.",
+        ),
+    ):
+        wrapped = option(wrapped)
+    return project_option(wrapped)
+
+
 def show_only_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--show-only``, and pass the filter as ``shown``."""
 

@@ -7,8 +7,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-import msgspec
-
 from abistore.errors import DamagedStore, Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.limits import limits_for
 from abistore.model.declarations import FACETS, SELF, Facet, Name
@@ -29,12 +27,13 @@ from abistore.model.history import LineKey, Release, StoredVerdict, VerdictSumma
 from abistore.model.snapshot import Evidence, evidence_of
 from abistore.model.structure import without_cycle_collection
 from abistore.model.versions import channel_in
-from abistore.report.model import ReportedFinding
 from abistore.report.outline import reported
+from abistore.report.since import FirstBroken
 from abistore.report.wording import lengthened
+from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, using
 from abistore.service.judging import concluded
-from abistore.service.listing import channels_of, lines_of, releases_of
+from abistore.service.listing import channels_of, lines_of, promised
 from abistore.service.verdicts import ConsecutiveJudge, given_now, key_of
 
 if TYPE_CHECKING:
@@ -45,61 +44,72 @@ if TYPE_CHECKING:
     from abistore.store.walking import Lifetimes, LineWalk, WalkStep
 
 
-class DatedRelease(msgspec.Struct, frozen=True):
-    """A release in an answer: what people call it, when it was released, and the source revision that was built."""
-
-    version: str
-    date: str
-    revision: str | None = None
-
-
-def dated(release: Release) -> DatedRelease:
-    """A release as answers show it."""
-    return DatedRelease(release.version, f"{release.released or release.ingested:%Y-%m-%d}", release.revision)
-
-
 class AskedLine(NamedTuple):
-    """A line, its releases in release order, and the place of the one that the question begins at."""
+    """A line and its builds in release order: releases, and candidates that failed their gate.
+
+    ``start`` is the place of the release that the question begins at, ``end`` that of the one that it is about.
+    Candidates may follow.
+    """
 
     key: LineKey
-    releases: Sequence[Release]
+    builds: Sequence[Release]
     start: int
+    end: int
 
     @property
     def base(self) -> Release:
         """The release that the question begins at."""
-        return self.releases[self.start]
+        return self.builds[self.start]
+
+    @property
+    def last(self) -> Release:
+        """The release that the question is about."""
+        return self.builds[self.end]
+
+    @property
+    def releases(self) -> list[Release]:
+        """The releases up to the last one, without candidates between."""
+        asked = {self.start, self.end}
+        builds = enumerate(self.builds[: self.end + 1])
+        return [each for place, each in builds if not each.candidate or place in asked]
 
 
 def asked_lines(
     store: Store, library: str, since: str | None, target: str | None, profile: str | None
 ) -> Iterator[AskedLine]:
-    """The lines of a library, each from ``since`` on.
+    """The lines of a library, or of one release of it (``libfoo@1.2.0``), each from ``since`` on.
 
     That is a version, ``baseline`` or ``baseline:CHANNEL``. Without it a line begins at the first release with the
-    SONAME of its latest one: programs that were linked with any of these load the latest. Lines that have no such
-    version are left out; raises :class:`UsageError` where none has it.
+    SONAME of its last one: programs that were linked with any of these load the last. Lines that have no such version
+    are left out; raises :class:`UsageError` where none has it.
     """
-    keys = lines_of(store, library, target, profile)
-    found = []
-    for key in keys:
-        releases = releases_of(store, key)
-        start = _start(store, key, releases, since)
-        if start is not None:
-            found.append(AskedLine(key, releases, start))
+    last = store.resolve(library, target=target, profile=profile) if "@" in library else None
+    keys = (last.line,) if last else lines_of(store, library, target, profile)
+    found = [line for key in keys if (line := _asked_line(store, key, since, last)) is not None]
     if not found:
-        raise UsageError(f"{library} has no release {since}", f"`abistore list {library}` shows the releases")
+        raise UsageError(f"{library} has no release {since}", f"`abistore list {keys[0].library}` shows the releases")
     yield from found
 
 
-def _start(store: Store, key: LineKey, releases: Sequence[Release], since: str | None) -> int | None:
+def _asked_line(store: Store, key: LineKey, since: str | None, last: Release | None) -> AskedLine | None:
+    builds = store.builds(key.library, key.target, key.profile)
+    if last is None:
+        end = max(place for place, each in enumerate(builds) if not each.candidate)
+    else:
+        end = next(place for place, each in enumerate(builds) if each.sequence == last.sequence)
+    start = _start(store, key, builds[: end + 1], since)
+    return None if start is None else AskedLine(key, builds, start, end)
+
+
+def _start(store: Store, key: LineKey, builds: Sequence[Release], since: str | None) -> int | None:
     if since is None:
-        soname = releases[-1].soname
-        same = (place for place, each in enumerate(releases) if each.soname == soname)
-        return next(same) if soname else 0
+        soname = builds[-1].soname
+        first = (place for place, each in enumerate(builds) if not each.candidate and each.soname == soname)
+        any_ = (place for place, each in enumerate(builds) if not each.candidate)
+        return next(first if soname else any_, len(builds) - 1)
     channel = channel_in(since)
     version = since if channel is None else channels_of(store, key).get(channel)
-    return next((place for place, each in enumerate(releases) if each.version == version), None)
+    return next((place for place, each in enumerate(builds) if each.version == version), None)
 
 
 BREAKS = (Impact.API_BREAK, Impact.BREAKING)
@@ -140,15 +150,15 @@ class Probes:
         """So many releases were looked at."""
 
     def latest(self) -> Comparison:
-        """What comparing the base and the latest release finds."""
+        """What comparing the base and the last release finds."""
         from abistore.diffing.judge.judged import compare, compared
 
-        releases, base = self.line.releases, self._base.snapshot
-        context = self._context(len(releases) - 1)
+        base, end = self._base.snapshot, self.line.end
+        context = self._context(end)
         weight = base.weight + context.new.snapshot.weight
-        with limits_for(weight, f"judging {releases[-1].reference}"), without_cycle_collection():
+        with limits_for(weight, f"judging {self.line.last.reference}"), without_cycle_collection():
             if context.old is not self._base:
-                return compare(base, self._step(len(releases) - 1).snapshot, self._by)
+                return compare(base, self._step(end).snapshot, self._by)
             return compared(context, self._by)
 
     def meet(self, names: Collection[Name]) -> Mapping[Name, Sequence[int]]:
@@ -163,12 +173,12 @@ class Probes:
         return {name: [place for place in places if place > start] for name, places in turns.items()}
 
     def breaks(self, place: int, name: Name) -> Sequence[Finding]:
-        """What the release at ``place`` breaks of ``name``."""
+        """What the build at ``place`` breaks of ``name``."""
         if place == self.line.start or self._alike.get(name, 0) >> place & 1:
             return ()
         key = place, name
         if key not in self._found:
-            release = self.line.releases[place]
+            release = self.line.builds[place]
             alone = self._alone(place)
             with limits_for(release.declarations << 8, f"judging {release.reference}"), without_cycle_collection():
                 self._found[key] = tuple(each for each in alone.about(name) if each.impact in BREAKS)
@@ -176,24 +186,46 @@ class Probes:
 
     @cached_property
     def lifetimes(self) -> Lifetimes:
-        """The lives of the names that were met."""
-        return self.walk.lifetimes(self.line.releases)
+        """The lives of the names that were met, by the line's builds."""
+        return self.walk.lifetimes(self.line.builds)
 
     def shown(self, facet: Facet) -> bool:
-        """Whether the base and the latest release show anything of a facet."""
-        return min(_rank(self.line.base, facet), _rank(self.line.releases[-1], facet)) > 0
+        """Whether the base and the last release show anything of a facet."""
+        return min(_rank(self.line.base, facet), _rank(self.line.last, facet)) > 0
 
     def observed(self, facet: Facet) -> Sequence[int]:
-        """The places from the base on that show as much of a facet as the base and the latest release both do."""
+        """The places of the releases, the base first, that show as much of a facet as the base and the last one do."""
         if facet not in self._observed:
-            self._observed[facet] = self._observing(facet)
+            line, start = self.line, self.line.start
+            later = self.observing(facet, range(start + 1, line.end + 1))
+            self._observed[facet] = [start, *(at for at in later if at == line.end or not line.builds[at].candidate)]
         return self._observed[facet]
 
-    def _observing(self, facet: Facet) -> Sequence[int]:
-        releases = self.line.releases
-        rank = min(_rank(self.line.base, facet), _rank(releases[-1], facet))
-        later = (place for place in range(self.line.start + 1, len(releases)) if _rank(releases[place], facet) >= rank)
-        return [self.line.start, *later]
+    def observing(self, facet: Facet, places: Iterable[int]) -> list[int]:
+        """Those of ``places`` that show as much of a facet as the base and the last release both do."""
+        rank = min(_rank(self.line.base, facet), _rank(self.line.last, facet))
+        return [place for place in places if _rank(self.line.builds[place], facet) >= rank]
+
+    @cached_property
+    def _promised(self) -> frozenset[int]:
+        return frozenset(each.sequence for each in promised(self.line.releases) if not each.candidate)
+
+    def is_released(self, place: int) -> bool:
+        """Whether the build at ``place`` is a release that people get, and no build between releases."""
+        return self.line.builds[place].sequence in self._promised
+
+    def origin(
+        self, facet: Facet, between: tuple[int, int], turns: Iterable[int], holds: Callable[[int], bool]
+    ) -> tuple[int, int]:
+        """The last good build and the first with what holds at the second place, and does not at the first.
+
+        Both are releases; candidates between them are asked, too.
+        """
+        good, broken = between
+        tried = (place for place in range(good + 1, broken) if self.line.builds[place].candidate)
+        places = [good, *self.observing(facet, tried), broken]
+        at = last_onset(places, turns, holds)
+        return places[at - 1], places[at]
 
     def _alone(self, place: int) -> JudgedAlone:
         from abistore.diffing.judge.successive import JudgedAlone
@@ -204,7 +236,7 @@ class Probes:
         return self._at[1]
 
     def _step(self, place: int) -> WalkStep:
-        step = self.walk.step(self.line.releases[place])
+        step = self.walk.step(self.line.builds[place])
         self._differing.note(step.changed)
         return step
 
@@ -214,7 +246,7 @@ class Probes:
         from abistore.diffing.judge.judged import aligned_context, refuse_strangers
         from abistore.diffing.side import SideFacts
 
-        release = self.line.releases[place]
+        release = self.line.builds[place]
         step = self._step(place)
         base, side = self._base, SideFacts(step.snapshot, step.files)
         refuse_strangers(base.snapshot, side.snapshot)
@@ -360,6 +392,13 @@ class StepJudge:
         summary = self._summary(old, new)
         return bool(self.broken(old, new)) if summary is None else summary.verdict >= Verdict.API_BREAK
 
+    def verdict(self, old: Release, new: Release) -> Verdict | None:
+        """What was, or is now, found about ``new``; ``None`` where nobody can tell."""
+        if (summary := self._summary(old, new)) is not None:
+            return summary.verdict
+        given = self._judged(old, new)
+        return given.comparison.verdict if given else None
+
     def broken(self, old: Release, new: Release) -> Broken:
         """What it breaks."""
         pair = old.sequence, new.sequence
@@ -415,24 +454,8 @@ class StepJudge:
 SHORTEST, SHOWN = 6, 10
 """So many digits an identity needs to be taken for one, and so many findings of it are looked at."""
 
-
-class FirstBroken(msgspec.Struct, frozen=True):
-    """Since when something is broken for programs built against ``base``, in one line.
-
-    ``first_broken`` is ``None`` where no later release breaks it; ``last_good`` is the release before it, or the latest
-    one. Both were judged. ``changes`` are the breaks there. ``not_observed`` are releases between the two whose
-    evidence cannot show it. ``judged`` releases were looked at, of ``releases`` after ``base``.
-    """
-
-    line: LineKey
-    name: Name
-    base: DatedRelease
-    last_good: DatedRelease
-    first_broken: DatedRelease | None
-    changes: tuple[ReportedFinding, ...] = ()
-    not_observed: tuple[str, ...] = ()
-    judged: int = 0
-    releases: int = 0
+MOST_CANDIDATES = 32
+"""So many candidates after the last release are asked whether they break something that no release breaks."""
 
 
 def first_broken(
@@ -444,19 +467,22 @@ def first_broken(
     target: str | None = None,
     profile: str | None = None,
     by: Ruling | None = None,
+    commits: CommitSource = NOWHERE,
 ) -> tuple[FirstBroken, ...]:
-    """The first release of each line that breaks ``name``, and the last good one before it.
+    """The first build of each line that breaks ``name``, the last good one before it, and the first broken release.
 
     ``name`` is a symbol, a function, variable or type as the source calls it, or the identity of a finding that the
     store has. Programs are those built against ``since`` (a version, ``baseline``, ``baseline:CHANNEL``), by default
-    the first release that has the name, or the one that the finding was found against. Only few releases are judged,
-    none is built. Raises :class:`SnapshotNotFound`, :class:`UsageError`.
+    the first release that has the name, or the one that the finding was found against. Candidates count as builds.
+    Only few builds are judged, none is made. ``commits`` says where their commits are looked up. Raises
+    :class:`SnapshotNotFound`, :class:`UsageError`.
     """
     with using(database) as store, store.reading():
         asked = tuple(_asked(store, name, library, (since, target, profile)))
         if not asked:
             raise _unknown(store, name, library)
-        return tuple(_first_broken(store, one, by) for one in asked)
+        told = Commits(commits)
+        return tuple(_first_broken(Probes(store, one.line, by), one, told) for one in asked)
 
 
 class _Asked(NamedTuple):
@@ -498,32 +524,43 @@ def _unknown(store: Store, name: str, library: str | None) -> SnapshotNotFound:
     return SnapshotNotFound(f"{name}: {where} has such a declaration or finding", declarations_near(name, known))
 
 
-def _first_broken(store: Store, asked: _Asked, by: Ruling | None) -> FirstBroken:
-    line = asked.line
-    probes = Probes(store, line, by)
-    places, turns = _observed(probes), probes.meet([asked.name])[asked.name]
-    at = first_onset(places, turns, _holds(probes, asked))
-    releases = line.releases
-    good = places[-1] if at is None else places[at - 1]
-    broken = None if at is None else places[at]
+def _first_broken(probes: Probes, asked: _Asked, commits: Commits) -> FirstBroken:
+    line, holds = asked.line, _holds(probes, asked)
+    facet, turns = _facet(probes), probes.meet([asked.name])[asked.name]
+    places = probes.observed(facet)
+    at = first_onset(places, turns, holds)
+    if at is None:
+        good, broken = places[-1], _broken_candidate(probes, facet, holds)
+        unseen, released = range(0), None
+    else:
+        unseen = range(places[at - 1] + 1, places[at])
+        good, broken = probes.origin(facet, (places[at - 1], places[at]), turns, holds)
+        released = next((place for place in places[at:] if probes.is_released(place) and holds(place)), None)
     changes = () if broken is None else tuple(identified(_meant(probes, asked, broken)))
     return FirstBroken(
         line.key,
         asked.name,
-        dated(line.base),
-        dated(releases[good]),
-        None if broken is None else dated(releases[broken]),
+        commits.dated(line.base),
+        commits.dated(line.builds[good]),
+        None if broken is None else commits.dated(line.builds[broken]),
+        None if released is None else commits.dated(line.builds[released]),
         tuple(reported(finding, called) for called, finding in changes),
-        tuple(each.version for each in releases[good + 1 : broken]) if broken is not None else (),
+        tuple(line.builds[place].version for place in unseen if not line.builds[place].candidate),
         probes.judged,
-        len(releases) - 1 - line.start,
+        len(line.builds) - 1 - line.start,
     )
 
 
-def _observed(probes: Probes) -> Sequence[int]:
-    """The releases that show what the base and the latest one both show: debug information, or else headers."""
+def _broken_candidate(probes: Probes, facet: Facet, holds: Callable[[int], bool]) -> int | None:
+    """The first candidate after the last release of which something holds."""
+    later = probes.observing(facet, range(probes.line.end + 1, len(probes.line.builds)))
+    return next((place for place in later[:MOST_CANDIDATES] if holds(place)), None)
+
+
+def _facet(probes: Probes) -> Facet:
+    """What the base and the last release both show: debug information, or else headers."""
     facets: tuple[Facet, ...] = ("layout", "source", "symbol")
-    return probes.observed(next(facet for facet in facets if probes.shown(facet) or facet == "symbol"))
+    return next(facet for facet in facets if probes.shown(facet) or facet == "symbol")
 
 
 def _meant(probes: Probes, asked: _Asked, at: int) -> Sequence[Finding]:

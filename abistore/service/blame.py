@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
 from abistore.model.declarations import EXPORTS, SELF, Name
 from abistore.model.findings import Comparison, Finding, Impact, Verdict, identified, identity, place
-from abistore.model.history import LineKey, Release
+from abistore.model.history import Release
 from abistore.model.statements import is_supported
 from abistore.model.words import counted
-from abistore.report.model import ReportedFinding
 from abistore.report.outline import reported
+from abistore.report.since import Blame, BlamedBreak, EarlierBreak, RestoredBreak, ShortLivedBreak
 from abistore.report.wording import named
 from abistore.service.bisect import (
     BREAKS,
     AskedLine,
     Broken,
-    DatedRelease,
     LineStep,
     Probes,
     StepBreaks,
     StepJudge,
     asked_lines,
     broken_by,
-    dated,
     last_onset,
     steps_at_once,
     steps_of,
 )
+from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, using
 from abistore.service.listing import promised
 from abistore.service.verdicts import ConsecutiveJudge, listed
@@ -211,64 +211,6 @@ MOST_JUDGED = 10_000
 """Releases of so many declarations are judged for what they broke of the one before, unless all is asked for."""
 
 
-class BlamedBreak(msgspec.Struct, frozen=True):
-    """A break that stands, with the release that introduced it.
-
-    Since ``introduced``, every release that was asked breaks this place of the declaration in this way; ``last_good``,
-    the release before, does not. ``as_now_since``: the values were others at first, and are what they are since then.
-    ``not_observed`` are releases between the two whose evidence cannot show it.
-    """
-
-    change: ReportedFinding
-    introduced: DatedRelease
-    last_good: DatedRelease
-    as_now_since: DatedRelease | None = None
-    not_observed: tuple[str, ...] = ()
-
-
-class RestoredBreak(msgspec.Struct, frozen=True):
-    """A break that ``introduced`` brought and ``restored`` took back."""
-
-    change: ReportedFinding
-    introduced: DatedRelease
-    restored: DatedRelease
-
-
-class ShortLivedBreak(msgspec.Struct, frozen=True):
-    """A break that programs built against the base do not meet, and those built against ``first`` to ``last`` do.
-
-    An export came after the base and is gone, or a declaration was another for a while. ``introduced`` took it away.
-    """
-
-    change: ReportedFinding
-    first: DatedRelease
-    last: DatedRelease
-    introduced: DatedRelease
-
-
-class Blame(msgspec.Struct, frozen=True):
-    """What the latest release of a line breaks of ``base``, and since when.
-
-    The ``breaks`` that stand longest come first. ``restored`` are breaks that came and went since then: exports that
-    were gone for a while, and with ``all_restored`` all others. ``reverted`` counts declarations that are as in
-    ``base``, and were not between. ``short_lived`` are breaks of what came after ``base`` or was another for a
-    while: those of programs built against a release between. ``unjudged`` counts the steps between that nobody judged
-    or looked at.
-    """
-
-    line: LineKey
-    base: DatedRelease
-    latest: DatedRelease
-    soname: str | None
-    verdict: Verdict
-    breaks: tuple[BlamedBreak, ...]
-    restored: tuple[RestoredBreak, ...] = ()
-    all_restored: bool = False
-    reverted: int = 0
-    short_lived: tuple[ShortLivedBreak, ...] = ()
-    unjudged: int = 0
-
-
 def blame(
     library: str,
     *,
@@ -278,58 +220,110 @@ def blame(
     target: str | None = None,
     profile: str | None = None,
     by: Ruling | None = None,
+    commits: CommitSource = NOWHERE,
 ) -> tuple[Blame, ...]:
-    """Each break of the latest release, in each line of a library, with the release that introduced it.
+    """Each break of the latest release, in each line of a library, with the build that introduced it.
 
-    Breaks are those of programs built against ``since``: a version, ``baseline`` or ``baseline:CHANNEL``; by default
-    the first release with the SONAME of the latest one. With ``restored``, every release between is judged for breaks
-    that were taken back. Raises :class:`SnapshotNotFound`, :class:`UsageError`.
+    ``library`` may name one release, ``libfoo@1.2.0``: its breaks are those that are asked for. Breaks are those of
+    programs built against ``since``: a version, ``baseline`` or ``baseline:CHANNEL``; by default the first release with
+    the SONAME of the asked one. Builds between releases and candidates count, too. With ``restored``, every release
+    between is judged for breaks that were taken back. ``commits`` says where commits are looked up. Raises
+    :class:`SnapshotNotFound`, :class:`UsageError`.
     """
     with using(database) as store, store.reading():
+        told = Commits(commits)
         lines = tuple(asked_lines(store, library, since, target, profile))
-        return tuple(_blame(store, line, by, restored) for line in lines)
+        asked = tuple(_BlamedLine(store, line, by, told) for line in lines)
+        return tuple(_blame(each, restored=restored, earlier=since is None) for each in asked)
 
 
-def _blame(store: Store, line: AskedLine, by: Ruling | None, restored: bool) -> Blame:
+class _BlamedLine(NamedTuple):
+    """A line that is asked for its breaks."""
+
+    store: Store
+    line: AskedLine
+    by: Ruling | None
+    commits: Commits
+
+
+def _blame(asked: _BlamedLine, *, restored: bool, earlier: bool) -> Blame:
+    store, line, by, commits = asked
     probes = Probes(store, line, by)
     comparison = probes.latest()
-    found = [(called, each) for called, each in identified(comparison.findings) if each.impact in BREAKS]
-    turns = probes.meet({each.name for _, each in found})
-    ordered = sorted(found, key=lambda item: (-(turns.get(item[1].name) or [0])[-1], item[1].name))
-    blamed = {called: _blamed(probes, (called, each), turns.get(each.name, ())) for called, each in ordered}
-    order = {dated(release): number for number, release in enumerate(line.releases)}
-    breaks = sorted((blamed[called] for called, _ in found), key=lambda each: order[each.introduced])
-    taken_back = tuple(_every_restored(store, line, by) if restored else _exports_restored(probes))
-    reverted = probes.lifetimes.reverted(line.start)
-    short_lived, unjudged = _short_lived(store, probes, comparison, by, restored)
+    breaks = _breaks(probes, comparison, commits)
+    taken_back = tuple(_every_restored(asked) if restored else _exports_restored(probes, commits))
+    reverted = probes.walk.lifetimes(line.releases).reverted(line.releases.index(line.base))
+    short_lived, unjudged = _short_lived(asked, probes, comparison, restored)
     return Blame(
         line.key,
-        dated(line.base),
-        dated(line.releases[-1]),
-        line.releases[-1].soname,
+        commits.dated(line.base),
+        commits.dated(line.last),
+        line.last.soname,
         comparison.verdict,
-        tuple(breaks),
+        breaks,
         taken_back,
         restored,
         reverted,
         short_lived,
         unjudged,
+        tuple(_earlier(asked)) if earlier and line.last.soname else (),
     )
 
 
-def _blamed(probes: Probes, found: tuple[str, Finding], turns: Sequence[int]) -> BlamedBreak:
-    called, finding = found
-    places, releases = probes.observed(finding.facet), probes.line.releases
-    at = last_onset(places, turns, _asking(probes, finding, place))
+def _breaks(probes: Probes, comparison: Comparison, commits: Commits) -> tuple[BlamedBreak, ...]:
+    """What is broken now, the oldest first."""
+    found = [(called, each) for called, each in identified(comparison.findings) if each.impact in BREAKS]
+    turns = probes.meet({each.name for _, each in found})
+    ordered = sorted(found, key=lambda item: (-(turns.get(item[1].name) or [0])[-1], item[1].name))
+    origins = {called: _origin(probes, each, turns.get(each.name, ())) for called, each in ordered}
+    every = sorted(found, key=lambda item: origins[item[0]].seen)
+    return tuple(_blamed(probes, item, origins[item[0]], commits) for item in every)
+
+
+class _Origin(NamedTuple):
+    """The places of a break's first build, of the good one before, and of releases: those before and with it, and that
+    since which it is as it is now."""
+
+    good: int
+    seen: int
+    before: int
+    at: int
+    now: int
+
+
+def _origin(probes: Probes, finding: Finding, turns: Sequence[int]) -> _Origin:
+    places, holds = probes.observed(finding.facet), _asking(probes, finding, place)
+    at = last_onset(places, turns, holds)
     now = last_onset(places, turns, _asking(probes, finding, identity))
-    between = releases[places[at - 1] + 1 : places[at]]
+    good, seen = probes.origin(finding.facet, (places[at - 1], places[at]), turns, holds)
+    return _Origin(good, seen, places[at - 1], places[at], places[now])
+
+
+def _blamed(probes: Probes, found: tuple[str, Finding], origin: _Origin, commits: Commits) -> BlamedBreak:
+    called, finding = found
+    builds, places = probes.line.builds, probes.observed(finding.facet)
+    released = next((place for place in places if place >= origin.at and probes.is_released(place)), None)
+    between = builds[origin.before + 1 : origin.at]
     return BlamedBreak(
         reported(finding, called),
-        dated(releases[places[at]]),
-        dated(releases[places[at - 1]]),
-        dated(releases[places[now]]) if now > at else None,
-        tuple(each.version for each in between),
+        commits.dated(builds[origin.seen]),
+        commits.dated(builds[origin.good]),
+        None if released is None else commits.dated(builds[released]),
+        commits.dated(builds[origin.now]) if origin.now > origin.at else None,
+        tuple(each.version for each in between if not each.candidate),
     )
+
+
+def _earlier(asked: _BlamedLine) -> Iterator[EarlierBreak]:
+    """The releases that broke their previous release under an earlier SONAME: by stored verdicts, or a few new ones."""
+    line, commits = asked.line, asked.commits
+    before = promised([each for each in line.builds[: line.start] if not each.candidate and is_supported(each)])
+    most = steps_at_once(line.base.declarations, MOST_JUDGED)
+    steps = StepJudge(asked.store, line.key, asked.by, most=min(MOST_MEASURED, most))
+    for old, new in pairwise(before):
+        verdict = steps.verdict(old, new) if new.soname and new.soname == old.soname else None
+        if new.soname and verdict is not None and verdict >= Verdict.API_BREAK:
+            yield EarlierBreak(commits.dated(new), old.version, new.soname, verdict)
 
 
 def _asking(probes: Probes, finding: Finding, called: Callable[[Finding], bytes]) -> Callable[[int], bool]:
@@ -338,32 +332,33 @@ def _asking(probes: Probes, finding: Finding, called: Callable[[Finding], bytes]
     return lambda at: any(called(each) == wanted for each in probes.breaks(at, finding.name))
 
 
-def _exports_restored(probes: Probes) -> Iterator[RestoredBreak]:
-    """The exports that were gone for a while, of which programs could not run."""
-    releases = probes.line.releases
-    gaps = probes.lifetimes.gaps("symbol", probes.line.start)
+def _exports_restored(probes: Probes, commits: Commits) -> Iterator[RestoredBreak]:
+    """The exports that were removed for a while, without which programs could not run."""
+    line, releases = probes.line, probes.line.releases
+    gaps = probes.walk.lifetimes(releases).gaps("symbol", releases.index(line.base))
     for name, runs in sorted(gaps.items()):
         for begins, ends in runs:
-            for called, finding in identified(probes.breaks(begins, name)):
-                yield RestoredBreak(reported(finding, called), dated(releases[begins]), dated(releases[ends]))
+            for called, finding in identified(probes.breaks(line.builds.index(releases[begins]), name)):
+                introduced, restored = commits.dated(releases[begins]), commits.dated(releases[ends])
+                yield RestoredBreak(reported(finding, called), introduced, restored)
 
 
 def _short_lived(
-    store: Store, probes: Probes, comparison: Comparison, by: Ruling | None, restored: bool
+    asked: _BlamedLine, probes: Probes, comparison: Comparison, restored: bool
 ) -> tuple[tuple[ShortLivedBreak, ...], int]:
     """What the latest release breaks for programs built against releases after the base alone.
 
     Without ``restored`` the latest releases that broke the one before are looked at, and the others are counted: fewer
     where the base is broken anyway, and two of the largest library. The probes are of no use any more after this.
     """
-    line, known = probes.line, broken_by(comparison)
-    latest, most = line.releases[-1], len(line.releases) ** 2
+    line, releases, known = probes.line, probes.line.releases, broken_by(comparison)
+    dated, latest, most = asked.commits.dated, line.last, len(releases) ** 2
     if not restored:
         broken = comparison.verdict is Verdict.BREAKING
         judged = MOST_JUDGED // 4 if broken else MOST_JUDGED
         most = min(MOST_MEASURED, steps_at_once(line.base.declarations, judged))
-    steps = StepJudge(store, line.key, by, most=most, walk=probes.walk)
-    finder = DepartureFinder(probes.walk, line.releases, steps, most=most)
+    steps = StepJudge(asked.store, line.key, asked.by, most=most, walk=probes.walk)
+    finder = DepartureFinder(probes.walk, releases, steps, most=most)
     departures = finder.before(AskedRelease(latest, (line.base,), lambda: known), line.base)
     found = list[ShortLivedBreak]()
     for last in reversed(last_with(departures.found)):
@@ -383,11 +378,12 @@ class _Run(NamedTuple):
     since: Release
 
 
-def _every_restored(store: Store, line: AskedLine, by: Ruling | None) -> Iterator[RestoredBreak]:
-    """All breaks that came and went. A release that cannot be judged says nothing."""
-    judge, standing = ConsecutiveJudge(store, by), dict[bytes, _Run]()
+def _every_restored(asked: _BlamedLine) -> Iterator[RestoredBreak]:
+    """All breaks that were introduced and taken back. A release that cannot be judged says nothing."""
+    line, dated = asked.line, asked.commits.dated
+    judge, standing = ConsecutiveJudge(asked.store, asked.by), dict[bytes, _Run]()
     found: list[RestoredBreak] = []
-    for release in line.releases[line.start + 1 :]:
+    for release in line.releases[line.releases.index(line.base) + 1 :]:
         given = judge.against(line.base, release)
         if isinstance(given, str):
             continue

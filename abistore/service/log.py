@@ -24,8 +24,10 @@ from abistore.model.versions import DeprecationWindow, Moment, is_open, opens, w
 from abistore.report.document import declaration_of
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding
 from abistore.report.outline import reported
+from abistore.report.since import DatedRelease
 from abistore.report.wording import lengthened
 from abistore.service.approved_gates import finding_with_said
+from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.declarations import declarations_near, display
 from abistore.service.kinds import kinds
@@ -367,8 +369,8 @@ class LogEntry(msgspec.Struct, frozen=True):
     """One release in which a declaration appeared, changed, vanished or could not be observed.
 
     ``before`` and ``after`` are its declarations in C or C++ with offsets, one text for each variant. ``first_stored``:
-    the release is the oldest of its line, so what was before is not known. ``alias_of`` is the type that an alias
-    stands for; it has a log of its own.
+    the release is the oldest of its line, so what was before is not known. ``built`` is the first build that is as this
+    release: a candidate, or the release itself. ``alias_of`` is the type of an alias, which has a log of its own.
     """
 
     line: LineKey
@@ -380,6 +382,7 @@ class LogEntry(msgspec.Struct, frozen=True):
     action: Literal["appeared", "changed", "vanished", "not-observed"]
     before: tuple[str, ...]
     after: tuple[str, ...]
+    built: DatedRelease
     first_stored: bool = False
     alias_of: str | None = None
 
@@ -391,18 +394,41 @@ def log(
     database: Database = None,
     target: str | None = None,
     profile: str | None = None,
+    commits: CommitSource = NOWHERE,
 ) -> tuple[LogEntry, ...]:
     """Every release in which a declaration appeared, changed or vanished, line by line, oldest first.
 
-    ``name`` is a linker name or a qualified source name. Raises :class:`SnapshotNotFound` if no library has it.
+    ``name`` is a linker name or a qualified source name. ``commits`` says where commits are looked up. Raises
+    :class:`SnapshotNotFound` if no library has the name.
     """
     with using(database) as store, limits_for(len(store.lines()) << 20, f"looking for {_brief(name)}"):
         keys = _lines_searched(store, library, target, profile)
         found = store.logs(lengthened(name), library)
-        events = [event for key in keys for event in found.get(key, ())]
-        if not events:
+        lines = {key: found[key] for key in keys if found.get(key)}
+        if not lines:
             raise _unseen(name, tuple(found)) if found else _no_declaration(store, name, library, keys)
-        return tuple(map(_log_entry, events))
+        told = Commits(commits)
+        return tuple(
+            _log_entry(event, told.dated(built))
+            for key, events in lines.items()
+            for event, built in zip(events, _first_builds(store, key, events), strict=True)
+        )
+
+
+def _first_builds(store: Store, key: LineKey, events: Sequence[LogEvent]) -> Iterator[Release]:
+    """The first build, of each event, in which the declaration is as in the event's release.
+
+    Of the candidates since the previous release, those count that lead to the release without a change between.
+    """
+    builds = store.builds(key.library, key.target, key.profile)
+    lives = store.walk().lifetimes_of({event.name for event in events}, builds)
+    for event in events:
+        place = next(at for at, each in enumerate(builds) if each.sequence == event.release.sequence)
+        alike = lives.alike([event.name], place).get(event.name, 0)
+        first = place
+        while first and builds[first - 1].candidate and alike >> (first - 1) & 1:
+            first -= 1
+        yield builds[first]
 
 
 def _brief(name: str) -> str:
@@ -437,7 +463,7 @@ def _no_declaration(store: Store, name: str, library: str | None, keys: Sequence
     return SnapshotNotFound(message, declarations_near(name, known))
 
 
-def _log_entry(event: LogEvent) -> LogEntry:
+def _log_entry(event: LogEvent, built: DatedRelease) -> LogEntry:
     languages = event.release.provenance.languages
     return LogEntry(
         line=event.release.line,
@@ -449,6 +475,7 @@ def _log_entry(event: LogEvent) -> LogEntry:
         action=event.action,
         before=tuple(spelled_out(event.name, event.before, languages=languages)),
         after=tuple(spelled_out(event.name, event.after, languages=languages)),
+        built=built,
         first_stored=event.first_stored,
         alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),
     )

@@ -96,6 +96,8 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     require: str | None = None
     source_root: str = ""
     docs_base: str | None = None
+    repository: str | None = None
+    commit_url: str | None = None
     debug_dir: tuple[str, ...] = ()
     debuginfod: bool = False
     symbols_only: bool = False
@@ -152,6 +154,7 @@ def _from_here(read: ConfigurationFile, path: Path) -> Configuration:
     folder = path.parent
     said = {name: getattr(read, name) for name in ProjectSettings.__struct_fields__}
     said["debug_dir"] = tuple(str(folder / each) for each in read.debug_dir)
+    said["repository"] = str(folder / read.repository) if read.repository else None
     said["suppress"] = tuple(_suppressions(folder, each) for each in read.suppress)
     if read.policy and not PROFILE.fullmatch(read.policy):
         said["policy"] = str(folder / read.policy)

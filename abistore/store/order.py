@@ -253,6 +253,15 @@ def candidates(
     return tuple(sorted(found, key=lambda one: (one.line, one.sequence)))
 
 
+def builds(
+    database: Database, library: str, target: str | None = None, profile: str | None = None
+) -> tuple[Release, ...]:
+    """The releases and the candidates of a library, line by line, each line in release order."""
+    wanted = library, target, profile
+    found = (each for what in (cards.RELEASES, cards.CANDIDATES) for each in cards.of_library(database, what, wanted))
+    return in_release_order(database, found)
+
+
 def with_types(database: Database) -> frozenset[LineKey]:
     """The lines of which a release showed types."""
     rows = database.rows(_SEEN)

@@ -52,6 +52,7 @@ from abistore.store.ingest import place
 from abistore.store.names import spellings, spellings_near
 from abistore.store.opening import open_store, structure_problems
 from abistore.store.order import (
+    builds,
     by_line,
     candidates,
     elsewhere,
@@ -523,6 +524,7 @@ class Store:
     overview = _question(overview)
     releases = _question(ordered_releases)
     candidates = _question(candidates)
+    builds = _question(builds)
     no_library = _question(no_library)
     preceding = _question(preceding)
     foremost = _question(foremost)

@@ -81,7 +81,7 @@ def test_a_break_that_grew_is_blamed_on_its_first_release_and_tells_since_when_i
     added = next(each for each in breaks if each["change"]["part"] == "b")
     assert added["introduced"]["version"] == "1.1"
     assert added["as_now_since"]["version"] == "1.2"
-    assert "as it is now since 1.2" in abistore("blame", "libgeo").out
+    assert "with today's values since 1.2" in abistore("blame", "libgeo").out
 
 
 def test_an_export_that_was_gone_for_a_while_is_told_as_restored(abistore: Call, database: Path) -> None:

@@ -133,6 +133,28 @@ def test_what_came_later_and_is_gone_or_another_breaks_who_was_built_between(see
             assert max(ledger.worst, Verdict.COMPATIBLE_WITH_RISK) >= compare(old, releases[-1]).verdict
 
 
+def test_an_older_release_is_asked_for_its_own_breaks(address: str) -> None:
+    with named(address, released("f", "g"), released("g"), released(), released(soname=2)):
+        (old,) = blame("libgeo@1.1", database=address)
+        (older,) = blame("libgeo@1.2", database=address)
+        (latest,) = blame("libgeo", database=address)
+    assert [(each.change.symbol, each.introduced.version) for each in old.breaks] == [("f", "1.1")]
+    assert [(each.change.symbol, each.introduced.version) for each in older.breaks] == [("f", "1.1"), ("g", "1.2")]
+    assert (old.latest.version, old.earlier, latest.latest.version, latest.breaks) == ("1.1", (), "1.3", ())
+
+
+def test_accidents_under_earlier_sonames_are_listed_and_new_sonames_are_none(address: str) -> None:
+    two = [released(*exports, soname=2) for exports in (("h", "i"), ("h",))]
+    with named(address, released("f", "g"), released("g"), *two, released(soname=3)):
+        (found,) = blame("libgeo", database=address)
+        (since,) = blame("libgeo", since="1.4", database=address)
+    assert [(each.release.version, each.previous, each.soname, each.verdict.name) for each in found.earlier] == [
+        ("1.1", "1.0", "libgeo.so.1", "BREAKING"),
+        ("1.3", "1.2", "libgeo.so.2", "BREAKING"),
+    ]
+    assert since.earlier == ()
+
+
 def identity_of(called: str) -> bytes:
     return bytes.fromhex(called.partition("-")[0])
 

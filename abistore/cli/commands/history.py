@@ -22,7 +22,7 @@ from abistore.cli.options import (
     store_command,
 )
 from abistore.cli.output import answer, is_file, table, write_file
-from abistore.cli.reading_options import ruling_options
+from abistore.cli.reading_options import commit_options, ruling_options
 from abistore.cli.rendering import deprecation_option, style_of
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
@@ -31,6 +31,7 @@ from abistore.model.statements import is_withdrawn
 from abistore.model.words import counted, json_text
 from abistore.report.history import history_document
 from abistore.report.outline import CHECKED, ruling
+from abistore.report.since import built_text
 from abistore.report.wording import package_of, short_package, shortened
 
 if TYPE_CHECKING:
@@ -303,6 +304,7 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
 @click.command("log")
 @click.argument("name")
 @click.option("--library", shell_complete=library_words, help="Search this library only, instead of all.")
+@commit_options
 @line_options
 @store_command
 def log_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None:
@@ -326,7 +328,7 @@ def _events(settings: SharedSettings, entries: tuple[LogEntry, ...]) -> Iterator
             action = style.paint("first stored" if first else entry.action, TONES[entry.action])
             when = f"{SIGNS[entry.action]} {entry.version}  {entry.date:%Y-%m-%d}"
             yield f"{when}  {action}  {shortened(entry.display)}  ({entry.facet})"
-            yield from (f"    {text}" for text in _difference(entry))
+            yield from (f"    {text}" for text in (*built_text(entry.built, entry.version), *_difference(entry)))
         for name, stands_for in {entry.display: entry.alias_of for entry in group}.items():
             if stands_for:
                 wanted = shlex.join(("abistore", "log", stands_for, "--library", line.library))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from abistore.cli.options import SharedSettings, library_words, line_options, since_words, store_command
 from abistore.cli.output import answer, table
-from abistore.cli.reading_options import project_option, ruling_options
-from abistore.model.words import counted
+from abistore.cli.reading_options import commit_options, project_option, ruling_options
+from abistore.report.since import blame_text, first_broken_text, release_text
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.approvals import Deprecation, LineDeprecations
-    from abistore.report.model import ReportedFinding
-    from abistore.service.bisect import DatedRelease, FirstBroken
-    from abistore.service.blame import Blame, BlamedBreak
 
 since_option = click.option(
     "--since",
@@ -30,67 +27,34 @@ since_option = click.option(
 @click.command("blame")
 @click.argument("library", shell_complete=library_words)
 @since_option
-@click.option("--restored", is_flag=True, help="Judge every release between, and tell all breaks that were taken back.")
+@click.option("--restored", is_flag=True, help="Judge every release between, and list all breaks that were taken back.")
+@commit_options
 @ruling_options
 @line_options
 @store_command
 def blame_command(settings: SharedSettings, /, *, library: str, **words: Any) -> None:
-    """Show each break of the latest release of LIBRARY, with the release that introduced it.
+    """Show each break of the latest release of LIBRARY, or of LIBRARY@VERSION, with the build that introduced it.
 
-    Breaks are those of programs built against the first release with the SONAME of the latest one, or against --since.
-    Exports that were gone for a while, and are back, are told as restored. Exports that came later and are gone, and
-    types that were others for a while, break programs built against a release between.
+    Breaks are those of programs built against the first release with the same SONAME, or against --since. Builds that
+    failed their gate and were kept count: their commit is named. Exports that were removed for a while are listed as
+    restored. Exports that were added later and removed break programs built against a release between.
 
     \b
     abistore blame libfoo
+    abistore blame libfoo@1.2.0
     abistore blame libfoo --since baseline --restored
     """
     from abistore.service.blame import blame
 
     found = blame(library, database=settings.database, **words)
-    answer(settings, {"blames": found}, lambda: "\n\n".join("\n".join(_blame(each)) for each in found))
-
-
-def _blame(found: Blame) -> Iterator[str]:
-    soname = f" ({found.soname})" if found.soname else ""
-    yield f"{found.line}: {found.latest.version} against {found.base.version}{soname}: {found.verdict.name}"
-    if not found.breaks:
-        yield f"nothing that programs built against {found.base.version} use is broken"
-    releases: dict[DatedRelease, list[BlamedBreak]] = {}
-    for each in found.breaks:
-        releases.setdefault(each.introduced, []).append(each)
-    for release, breaks in releases.items():
-        yield f"since {_told(release)}, {counted(len(breaks), 'break')}"
-        for each in breaks:
-            yield f"  {_change(each.change)}"
-            if each.as_now_since is not None:
-                yield f"    as it is now since {_told(each.as_now_since)}"
-            yield from _unseen(each.last_good, each.not_observed)
-    yield from _short_lived(found)
-    for gone in found.restored:
-        yield f"restored in {_told(gone.restored)}: {_change(gone.change)}, broken since {_told(gone.introduced)}"
-    if found.reverted and not found.all_restored:
-        some = f"{counted(found.reverted, 'declaration')} differed between and {'is' if found.reverted == 1 else 'are'}"
-        yield f"{some} as in {found.base.version} again; --restored judges what that broke"
-
-
-def _short_lived(found: Blame) -> Iterator[str]:
-    """Breaks that no program built against the base meets, and others do."""
-    runs: dict[tuple[DatedRelease, DatedRelease, DatedRelease], list[ReportedFinding]] = {}
-    for each in found.short_lived:
-        runs.setdefault((each.introduced, each.first, each.last), []).append(each.change)
-    for (introduced, first, last), changes in runs.items():
-        built = first.version if first == last else f"{first.version} to {last.version}"
-        yield f"since {_told(introduced)}, {counted(len(changes), 'break')} of programs built against {built}"
-        yield from (f"  {_change(change)}" for change in changes)
-    if found.unjudged:
-        yield f"{counted(found.unjudged, 'step')} between not looked at; --restored judges what each broke"
+    answer(settings, {"blames": found}, lambda: "\n\n".join(map(blame_text, found)))
 
 
 @click.command("first-broken")
 @click.argument("name")
 @click.option("--library", shell_complete=library_words, help="Look in this library only, instead of all.")
 @since_option
+@commit_options
 @ruling_options
 @line_options
 @store_command
@@ -108,7 +72,7 @@ def first_broken_command(settings: SharedSettings, /, *, name: str, **words: Any
     from abistore.service.bisect import first_broken
 
     found = first_broken(name, database=settings.database, **words)
-    answer(settings, {"found": found}, lambda: "\n\n".join("\n".join(_broken(each)) for each in found))
+    answer(settings, {"found": found}, lambda: "\n\n".join(map(first_broken_text, found)))
 
 
 @click.command("last-good")
@@ -129,36 +93,9 @@ def last_good_command(settings: SharedSettings, /, *, name: str, **words: Any) -
     from abistore.service.bisect import first_broken
 
     found = first_broken(name, database=settings.database, **words)
-    answer(settings, {"found": found}, lambda: "\n".join(f"{each.line}: {_told(each.last_good)}" for each in found))
-
-
-def _broken(found: FirstBroken) -> Iterator[str]:
-    head = f"{found.line}: {shortened(found.name.spelling)}, for programs built against {found.base.version}"
-    yield head
-    if found.first_broken is None:
-        yield f"  never broken; last good  {_told(found.last_good)}"
-    else:
-        yield f"  first broken  {_told(found.first_broken)}"
-        yield f"  last good     {_told(found.last_good)}"
-        yield from (f"    {_change(each)}" for each in found.changes)
-        yield from _unseen(found.last_good, found.not_observed)
-    yield f"  judged {found.judged} of {counted(found.releases, 'release')}"
-
-
-def _unseen(last_good: DatedRelease, versions: Sequence[str]) -> Iterator[str]:
-    if versions:
-        yield f"    not observed after {last_good.version}: {', '.join(versions)}"
-
-
-def _told(release: DatedRelease) -> str:
-    return f"{release.version}  {release.date}" + (f"  revision {release.revision}" if release.revision else "")
-
-
-def _change(change: ReportedFinding) -> str:
-    values = [value for value in (change.old_value, change.new_value) if value not in {None, change.display}]
-    told = f": {' -> '.join(shortened(value or '') or '' for value in values)}" if values else ""
-    part = f" ({change.part})" if change.part else ""
-    return f"{change.impact}  {change.kind}  {shortened(change.display)}{part}{told}  [{change.id[:12]}]"
+    answer(
+        settings, {"found": found}, lambda: "\n".join(f"{each.line}: {release_text(each.last_good)}" for each in found)
+    )
 
 
 HEADS = ("state", "kind", "name", "deprecated since", "may go in", "removed in")

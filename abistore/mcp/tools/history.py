@@ -207,7 +207,10 @@ SYMBOL_BUDGET, LONG = 600, 240
 
 
 class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One release in which a declaration appeared, changed, vanished, or could not be observed."""
+    """One release in which a declaration appeared, changed, vanished, or could not be observed.
+
+    ``first_seen`` is an earlier build that failed its gate and has the change; ``revision`` is what was built there.
+    """
 
     library: str
     version: str
@@ -219,6 +222,8 @@ class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str = ""
     first_stored: bool = False
     alias_of: str = ""
+    first_seen: str = ""
+    revision: str = ""
 
 
 class SymbolAnswer(Answer, frozen=True, kw_only=True):
@@ -273,4 +278,6 @@ def _symbol_item(entry: LogEntry) -> LogItem:
         after=brief("\n".join(entry.after), LONG),
         first_stored=entry.first_stored,
         alias_of=entry.alias_of or "",
+        first_seen=brief(entry.built.version, 80) if entry.built.version != entry.version else "",
+        revision=brief(entry.built.revision or "", 64),
     )
