@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from abistore.model.declarations import FACETS, Facet, Name
 from abistore.model.names.symbols import named_by_sources
@@ -138,7 +138,6 @@ class Readers(Generic[V]):
 
 
 P = TypeVar("P")
-W = TypeVar("W")
 
 
 class LazyValue(Generic[P]):
@@ -164,16 +163,29 @@ class LazyValue(Generic[P]):
         return bool(self._made)
 
 
+Follows: TypeAlias = Literal["shapes", "resolved", "library"]
+"""What a summary follows: the shapes of its name; those, too, that it resolves types through; or the whole library."""
+
+
 class Summaries(Mapping[Name, P], Generic[P]):
     """What a question about the whole library needs to know of each declaration, made when it is first asked for.
 
-    An answer that looks at summaries only holds for a later release too if all summaries that it looked at are equal.
+    Where ``files`` are given, all summaries follow these, too.
     """
 
-    def __init__(self, names: Mapping[Name, object], summarise: Callable[[Name], P]) -> None:
+    def __init__(
+        self,
+        names: Mapping[Name, object],
+        summarise: Callable[[Name], P],
+        *,
+        follows: Follows = "shapes",
+        files: Mapping[Name, str] | None = None,
+    ) -> None:
         self._names = names
+        self._files = files
         self._summarise = summarise
         self._made: dict[Name, P] = {}
+        self.follows = follows
 
     def __getitem__(self, name: Name) -> P:
         found = self._made.get(name)
@@ -190,8 +202,16 @@ class Summaries(Mapping[Name, P], Generic[P]):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def take_on(self, before: Summaries[P], changed: Collection[Name]) -> bool:
+    def all(self) -> Mapping[Name, P]:
+        """Every summary, as a table that is fast to go through."""
+        for name in self._names.keys() - self._made.keys():
+            self._made[name] = self._summarise(name)
+        return self._made
+
+    def carry(self, before: Summaries[P], changed: Collection[Name]) -> bool:
         """Take the summaries of the release before, but for the ``changed`` names; whether those are equal too."""
+        if self._files is not before._files and self._files != before._files:
+            return False
         made = {**before._made, **self._made}
         for name in changed:
             if name in made and name not in self._made:
@@ -203,9 +223,53 @@ class Summaries(Mapping[Name, P], Generic[P]):
         )
 
 
-def take_on(after: W, before: W) -> None:
-    """Give ``after`` everything that ``before`` has worked out and keeps."""
-    for kind in type(before).__mro__:
-        for name, value in vars(kind).items():
-            if isinstance(value, cached_property) and name in vars(before):
-                vars(after).setdefault(name, vars(before)[name])
+class Derived:
+    """Something that is worked out from its attributes alone: summaries, other derived values, and plain ones.
+
+    Its cached properties hold for a later release if the attributes do.
+    """
+
+
+class Carrying:
+    """Carries what is derived of one release over to the next, which differs from it in the ``changed`` names.
+
+    ``resolving`` gives these and all that look through them when they resolve a type.
+    """
+
+    def __init__(self, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
+        self._changed = changed
+        self._resolving = LazyValue(resolving)
+        self._known: dict[int, bool] = {}
+
+    def carry(self, after: object, before: object) -> bool:
+        """Give ``after`` the answers of ``before`` that hold for it; whether all of them do."""
+        if id(before) not in self._known:
+            self._known[id(before)] = type(after) is type(before) and self._carried(after, before)
+        return self._known[id(before)]
+
+    def _carried(self, after: object, before: object) -> bool:
+        if isinstance(before, Summaries):
+            assert isinstance(after, Summaries)
+            if before.follows == "library":
+                return False
+            return after.carry(before, self._changed if before.follows == "shapes" else self._resolving())
+        return self._answers(after, before)
+
+    def _answers(self, after: object, before: object) -> bool:
+        kept = vars(before)
+        answers = [name for name in kept if isinstance(getattr(type(before), name, None), cached_property)]
+        parts = [name for name, value in kept.items() if isinstance(value, Derived | Summaries)]
+        differing = [name for name in parts if not self.carry(getattr(after, name), kept[name])]
+        plain = (name for name in kept if name not in answers and name not in parts)
+        if not all(name in answers for name in differing):
+            return False
+        if not all(_is_equal(getattr(after, name), kept[name]) for name in plain):
+            return False
+        for name in answers:
+            vars(after).setdefault(name, kept[name])
+        return True
+
+
+def _is_equal(after: object, before: object) -> bool:
+    """Whether two plain values are equal. Snapshots are not compared: they differ from release to release."""
+    return after is before or (isinstance(before, bool | str | tuple | frozenset | dict) and after == before)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from abistore.diffing.reuse import LazyValue, Note, Watched, WatchedNames, take_on
+from abistore.diffing.reuse import Carrying, Derived, LazyValue, Note, Summaries, Watched, WatchedNames
 from abistore.diffing.surface.consumers import Consumers, ReleaseExports
 from abistore.diffing.surface.export_table import ExportTable
 from abistore.diffing.surface.from_debug_info import GuessedConsumers
 from abistore.diffing.types.sameness import TypeSide
 from abistore.diffing.types.vtables import VirtualTables
 from abistore.model.declarations import SELF, Declared, Facet, Name
-from abistore.model.layout import disagreeing, disagreement, may_be_undescribed, undescribed_classes
+from abistore.model.layout import disagreement, undescribed_classes
 from abistore.model.names.qualified import last_component
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign, Function, Library, Variable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from abistore.diffing.surface.public_api import Overload
 
 
-class SideFacts:
+class SideFacts(Derived):
     """A snapshot, and answers about it that take a look at all of its declarations. They are kept.
 
     :meth:`after` gives the side of a later release, with the answers that hold there too: what has to be worked out
@@ -91,7 +91,11 @@ class SideFacts:
     @cached_property
     def exports(self) -> ExportTable:
         """The export table."""
-        return ExportTable(self.snapshot.entries.get("symbol", {}))
+        return ExportTable(self._exported)
+
+    @property
+    def _exported(self) -> Mapping[Name, Variants]:
+        return self.snapshot.entries.get("symbol", {})
 
     def met_through(self, name: Name) -> tuple[Name, ...]:
         """The exports that consumers can name through which they meet ``name``, sorted; of some, a single version."""
@@ -150,7 +154,11 @@ class SideFacts:
     @cached_property
     def disagreeing(self) -> frozenset[Name]:
         """The types of which headers and debug information say different things."""
-        return disagreeing(self.snapshot)
+        return frozenset(name for name, disagrees in self._disagreements.all().items() if disagrees)
+
+    @cached_property
+    def _disagreements(self) -> Summaries[bool]:
+        return Summaries(self.snapshot.entries.get("source", {}), partial(_disagrees, self.snapshot))
 
     def variants(self, facet: Facet, name: Name) -> Variants:
         """All shapes of ``name``."""
@@ -207,7 +215,7 @@ class SideFacts:
         self._settle()
         later = SideFacts(snapshot, files)
         later._before = self, changed
-        later._take_on(self, changed)
+        later._carry(self, changed)
         return later
 
     def placed(self, places: Mapping[Name, Location]) -> SideFacts:
@@ -234,32 +242,18 @@ class SideFacts:
         return found
 
     def _settle(self) -> None:
-        """Take on what the release before was asked since this one was made, and let go of it."""
+        """Take what the release before was asked since this one was made, and let go of it."""
         if self._before is not None:
-            self._take_on(*self._before)
+            self._carry(*self._before)
             self._before = None
 
-    def _take_on(self, before: SideFacts, changed: Collection[Name]) -> None:
-        known = vars(before)
-        self.tables.take_on(before.tables, changed)
+    def _carry(self, before: SideFacts, changed: Collection[Name]) -> None:
         if before._graph.known and not self._graph.known:
             self._graph.put(before.reach.after(self.snapshot, changed))
-        if "exports" in known and not any(before._symbols(name) != self._symbols(name) for name in changed):
-            take_on(self.exports, before.exports)
-        tells = (may_be_undescribed(each.snapshot, name) for name in changed for each in (before, self))
-        if "undescribed" in known and not any(tells):
-            self.undescribed = before.undescribed
-        if "enumerators" in known and not any(name.kind == "enum" for name in changed):
-            self.enumerators = before.enumerators
-        if "unnamed_enums" in known and not any(name.kind == "variable" for name in changed):
-            self.unnamed_enums = before.unnamed_enums
-        if "overload_sets" in known and not any(name.kind == "function" for name in changed):
-            self.overload_sets = before.overload_sets
-        if "disagreeing" in known:
-            come = {name for name in changed if disagreement(self.snapshot, name)}
-            self.disagreeing = before.disagreeing.difference(changed) | come
-        if "consumers" in known:
-            self.consumers.take_on(before.consumers, changed, lambda: self._resolving(before, changed))
+        self.tables.carry(before.tables, changed)
+        if "exports" in vars(before) and before._exported == self._exported:
+            vars(self).setdefault("exports", before.exports)
+        Carrying(changed, lambda: self._resolving(before, changed)).carry(self, before)
 
     def _resolving(self, before: SideFacts, changed: Collection[Name]) -> set[Name]:
         """The ``changed`` names, and those that look through them when they resolve a type: aliases and templates."""
@@ -279,8 +273,9 @@ class SideFacts:
     def _is_foreign(self, name: Name) -> bool:
         return any(isinstance(shape, Foreign) for shape in self.snapshot.described(name))
 
-    def _symbols(self, name: Name) -> Variants:
-        return self.snapshot.variants("symbol", name)
+
+def _disagrees(snapshot: Snapshot, name: Name) -> bool:
+    return disagreement(snapshot, name) is not None
 
 
 def enumerated(name: Name, shapes: Variants) -> Iterator[tuple[Name, int]]:

@@ -487,7 +487,7 @@ def declared_only(snapshot: Snapshot) -> Mapping[Name, Variants]:
     return {
         name: shapes
         for name, shapes in snapshot.entries.get("layout", {}).items()
-        if name.kind == "record" and all(isinstance(shape, Opaque) for shape in shapes)
+        if name.kind == "record" and isinstance(shapes[0], Opaque) and all(isinstance(each, Opaque) for each in shapes)
     }
 
 
@@ -500,18 +500,6 @@ def methods_in(snapshot: Snapshot) -> Callable[[Name], bool]:
         return frozenset(each.method.owner for each in functions if isinstance(each, Function) and each.method)
 
     return lambda name: name in owners()
-
-
-def may_be_undescribed(snapshot: Snapshot, name: Name) -> bool:
-    """Whether ``name`` is such a class, or what tells of one: a member, a table, type information, an import."""
-    if name.kind == "variable":
-        return name.spelling.startswith(TABLES)
-    if name.kind == "import":
-        return True
-    shapes = snapshot.variants("layout", name)
-    if name.kind == "function":
-        return any(isinstance(shape, Function) and shape.method is not None for shape in shapes)
-    return name.kind == "record" and any(isinstance(shape, Opaque) for shape in shapes)
 
 
 def told_undescribed(names: Collection[Name]) -> str:

@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from abistore.diffing.reuse import Summaries
+from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.types.mentions import NONE, Names, TypeUse
 from abistore.model.declarations import Name
 from abistore.model.words import is_own_header, is_source
 from abistore.patterns import pattern
 
 
-class HandleHeaders:
+class HandleHeaders(Derived):
     """Which headers of a C library define handles and nothing that its public headers need.
 
     Where all headers lie in one folder, a public one is known by the exports that it declares. What it has to include
@@ -134,7 +134,7 @@ class PrivateDeclarations(Protocol):
         """Whether ``export`` is one."""
 
 
-class Allocation:
+class Allocation(Derived):
     """Who allocates the types of one release, and who sees into them, as its exports show.
 
     ``files`` tells where declarations stand; headers of a library that is ``plain`` C may say of themselves that they

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from abistore.diffing.reuse import Derived
 from abistore.diffing.surface.export_table import RUNTIMES, STANDARD, ExportTable, is_runtime_symbol, is_unique, is_weak
 from abistore.diffing.types.vtables import is_destructor
 from abistore.model.declarations import EXPORTS, Declared, Name
@@ -51,7 +52,7 @@ class ReleaseExports(msgspec.Struct, frozen=True):
     exports: ExportTable
 
 
-class Consumers(ABC):
+class Consumers(Derived, ABC):
     """The programs that were, or will be, built against one release.
 
     Debug information suggests what they can do (:mod:`abistore.diffing.surface.from_debug_info`), or headers show it
@@ -187,14 +188,6 @@ class Consumers(ABC):
     @abstractmethod
     def taken_with(self, type: Name, stays: Callable[[Name], bool]) -> Sequence[Name]:
         """The part of :meth:`passed_with` that is taken, and not only returned."""
-
-    @abstractmethod
-    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
-        """Take what was worked out for the release before that holds here too.
-
-        The releases differ in the ``changed`` names. ``resolving`` gives these and all that look through them when they
-        resolve a type.
-        """
 
 
 def is_accessible(shape: object) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from abistore.diffing.reuse import Summaries, take_on
+from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.allocation import Allocation
 from abistore.diffing.surface.consumers import Chance, Concealment, Consumers, Owner, Ownership, ReleaseExports
 from abistore.diffing.surface.public_headers import HeaderClues, PublicHeaders
@@ -68,7 +68,7 @@ UNNAMEABLE = ")::"
 """What the names of classes within a function (``run()::Own``) or an unnamed namespace contain."""
 
 
-class InternalDeclarations:
+class InternalDeclarations(Derived):
     """What one side declares in files that its consumers cannot include.
 
     A member function can only be called where its class is defined, and nobody includes a source file. Where no header
@@ -80,11 +80,6 @@ class InternalDeclarations:
         self._clues = clues
         self._files = clues.files
         self._surface = PublicHeaders(clues)
-
-    def take_on(self, before: InternalDeclarations) -> None:
-        """Take what was worked out for a release before that has the same clues and files."""
-        take_on(self, before)
-        take_on(self._surface, before._surface)
 
     @cached_property
     def concealed(self) -> frozenset[Name]:
@@ -164,7 +159,7 @@ class InternalDeclarations:
         return self._surface.header(Name("record", emitted) if emitted else export)
 
 
-class PrivateMembers:
+class PrivateMembers(Derived):
     """The private members among the exports, and the inline functions that may use them.
 
     Built programs have a copy of every inline function that they use, and so call what it calls. The copies that the
@@ -181,11 +176,6 @@ class PrivateMembers:
     def __init__(self, clues: HeaderClues) -> None:
         self._clues = clues
         self.closed = ClosedTypes(clues)
-
-    def take_on(self, before: PrivateMembers) -> None:
-        """Take what was worked out for a release before that has the same clues."""
-        take_on(self, before)
-        take_on(self.closed, before.closed)
 
     def has(self, export: Name) -> bool:
         """Whether ``export`` is a private member, and no inline function is known to have access to it."""
@@ -224,7 +214,7 @@ class PrivateMembers:
         return frozenset(found)
 
 
-class ClosedTypes:
+class ClosedTypes(Derived):
     """The nested types to which only the members and friends of the class around them have access.
 
     A program needs no name for what it is given::
@@ -409,7 +399,8 @@ class GuessedConsumers(Consumers):
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:
         layout = self._own.snapshot.entries.get("layout", {})
-        return Summaries(layout, TypeUses(self._types, lambda name: self._reach().mentions(name), layout).of)
+        uses = TypeUses(self._types, lambda name: self._reach().mentions(name), layout)
+        return Summaries(layout, uses.of, follows="resolved")
 
     @cached_property
     def _allocation(self) -> Allocation:
@@ -419,20 +410,3 @@ class GuessedConsumers(Consumers):
     def _is_plain(self) -> bool:
         languages = self._own.snapshot.provenance.languages
         return not any("C++" in language or "plus_plus" in language for language in languages)
-
-    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
-        """Take the summaries of what is as it was, and all answers where the other summaries are equal too."""
-        if not isinstance(before, GuessedConsumers):
-            return
-        known = vars(before)
-        same_uses = "_uses" in known and self._uses.take_on(before._uses, resolving())
-        if "_clues" not in known or (self._files is not before._files and self._files != before._files):
-            return
-        if not self._clues.take_on(before._clues, changed):
-            return
-        if "_private_members" in known:
-            self._private_members.take_on(before._private_members)
-        if "_internals" in known:
-            self._internals.take_on(before._internals)
-            if same_uses and "_allocation" in known and self._is_plain == before._is_plain:
-                take_on(self._allocation, before._allocation)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from abistore.diffing.reuse import Summaries, take_on
+from abistore.diffing.reuse import Summaries
 from abistore.diffing.surface.allocation import Allocation
 from abistore.diffing.surface.compiled import counted_results
 from abistore.diffing.surface.consumers import Chance, Concealment, Consumers, Owner, Ownership, ReleaseExports
@@ -283,7 +283,7 @@ class ToldConsumers(Consumers):
         """What the headers' declarations do with types; members that nobody reaches lead nowhere."""
         source = self._own.snapshot.entries.get("source", {})
         shapes = _Described(source, lambda name, shape: _open_to_consumers(name, shape, self._types, self._api))
-        return Summaries(source, TypeUses(self._types, shapes.mentions, shapes).of)
+        return Summaries(source, TypeUses(self._types, shapes.mentions, shapes).of, follows="library")
 
     @cached_property
     def _handed_in(self) -> HandedIn:
@@ -298,16 +298,6 @@ class ToldConsumers(Consumers):
     def _allocation(self) -> Allocation:
         unnameable = _Unnameable(self._api)
         return Allocation(self._uses, unnameable, unnameable, {})
-
-    def take_on(self, before: Consumers, changed: Collection[Name], resolving: Callable[[], Collection[Name]]) -> None:
-        """Take what headers told, and what it led to where they tell the same."""
-        if not isinstance(before, ToldConsumers):
-            return
-        known = vars(before)
-        same = self._api.take_on(before._api, changed)
-        if same and "_uses" in known and self._uses.take_on(before._uses, resolving()) and "_allocation" in known:
-            take_on(self._allocation, before._allocation)
-        self._guessed.take_on(before._guessed, changed, resolving)
 
 
 class _Unnameable:

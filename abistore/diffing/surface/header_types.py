@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from abistore.diffing.reuse import Summaries, take_on
+from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.consumers import is_accessible
 from abistore.diffing.surface.export_table import OwnTypes, is_weak
 from abistore.diffing.types.closed_classes import ClosedClasses, ClosedEnum, outermost, owner_of
@@ -64,7 +64,7 @@ class HeaderText(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
-class HeaderTexts:
+class HeaderTexts(Derived):
     """The public headers of one release, as far as they parsed; ``complete`` tells whether all that they declare did.
 
     Bodies that did not may use whatever is called as one of their words. From headers that are ``in_c`` programs get no
@@ -84,30 +84,6 @@ class HeaderTexts:
         self._behind = read.behind if isinstance(read, HeadersRead) else ()
         self._aside = read.aside if isinstance(read, HeadersRead) else None
         self.texts = Summaries(self._source, self._text)
-
-    def take_on(self, before: Self, changed: Collection[Name]) -> bool:
-        """Take what is known of the release before; whether headers say the same."""
-        same = self.texts.take_on(before.texts, changed)
-        same = same and self._reading == before._reading
-        exported = (self._symbols.get(name) == before._symbols.get(name) for name in changed)
-        if same and all(exported):
-            take_on(self, before)
-            # these follow signatures, not texts
-            for told in (
-                "_closed",
-                "_closed_classes",
-                "_compares_members",
-                "_mentioned",
-                "_private_templates",
-                "_written",
-                "_included_spaces",
-            ):
-                vars(self).pop(told, None)
-        return same
-
-    @property
-    def _reading(self) -> tuple[object, ...]:
-        return self.complete, self.in_c, self._facts, self._unread, self._untaken, self._behind, self._aside
 
     def _tells(self, *facts: str) -> bool:
         """Whether all headers parsed, and were asked for what was not always asked for."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 import msgspec
 
-from abistore.diffing.reuse import Summaries
+from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.export_table import is_weak
 from abistore.model.declarations import Name
 from abistore.model.names.qualified import last_component, scope
@@ -99,20 +99,15 @@ class DeclarationOwner(msgspec.Struct, frozen=True):
     node: str = ""
 
 
-class HeaderClues:
+class HeaderClues(Derived):
     """Which file each declaration stands in, and what its shapes tell about headers."""
 
     def __init__(self, snapshot: Snapshot, files: Mapping[Name, str], reach: Callable[[], Reach]) -> None:
         self.files = files
         made = _Summariser(snapshot, files, reach)
-        self.names = Summaries(made.layout, made.standing)
+        self.names = Summaries(made.layout, made.standing, files=files)
         self.types = Summaries(made.layout, made.types)
         self.parts = Summaries(made.layout, made.parts)
-
-    def take_on(self, before: HeaderClues, changed: Collection[Name]) -> bool:
-        """Take what is known of the release before, but for the ``changed`` names; whether those are equal too."""
-        names, types = self.names.take_on(before.names, changed), self.types.take_on(before.types, changed)
-        return names & types & self.parts.take_on(before.parts, changed)
 
     def mentioned(self, name: Name) -> Iterator[Name]:
         """The declarations that ``name`` mentions, in any of its variants."""
@@ -268,7 +263,7 @@ MANY = 10
 """So many C++ exports in hidden headers, and so many times those in public ones, tell that the interface is a C one."""
 
 
-class PublicHeaders:
+class PublicHeaders(Derived):
     """Which headers only the library's own sources need.
 
     Public are the headers in an ``include`` folder that declare some of what is exported. Headers beside that folder

@@ -185,7 +185,7 @@ class VirtualTables:
                 found.setdefault(owner, {}).setdefault(name, []).append(shape)
         return found
 
-    def take_on(self, before: VirtualTables, changed: Collection[Name]) -> None:
+    def carry(self, before: VirtualTables, changed: Collection[Name]) -> None:
         """Take the members of classes from the tables of a release before, but for those of the ``changed`` names."""
         if "_methods" not in vars(before) or "_methods" in vars(self):
             return
