@@ -81,9 +81,12 @@ SYSTEM: Final = RUNTIMES | {"libc", "libm", "libpthread", "libdl", "librt", "lib
 def is_of_another(name: Name, context: Context) -> bool:
     """Whether the type ``name`` is another library's in both releases, and this one's exports do without its layout.
 
-    No class of this library embeds it or derives from it, and no export passes it by value.
+    No class of this library embeds it or derives from it, and no export passes it by value. Whose it is, the package
+    tells in which its header stands; without packages, the members that are imported do.
     """
     side = context.old
+    if name in side.lent and name in context.new.lent:
+        return not _is_laid_out_here(name, side)
     asked = imported_members(name, side.exports)
     if not asked and not _is_given(name, side):
         asked = side.borrowed.get(name, ()) or _members_on_the_way(name, context)
@@ -197,7 +200,7 @@ def _uses_layout(shape: AnyShape, user: Name, name: Name) -> bool:
 
 def _is_elsewhere(name: Name, side: SideFacts) -> bool:
     """Whether the library imports members of a class, or headers leave these to a library and it exports none."""
-    if name in side.borrowed or imported_members(name, side.exports):
+    if name in side.lent or name in side.borrowed or imported_members(name, side.exports):
         return True
     if _is_only_included(name, side) and _members_before(name, side):
         return True

@@ -22,6 +22,7 @@ from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Enum, Enumerator, Foreign, Function, Library, Variable
 from abistore.model.snapshot import (
     SEPARATOR,
+    HeadersRead,
     Location,
     Snapshot,
     Variants,
@@ -120,6 +121,12 @@ class SideFacts(Derived):
             if name.kind == "enum"
             for each, value in enumerated(name, shapes)
         }
+
+    @cached_property
+    def lent(self) -> frozenset[Name]:
+        """The types that stand in development packages of other projects."""
+        read = self.snapshot.provenance.headers
+        return frozenset(read.lent) if isinstance(read, HeadersRead) else frozenset()
 
     @cached_property
     def unnamed_enums(self) -> Mapping[Name, tuple[Enumerator, ...]]:

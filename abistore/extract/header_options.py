@@ -25,6 +25,7 @@ class HeaderOptions(Given, frozen=True):
     (relative to the folder: ``detail/*``, ``*_p.h``). What a header declares only where an undefined macro is defined
     is not public unless ``defines`` has the macro (``NAME`` or ``NAME=VALUE``). ``include_dirs`` are searched for what
     headers include, and ``named_dirs`` behind them: one that would hide a header of the system, behind its folders.
+    ``lent_dirs`` are those of them that belong to other projects: what stands there is none of the library's.
     ``standard`` is as for ``-std``. ``compile_commands`` is a file that CMake and others write, from which include
     folders, macros and the standard are taken. ``target`` is a triple, else what the binary is for; ``clang_args`` are
     passed on last. With ``projects``, only what these name in the folders is public: a header, or a folder with all in
@@ -37,6 +38,7 @@ class HeaderOptions(Given, frozen=True):
     private: tuple[str, ...] = ()
     include_dirs: tuple[Path, ...] = ()
     named_dirs: tuple[Path, ...] = ()
+    lent_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     standard: str | None = None
     language: Language | None = None

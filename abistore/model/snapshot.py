@@ -324,6 +324,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     headers that these include and that were not given, as far as public ones do not declare them. ``aside`` are those
     in the headers that did not parse; ``None`` where these may declare what they do not spell, and in former versions.
     ``others`` are the ``files`` that belong to other libraries of the package, sorted: nothing of them is told here.
+    ``lent`` are the types that stand in development packages of other sources, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -347,6 +348,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     behind: tuple[str, ...] = ()
     aside: tuple[str, ...] | None = None
     others: tuple[str, ...] = ()
+    lent: tuple[Name, ...] = ()
 
 
 TWIN: Final = "another "

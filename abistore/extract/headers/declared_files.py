@@ -39,6 +39,9 @@ class HeaderNames(Protocol):
     def surrounds(self, path: str, /) -> bool:
         """Whether a file lies in a folder of given headers, or below, public or not."""
 
+    def lent(self, path: str, /) -> bool:
+        """Whether a file lies in a folder with headers of another project."""
+
 
 class PublicFiles:
     """The given headers. Files are told apart by libclang's handles: each is asked about once.
@@ -54,6 +57,7 @@ class PublicFiles:
         self._files: dict[int | None, str | None] = {None: None}
         self._given: dict[int | None, bool] = {None: False}
         self._around: dict[int | None, bool] = {None: False}
+        self._lent: dict[int | None, bool] = {None: False}
         self._beside = False
         self._foreign = 0, 0
 
@@ -91,6 +95,13 @@ class PublicFiles:
         if file not in self._given:
             self._given[file] = self._names.public(self._lib.text(self._lib.getFileName(file))) is not None
         return self._given[file]
+
+    def is_lent(self, cursor: Cursor) -> bool:
+        """Whether a declaration stands in a header of another project."""
+        file, _, _ = self._lib.place(self._lib.getCursorLocation(cursor))
+        if file not in self._lent:
+            self._lent[file] = self._names.lent(self._lib.text(self._lib.getFileName(file)))
+        return self._lent[file]
 
     def _size(self, file: int) -> int:
         size = c_size_t()
@@ -138,6 +149,7 @@ class Collected:
         self.declared: dict[Name, Declared] = {}
         self.locations: dict[Name, Location] = {}
         self.inline_namespaces: set[str] = set()
+        self.lent: set[Name] = set()
 
     def add(self, name: Name, shape: AnyShape | None) -> None:
         """Notes a shape of a name; equal ones are kept once."""

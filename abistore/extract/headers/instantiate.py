@@ -153,6 +153,7 @@ def _joined(first: Walked, made: Walked) -> Walked:
             entries[name] = sort_variants([*told, *(shape for shape in shapes if not isinstance(shape, Declared))])
     return replace(
         first,
+        lent=first.lent | made.lent,
         entries=entries,
         locations=locations,
         refused=max(first.refused, made.refused),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -242,6 +242,14 @@ class HeaderParser:
     def surrounds(self, path: str) -> bool:
         """Whether a file lies in a folder of given headers, or below: one that is none of the system's."""
         return self.given.surrounds(self.canonical(path), self.system_folders)
+
+    def lent(self, path: str) -> bool:
+        """Whether a file lies in a folder with headers of another project."""
+        return self.canonical(path).startswith(self._lent)
+
+    @cached_property
+    def _lent(self) -> tuple[str, ...]:
+        return tuple(f"{each.resolve()}{os.sep}" for each in self.invocation.options.lent_dirs)
 
     def widen(self, given: GivenHeaders) -> bool:
         """Take these headers for public from now on; whether they are more than before."""

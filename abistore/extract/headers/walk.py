@@ -272,7 +272,7 @@ class Walked(msgspec.Struct, frozen=True):
     """What headers declare, and where. ``refused`` counts types that are too large to be spelled out.
 
     ``unlaid`` are instances of templates without a layout, as C++ spells them; ``unmade`` are those that cannot be
-    made, with the reason. ``padded`` are classes with padding at their end.
+    made, with the reason. ``padded`` are classes with padding at their end. ``lent`` are types of other projects.
     """
 
     entries: Mapping[Name, Variants]
@@ -282,6 +282,7 @@ class Walked(msgspec.Struct, frozen=True):
     unlaid: Mapping[Name, str] = {}
     unmade: Mapping[Name, str] = {}
     padded: frozenset[Name] = frozenset()
+    lent: frozenset[Name] = frozenset()
 
 
 class Instantiations(NamedTuple):
@@ -334,6 +335,7 @@ def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
         frozenset(collected.inline_namespaces),
         unlaid_instances(walk.types, collected) if cpp else {},
         padded=frozenset(walk.records.padded),
+        lent=frozenset(collected.lent),
     )
 
 
@@ -442,6 +444,8 @@ class UnitWalk:
         while len(self._read) < len(mentioned):
             for name in [name for name in mentioned if name not in self._read]:
                 self._read.add(name)
+                if self._files.is_lent(mentioned[name]):
+                    found.lent.add(name)
                 if shapes := made.shapes(name):
                     found.shapes[name] = shapes
                     continue

@@ -189,6 +189,10 @@ class _Only(NamedTuple):
         """Whether a file lies in a folder of the library's headers."""
         return self.parser.surrounds(path)
 
+    def lent(self, path: str, /) -> bool:
+        """Whether a file belongs to another project."""
+        return self.parser.lent(path)
+
     def any(self, path: str) -> str | None:
         """What a file is called that is the library's."""
         return self.public(path) or self.beside(path, system=True)
@@ -479,7 +483,8 @@ def _joined(walks: Sequence[Walked]) -> Walked:
                 entries[name] = tuple([defined_in_both(each, shapes) for each in entries[name]])
     inline = frozenset[str]().union(*(each.inline_namespaces for each in walks))
     unmade = {name: why for each in walks for name, why in each.unmade.items() if name not in entries}
-    return Walked(entries, locations, sum(each.refused for each in walks), inline, unmade=unmade)
+    lent = frozenset[Name]().union(*(each.lent for each in walks))
+    return Walked(entries, locations, sum(each.refused for each in walks), inline, unmade=unmade, lent=lent)
 
 
 def _widen_early(parser: HeaderParser, parsed: ParsedHeaders) -> None:
@@ -621,6 +626,7 @@ def _read(
         serves=_served(map(readable, own)) if parsed.reading.language == "c" else (),
         behind=tuple(sorted(set[str]().union(*behind))),
         aside=_words_aside(parser, parsed, own),
+        lent=tuple(sorted(walked.lent & walked.entries.keys())),
     )
 
 

@@ -532,6 +532,7 @@ def headers_for(
         headers=tuple(root for each in with_headers for root in each.roots),
         include_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.include_dirs)),
         named_dirs=tuple(dict.fromkeys(folder for each in (*own, *packages) for folder in each.named_dirs)),
+        lent_dirs=tuple(dict.fromkeys(root for each in _lent(own, packages, beside) for root in each.roots)),
         defines=tuple(dict.fromkeys(define for each in with_headers for define in each.defines(library))),
         projects=projects or (),
     )
@@ -550,6 +551,15 @@ def _own(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPack
         needed = frozenset[str]().union(*(each.identity.built_with for each in own))
         loose = [each for each in loose if each.identity.name in needed]
     return [each for each in packages if each in own or each in loose]
+
+
+def _lent(
+    own: Sequence[DevelopmentFiles], packages: Sequence[DevelopmentFiles], beside: LibraryPackage
+) -> Iterator[DevelopmentFiles]:
+    """The packages that are built from other sources than a library and its headers, as far as all of them tell."""
+    sources = {each.identity.source for each in own} | {beside.identity.source}
+    if "" not in sources:
+        yield from (each for each in packages if each.identity.source and each.identity.source not in sources)
 
 
 def is_for_several(library: str, packages: Sequence[DevelopmentFiles], beside: LibraryPackage) -> bool:

@@ -50,6 +50,9 @@ class OneHeader(NamedTuple):
     def surrounds(self, path: str, /) -> bool:
         return False
 
+    def lent(self, path: str, /) -> bool:
+        return False
+
 
 def walked(header: str, folder: Path, arguments: Sequence[str], *, sound: bool = True, name: str = HEADER) -> Walked:
     """What a header with this text declares."""
