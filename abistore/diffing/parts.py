@@ -336,7 +336,7 @@ class Linkage(RenamedSymbol, frozen=True):
 
 
 class Lookalike(RenamedSymbol, frozen=True):
-    """A function that vanished beside one that came with the same signature and a similar name."""
+    """A function that was removed, and the only added one of its signature, of a similar name or in its place."""
 
 
 class Imports(msgspec.Struct, frozen=True):

@@ -441,13 +441,26 @@ def _without_letters(symbol: str) -> str:
 
 
 def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:
-    old, new = _by_signature(context, gone, True), _by_signature(context, come, False)
+    """The only removed and added functions of a signature, of similar names or in the same place."""
+    old, new = _by_signature(context.old, gone), _by_signature(context.new, come)
+    removed = Counter(_place(context.old, each) for each in gone)
     for signature, before in sorted(old.items(), key=lambda item: item[1]):
         after = new.get(signature, [])
         if len(before) == 1 and len(after) == 1:
-            names = entity(demangle(before[0])), entity(demangle(after[0]))
-            if names[0] != names[1] and _likeness(*_own_parts(*names)) >= SIMILAR:
+            names, place = (entity(demangle(before[0])), entity(demangle(after[0]))), _place(context.old, before[0])
+            alone = bool(place) and removed[place] == 1 and place == _place(context.new, after[0])
+            if names[0] != names[1] and (alone or _likeness(*_own_parts(*names)) >= SIMILAR):
                 yield before[0], after[0]
+
+
+def _place(side: SideFacts, symbol: str) -> tuple[str, ...]:
+    """The class of a method; the scope and the file of another function. Empty where the file is not known."""
+    name, around = Name("function", symbol), scope(entity(demangle(symbol)))
+    shape = side.shape(name)
+    if isinstance(shape, Function) and shape.method is not None:
+        return (around,)
+    file = side.files.get(name)
+    return (around, file_name(file)) if file else ()
 
 
 def _own_parts(old: str, new: str) -> Pair:
@@ -475,13 +488,14 @@ def _common(old: str, new: str) -> int:
     )
 
 
-def _by_signature(context: Context, symbols: Sequence[str], old: bool) -> dict[object, list[str]]:
-    """Functions that the evidence describes, by their signature where it is telling: it mentions a type by name."""
+def _by_signature(side: SideFacts, symbols: Sequence[str]) -> dict[object, list[str]]:
+    """Methods, and functions whose signature is telling: it mentions a type by name."""
     found: dict[object, list[str]] = {}
     for symbol in symbols:
-        name = Name("function", symbol)
-        shape = context.old.shape(name) if old else context.new.shape(name)
-        if isinstance(shape, Function) and shape.parameters and any(references(shape)):
+        shape = side.shape(Name("function", symbol))
+        if not isinstance(shape, Function):
+            continue
+        if shape.method is not None or (shape.parameters and any(references(shape))):
             found.setdefault((shape.result, shape.parameters, shape.variadic, shape.method), []).append(symbol)
     return found
 

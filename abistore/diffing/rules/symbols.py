@@ -60,8 +60,20 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
     if not own or is_entry_point(name, context.old.snapshot) or _makes_abstract(name, context):
         return
     function = _function(context.old, name)
-    declared = f"public headers declare {function}, which is no longer exported"
-    yield Note(declared if _declares(context.new, name) else f"{function} is no longer exported", _title(name))
+    if _declares(context.new, name):
+        yield Note(f"public headers declare {function}, which is no longer exported", _title(name))
+    else:
+        yield Note(f"{function} is no longer exported{_serving(name, context)}", _title(name))
+
+
+def _serving(name: Name, context: Context) -> str:
+    """What helps where another exported function takes all calls: programs have to be compiled again, no more."""
+    from abistore.diffing.kinds.replaced_functions import successor  # few functions are removed
+
+    other = context.once(successor, name)
+    if other is None or not context.new.variants("symbol", other.name):
+        return ""
+    return f"; sources still compile, with {_title(other.name)}: programs must be rebuilt"
 
 
 def _function(side: SideFacts, name: Name) -> str:
@@ -356,12 +368,12 @@ def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
 def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
     """A function was probably renamed.
 
-    One function vanished, and the only new one with the same signature has a similar name. Built programs ask for the
-    old name, which is gone.
+    One function was removed, and the only added one with the same signature has a similar name; or none other was
+    removed from its class or file. Built programs ask for the old name, and do not start.
 
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """
-    yield Note("the function has probably another name", demangle(function.old.symbol), demangle(function.new.symbol))
+    yield Note("the function was probably renamed", demangle(function.old.symbol), demangle(function.new.symbol))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
