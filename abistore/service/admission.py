@@ -28,6 +28,7 @@ from abistore.service.approved_gates import (
     undone_before,
 )
 from abistore.service.consumers import allow_plan, with_consumers
+from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.ingest_gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging import NOTHING, concluded, gated, lacked, lacking_alone, report, stated
 from abistore.service.log import early_removals
@@ -271,7 +272,7 @@ class Admission:
         if report is None:
             if (old, stored) not in self._given:
                 self._given[old, stored] = self._judged(old, stored)
-            report = self._given[old, stored].report
+            report = with_deprecation_dates(self.store, self._given[old, stored].report, old)
         at = self.place(standing, report, asked)
         report = approved(report, of_library(standing.approvals, self.arrival.line.library), at)
         return self._with_consumers(report, old, stored) if self.gate.consumers else report

@@ -29,6 +29,7 @@ from abistore.model.versions import EVERY_PROFILE, channel_in
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
 from abistore.report.outline import parts_of_report
 from abistore.service.database import Database, using
+from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.judging import concluded
 
 if TYPE_CHECKING:
@@ -344,7 +345,7 @@ def with_said(
     against: str | None = None,
     today: date | None = None,
 ) -> Report:
-    """A report about a release of a stored library with everything that people said of its findings.
+    """A report about a release of a stored library with all that people, and earlier releases, say of its findings.
 
     ``old`` is what it is judged against, ``None`` where that is not stored, ``profile`` the build profile that it is
     of, and ``against`` says the first in the words of ``--against``.
@@ -352,6 +353,8 @@ def with_said(
     side = report.new
     known = day(today), side.version, side.soname, channel_of(against), store.scheme(library)
     at = GatePlace(*known, side.target, profile, undone_before(store, old), seen_with(store))
+    if old is not None:
+        report = with_deprecation_dates(store, report, old)
     return reviewed(approved(report, of_library(store.approvals(), library), at), of_library(store.reviews(), library))
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.limits import limits_for
 from abistore.model.bump import FOR_SCHEME, AllowPlan, Bump, OldAndNew, bump
-from abistore.model.declarations import EXPORTS, FACETS, Facet, Name
+from abistore.model.declarations import EXPORTS, FACETS, Declared, Facet, Name
 from abistore.model.findings import (
     CLASS_PERHAPS_NOT_DESCRIBED,
     EXPORT_NOT_DESCRIBED,
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
 
 MOST_NAMED = 5
+
+WAS_DEPRECATED = "; deprecated in the previous release"
+"""What is said of a removed declaration whose deprecation is known from the compared release alone."""
 
 
 def stated(report: Report, old: Provenance, new: Provenance) -> Iterator[str]:
@@ -384,7 +387,26 @@ def report(comparison: Comparison, churned: Churn, sides: tuple[Snapshot, Snapsh
 
             both = aligned(old, new)
             sides = both.old, both.new
-        return outline(comparison, churn=churned, kinds=kinds().values(), declarations=declared(comparison, *sides))
+        told = outline(comparison, churn=churned, kinds=kinds().values(), declarations=declared(comparison, *sides))
+        return _with_deprecations(told, sides[0])
+
+
+def _with_deprecations(report: Report, old: Snapshot) -> Report:
+    """The report, in which removed declarations say that the old headers deprecate them."""
+    removals = {name for name, card in kinds().items() if card.action == "removed"}
+
+    def said(finding: ReportedFinding) -> ReportedFinding:
+        name = Name(finding.subject, finding.symbol)
+        is_whole = finding.kind in removals and not finding.part
+        if not is_whole or not _is_deprecated(old, name):
+            return finding
+        return replace(finding, description=finding.description + WAS_DEPRECATED)
+
+    return replace(report, changes=tuple(map(said, report.changes)))
+
+
+def _is_deprecated(snapshot: Snapshot, name: Name) -> bool:
+    return any(isinstance(each, Declared) and "deprecated" in each.traits for each in snapshot.variants("source", name))
 
 
 def gated(

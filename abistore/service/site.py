@@ -34,6 +34,7 @@ from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.site import OURS, library_folder, release_file
 from abistore.service.database import Connections, Database, locate, using
+from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.history import history
 from abistore.service.judging import concluded, report
 from abistore.service.kinds import by_kind, case, changes
@@ -109,9 +110,8 @@ class Reports:
         """The report about a release and the one before it."""
         before, after = self._at(previous), self._at(row.release)
         given = self._store.find_verdict(previous, row.release, key_of(self._by, previous, row.release), str(ENGINE))
-        if given is not None:
-            return report(given.comparison, given.churn, (before, after))
-        return report(*concluded(before, after, self._by), (before, after))
+        found = concluded(before, after, self._by) if given is None else (given.comparison, given.churn)
+        return with_deprecation_dates(self._store, report(*found, (before, after)), previous)
 
     def _at(self, release: Release) -> Snapshot:
         """A release's snapshot; the one asked for last is at hand."""

@@ -181,3 +181,34 @@ def test_private_members_are_not_listed(abistore: Call, tmp_path: Path) -> None:
         words = ("--library", "libfoo", "--version", version, "--header", header)
         assert abistore("ingest", built, *words).code == 0
         assert [each[0] for each in states(abistore)] == ["Box::shown()"]
+
+
+def described(done: Done) -> str:
+    (found,) = [each for each in done.json["changes"] if each["kind"] == "func_removed"]
+    return str(found["description"])
+
+
+def test_a_verdict_and_a_gate_say_since_which_release_a_removed_function_was_deprecated(
+    history: Call, tmp_path: Path
+) -> None:
+    ingest(history, tmp_path, "1.2.0", f"{MARK}int old(int x);\n")
+    gated = ingest(history, tmp_path, "2.0.0", "", "--against", "prev")
+    ingest(history, tmp_path, "2.1.0", "")
+    assert "deprecated since 1.1.0" in " ".join(gated.out.split())
+    assert described(history("verdict", "libfoo@2.1.0", "--against", "1.2.0", "--json")).endswith(
+        "deprecated since 1.1.0"
+    )
+    assert "deprecated" not in described(history("verdict", "libfoo@2.1.0", "--against", "1.0.0", "--json"))
+
+
+def test_a_comparison_of_files_says_that_the_previous_release_deprecated_a_function(
+    abistore: Call, tmp_path: Path
+) -> None:
+    words: list[str | Path] = []
+    for side, header, source in (("old", f"{KEPT}{MARK}int old(int x);\n", SOURCE + OLD), ("new", KEPT, SOURCE)):
+        path = tmp_path / side / "api.h"
+        path.parent.mkdir()
+        path.write_text(header)
+        words += [build_library(source), f"--{side}-header", path]
+    told = described(abistore("compare", *words, "--json"))
+    assert told.endswith("; deprecated in the previous release")

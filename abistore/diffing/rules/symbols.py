@@ -68,6 +68,8 @@ def func_removed(symbol: Removed[Symbol], context: Context) -> Iterator[Note]:
 
 def _serving(name: Name, context: Context) -> str:
     """What helps where another exported function takes all calls: programs have to be compiled again, no more."""
+    if not _declares(context.old, name):
+        return ""
     from abistore.diffing.kinds.replaced_functions import successor  # few functions are removed
 
     other = context.once(successor, name)
