@@ -55,6 +55,7 @@ from abistore.model.approvals import (
     StoredConsumer as StoredConsumer,
 )
 from abistore.model.bump import AllowPlan as AllowPlan, Bump as Bump
+from abistore.model.decision import Decision as Decision, Reason as Reason, Waiver as Waiver, Way as Way
 from abistore.model.history import Merged as Merged, MergedRelease as MergedRelease
 from abistore.model.declarations import Name as Name
 from abistore.model.statements import (
@@ -213,7 +214,7 @@ from abistore.service.inventory import TypeUser as TypeUser, UsedType as UsedTyp
 from abistore.service.judging import EvidenceRequirement as EvidenceRequirement, requirement as requirement
 from abistore.service.judging import show_only as show_only
 from abistore.service.comparing import compare as compare
-from abistore.service.judging import gated as gated
+from abistore.service.decision import DecisionRequest as DecisionRequest, decided as decided
 from abistore.service.ruling import Ruling as Ruling, ruling as ruling
 from abistore.service.ruling import (
     ListedSuppression as ListedSuppression,

@@ -25,6 +25,7 @@ import msgspec
 from abistore.errors import PathDenied
 from abistore.files import status
 from abistore.interface import (
+    DecisionRequest,
     HeaderOptions,
     ListedLine,
     OpenStore,
@@ -33,7 +34,7 @@ from abistore.interface import (
     ReportedFinding,
     Ruling,
     Side,
-    Verdict,
+    decided,
     locate,
     open_store,
     policies,
@@ -419,11 +420,10 @@ def keep(call: Call, report: Report) -> str:
 
 def _ungated(report: Report) -> Report:
     """The report as no gate has seen it, and nobody has said anything of it: another one may ask, at another time."""
-    code = Verdict[report.verdict].exit_code
-    bump = report.bump
-    told = msgspec.structs.replace(bump, decides=False) if bump is not None and bump.rule == "scheme" else None
-    asked = msgspec.structs.replace(without_said(report), status="ok", code="", error="", hint="", bump=told)
-    return msgspec.structs.replace(asked, fail_on="api_break", exit_code=code)
+    bare = msgspec.structs.replace(without_said(report), status="ok", code="", error="", hint="")
+    before = report.decision
+    known = before.promise if before is not None and before.promise and before.promise.rule == "scheme" else None
+    return decided(bare, DecisionRequest("release", promise=known))
 
 
 def identity_of(report: Report) -> str:

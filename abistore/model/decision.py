@@ -35,6 +35,7 @@ ReasonCode: TypeAlias = Literal[
     "risk",
     "waiver-expired",
     "waiver-void",
+    "inherited",
     "evidence-missing",
     "not-judged",
 ]
@@ -42,7 +43,7 @@ ReasonCode: TypeAlias = Literal[
 
 ``tolerated``: the gate fails from a graver verdict on. ``allowed``: the line promises nothing that this step breaks, as
 the SONAME or the label says so. ``waived``: all that would fail is approved. ``waiver-expired`` and ``waiver-void``: an
-approval exists that does not apply any more, or to this.
+approval exists that does not apply any more, or to this. ``inherited``: the merge base has these breaks already.
 """
 
 WayCode: TypeAlias = Literal["restore", "bump", "approve", "evidence", "baseline"]

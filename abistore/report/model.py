@@ -13,6 +13,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.bump import Bump
+from abistore.model.decision import Decision
 from abistore.model.declarations import Facet, Kind
 from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Side, Verdict
 from abistore.model.snapshot import hide_secrets
@@ -155,7 +156,8 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     the kind, and ``reason`` is the policy's. ``suppressed_by`` names the suppression that took the finding out of the
     verdict, ``suppression_reason`` says why, and ``suppression_expires`` is its last day. ``libraries`` are those that
     have the finding, of a release of several; none where it is about what stands between them. An ``approved`` finding
-    does not fail a gate. ``unapproved`` says why an approval that there is does not hold. ``review`` is what somebody
+    does not fail a gate. ``unapproved`` says why an approval that there is does not hold,
+    and ``lapse`` whether it is over or does not apply. ``review`` is what somebody
     said of it. ``consumers`` are the known programs that a break hurts, if the report was to name them.
     """
 
@@ -184,6 +186,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     libraries: tuple[str, ...] = ()
     approved: ReportedApproval | None = None
     unapproved: str = ""
+    lapse: Literal["", "expired", "void"] = ""
     review: ReportedReview | None = None
     consumers: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
@@ -294,7 +297,8 @@ class Report(msgspec.Struct, frozen=True):
     ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until
     when, if the gate passes for that alone. The verdict stays what it is.
     ``bump`` says whether the release is allowed: a gate may pass for that, too. ``unmet_approvals`` are the identities
-    of findings that are approved where the gate stands, and are not here.
+    of findings that are approved where the gate stands, and are not here. ``decision`` says whether the release may
+    ship; ``exit_code`` is the decision's.
     """
 
     status: Literal["ok", "error"]
@@ -331,6 +335,7 @@ class Report(msgspec.Struct, frozen=True):
     passed_by: str = ""
     bump: Bump | None = None
     unmet_approvals: tuple[str, ...] = ()
+    decision: Decision | None = None
 
 
 def every(found: Iterable[Told]) -> Iterator[Told]:

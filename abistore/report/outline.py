@@ -274,9 +274,9 @@ def suppression(finding: ReportedFinding) -> str:
 
 
 def by_approval(findings: Iterable[ReportedFinding]) -> str:
-    """By whom findings are approved, why, and until when: ``2 findings by ana until 2026-12-31 (LIB-7): unused``."""
+    """By whom findings are approved, why, and until when: ``2 findings approved by ana until 2026-12-31: unused``."""
     said = Counter(approval(each.approved) for each in findings if each.approved)
-    return "; ".join(f"{counted(count, 'finding')} {text}" for text, count in said.items())
+    return "; ".join(f"{counted(count, 'finding')} approved {text}" for text, count in said.items())
 
 
 def passing(report: Report) -> str:

@@ -482,7 +482,7 @@ def _allowed(bump: Bump, facts: ChangeFacts) -> str:
             )
     cure = f"; semantic versions would call it {bump.suggested}" if bump.suggested and not bump.unreleased else ""
     ready = f"; the next release must be {bump.suggested}" if bump.suggested and bump.unreleased else ""
-    return f"{_change(facts)}; that is allowed, {why}{cure}{ready}"
+    return f"{change(facts)}; that is allowed, {why}{cure}{ready}"
 
 
 def _compatible(bump: Bump, facts: ChangeFacts) -> str:
@@ -515,7 +515,7 @@ def _users(facts: ChangeFacts) -> str:
 
 def _refused(bump: Bump, facts: ChangeFacts) -> str:
     name = facts.sonames.new or facts.sonames.old or ""
-    word, change = name_word(name), _change(facts)
+    word, broken = name_word(name), change(facts)
     call = f"the next release must be {bump.suggested}" if bump.unreleased else f"call it {bump.suggested}"
     label = call if bump.suggested else ""
     raised = " and ".join(filter(None, (label, to_bump(name))))
@@ -523,33 +523,33 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
     either = _restore_first if bump.declared == "patch" else _either  # who ships a mend did not mean to break
     match bump.reason:
         case "package-kept":
-            return f"{change}, and the package kept its name, on which others depend: rename it with the SONAME"
+            return f"{broken}, and the package kept its name, on which others depend: rename it with the SONAME"
         case "package-unknown":
-            return f"{change}, and which packages hold it is not known: compare the packages"
+            return f"{broken}, and which packages hold it is not known: compare the packages"
         case "between-libraries":
-            return f"{change}: its libraries do not fit each other, which no bump mends"
+            return f"{broken}: its libraries do not fit each other, which no bump mends"
         case "removed-too-early":
-            return f"{change}, and {_early(facts.early)}: restore what went too early"
+            return f"{broken}, and {_early(facts.early)}: restore what went too early"
         case "never":
-            return f"{change}, and the gate allows no break: {back}"
+            return f"{broken}, and the gate allows no break: {back}"
         case "label-lowered":
-            return f"{change}, and has the lower label: compare the older release with the newer one"
+            return f"{broken}, and has the lower label: compare the older release with the newer one"
         case "label-promises-nothing":
             how = f"{bump.versioning} labels" if bump.versioning in {"calendar", "serial"} else "these labels"
             enough = bump.rule == "major" or (label and not bump.soname_required)  # sources find either
-            return f"{change}, and {how} promise nothing: {either(label if enough else raised, back)}"
+            return f"{broken}, and {how} promise nothing: {either(label if enough else raised, back)}"
         case "label-too-small":
-            return f"{change}, and its label declares no release that may break: {either(label, back)}"
+            return f"{broken}, and its label declares no release that may break: {either(label, back)}"
         case "soname-kept":
-            return f"{change} under the same {word}: {either(raised, back)}"
+            return f"{broken} under the same {word}: {either(raised, back)}"
         case "soname-unversioned":
             said = f"the {word} {facts.sonames.new}, which has no version"
-            return f"{change} under {said}: {either(f'give it a {word} with one', back)}"
+            return f"{broken} under {said}: {either(f'give it a {word} with one', back)}"
         case "soname-missing":
             named = "" if any(facts.sonames) else f"give it a {word}"
-            return f"{change}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
+            return f"{broken}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
         case _:
-            return f"{change}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
+            return f"{broken}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
 
 
 def _early(removals: Sequence[EarlyRemoval]) -> str:
@@ -584,8 +584,8 @@ def _what(facts: ChangeFacts) -> str:
     return "it" if facts.breaks == 1 else "them" if facts.removed else "what broke"
 
 
-def _change(facts: ChangeFacts) -> str:
-    """``1.10.0 removes 2 functions``, ``2.0.0 breaks 1.9.4 in 3 places``."""
+def change(facts: ChangeFacts) -> str:
+    """What a release breaks: ``1.10.0 removes 2 functions``, ``2.0.0 breaks 1.9.4 in 3 places``."""
     old, new = _sides(facts)
     where = f" of {facts.library}" if facts.library else ""
     if facts.removed:

@@ -12,6 +12,7 @@ import msgspec
 from abistore.errors import BaselineLost, EvidenceMissing, SnapshotNotFound
 from abistore.model.approvals import Approval, GatePlace, no_later
 from abistore.model.bump import AllowPlan
+from abistore.model.decision import Decision
 from abistore.model.findings import ENGINE, Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.labels import AUTO
@@ -28,12 +29,13 @@ from abistore.service.approved_gates import (
     undone_before,
 )
 from abistore.service.consumers import allow_plan, with_consumers
+from abistore.service.decision import DecisionRequest, compared_as, decided, first_release, undecided
 from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.ingest_gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
-from abistore.service.judging import NOTHING, concluded, gated, lacked, lacking_alone, report, stated
+from abistore.service.judging import concluded, evidence_error, lacks_alone, report, stated
 from abistore.service.log import early_removals
 from abistore.service.package_comparing import (
-    gated_release,
+    decided_release,
     identities_between,
     judge_releases,
     library_not_given,
@@ -67,6 +69,11 @@ class Beside(NamedTuple):
 
     old: Release
     channel: str | None = None
+
+    @property
+    def channel_word(self) -> str:
+        """The release in the words of ``--against``."""
+        return f"baseline:{self.channel}" if self.channel else self.old.version
 
 
 class StoreState(NamedTuple):
@@ -242,8 +249,9 @@ class Admission:
         """The gate's answer: the worst verdict's exit code, else that of missing evidence."""
         reports = [self._report(asked, standing) for asked in self.questions(standing)]
         if not reports:
-            lack = self._alone(standing.release)
-            return GateOutcome(exit_code=lack.exit_code if lack else 0, lack=lack, unjudged=standing.against.missing)
+            first = self._alone(standing.release)
+            lack = evidence_error(first.missing) if first.missing else None
+            return GateOutcome((), first.exit_code, lack, standing.against.missing, first)
         worst, *others = sorted(reports, key=severity, reverse=True)
         lack = EvidenceMissing(worst.error, worst.hint) if worst.code else None
         unjudged = "" if standing.baseline else standing.against.missing
@@ -304,7 +312,9 @@ class Admission:
         plan = self.allow(old, report)
         if old.soname in plan.loaded_as and old.soname != report.new.soname:
             report = msgspec.structs.replace(report, notes=(*report.notes, leads_here(old, report.new.soname)))
-        return gated(report, self.gate.fail_on, self.gate.required, plan)
+        why = compared_as(self.gate.against) if old == standing.against.release else compared_as(asked.channel_word)
+        question = DecisionRequest(*why, self.gate.fail_on, self.gate.required, plan, profile=self.arrival.line.profile)
+        return decided(report, question)
 
     def _judged(self, old: Release, stored: Release | None) -> _Given:
         by = self.gate.by
@@ -320,11 +330,12 @@ class Admission:
             return False
         return self.store.find_verdict(old, stored, key_of(self.gate.by, old, stored), str(ENGINE)) is not None
 
-    def _alone(self, stored: Release | None) -> EvidenceMissing | None:
-        side = stored or self.arrival.snapshot
+    def _alone(self, stored: Release | None) -> Decision:
+        side, line, version = stored or self.arrival.snapshot, self.arrival.line, self.arrival.request.version
         assert side is not None
-        label = f"{self.arrival.line.library} {self.arrival.request.version}"
-        return lacking_alone(label, side.evidence, self.gate.required)
+        asked = DecisionRequest("first", fail_on=self.gate.fail_on, require=self.gate.required, profile=line.profile)
+        missing = lacks_alone(f"{line.library} {version}", side.evidence, asked.require)
+        return first_release(line.library, version, asked, missing)
 
     def refuses(self, outcome: GateOutcome, standing: StoreState) -> bool:
         """Whether nothing is to be written."""
@@ -531,7 +542,7 @@ class _ReleaseAdmission:
         code = max([report.exit_code if report else 0, *(each.exit_code for each in outcomes if each.lack is None)])
         lack = next((each.lack for each in outcomes if each.lack is not None), None) if not code else None
         if not code and lack is None and (lack := self._unjudged(reports)) is not None and report is not None:
-            report = lacked(report, lack)
+            report = undecided(report, lack)
         return _Judged(outcomes, report, lack.exit_code if lack else code, lack)
 
     def _unjudged(self, reports: Sequence[Report]) -> EvidenceMissing | None:
@@ -574,7 +585,8 @@ class _ReleaseAdmission:
         allow = next(each.admission.allow(each.beside.old) for each in side if each.beside is not None)
         names = {name for each in side for name in each.admission.loaded_as}
         allow = msgspec.structs.replace(allow, loaded_as=tuple(sorted(names)))
-        return gated_release(report_of_release(judged), judged.libraries, self.gate.fail_on, NOTHING, allow)
+        asked = DecisionRequest("release", fail_on=self.gate.fail_on, allow=allow)
+        return decided_release(report_of_release(judged), judged.libraries, asked)
 
     def _own(self, report: Report, side: _Side, before: Sequence[Release]) -> Report:
         """The report about findings between the libraries of a release, with their approvals.

@@ -207,8 +207,10 @@ def _told(finding: ReportedFinding, said: Sequence[Approval], at: GatePlace) -> 
     meant = [one for one in said if _means(one, finding, at)]
     holding = next((one for one in meant if state_at(one, at) == "holds" and not at.undone(one)), None)
     if holding is not None:
-        return replace(finding, approved=reported(holding), unapproved="")
-    return replace(finding, unapproved=next(_lapses(finding, meant, said, at), ""))
+        return replace(finding, approved=reported(holding), unapproved="", lapse="")
+    told = next(_lapses(finding, meant, said, at), "")
+    is_over = any(state_at(one, at) == "expired" for one in meant)
+    return replace(finding, unapproved=told, lapse="" if not told else "expired" if is_over else "void")
 
 
 def reported(one: Approval) -> ReportedApproval:
@@ -369,7 +371,7 @@ def with_approvals(
     """A report that was made before, with what people say of its findings by now.
 
     The ledger is that of the stored release on either side; a comparison of two files that nobody stored has none.
-    :func:`gated` tells what becomes of a gate then.
+    :func:`abistore.service.decision.decided` tells what becomes of a gate then.
     """
     bare = without_said(report)
     with using(database) as store, store.reading():
@@ -389,7 +391,7 @@ def with_approvals(
 
 def without_said(report: Report) -> Report:
     """The report as it was judged, without what people said of its findings."""
-    silent = {"approved": None, "unapproved": "", "review": None}
+    silent = {"approved": None, "unapproved": "", "lapse": "", "review": None}
     return replace(
         report,
         changes=tuple(replace(each, **silent) for each in report.changes),

@@ -20,7 +20,8 @@ from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
 from abistore.service.database import Database
-from abistore.service.judging import NOTHING, EvidenceRequirement, gated, judge, told_apart
+from abistore.service.decision import DecisionRequest, decided
+from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_apart
 from abistore.service.operands import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
@@ -136,7 +137,10 @@ def _steps_of_libraries(
     if question.allow:
         scheme = store.scheme(released.line.library) if store is not None and released is not None else AUTO
         plan = AllowPlan(question.allow, scheme, packages=_packages(*sides))
-    yield partial(gated, fail_on=question.fail_on, require=question.require, allow=plan)
+    asked = DecisionRequest(fail_on=question.fail_on, require=question.require, allow=plan)
+    if released is not None:
+        asked = replace(asked, why="release", profile=released.line.profile)
+    yield partial(decided, asked=asked)
 
 
 def _of_releases(question: _Question, found: ReleasePair, store: Store | None) -> tuple[Report, Iterator[Step]]:
@@ -153,13 +157,14 @@ def _of_releases(question: _Question, found: ReleasePair, store: Store | None) -
 
 
 def _steps_of_releases(question: _Question, found: ReleasePair, libraries: Sequence[Report]) -> Iterator[Step]:
-    from abistore.service.package_comparing import gated_release
+    from abistore.service.package_comparing import decided_release
 
     yield partial(_with_files, old=question.old, new=question.new)
     if question.programs:
         yield partial(_for_programs, programs=question.programs, old=found.old.libraries)
     plan = _plan_of_release(found, question.allow) if question.allow else None
-    yield partial(gated_release, libraries=libraries, fail_on=question.fail_on, require=question.require, allow=plan)
+    asked = DecisionRequest(fail_on=question.fail_on, require=question.require, allow=plan)
+    yield partial(decided_release, libraries=libraries, asked=asked)
 
 
 def _read_programs(programs: Sequence[str | Path]) -> Sequence[BuiltProgram]:

@@ -17,9 +17,9 @@ from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, every, fails, verdict_of
 from abistore.report.outline import allowance, parts_of_report, passing, verdict
 from abistore.service.database import Database, using
+from abistore.service.decision import RISK_EXIT_CODE
 from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
-from abistore.service.judging import RISK_EXIT_CODE
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from abistore.service.approved_gates import approved, channel_of, day, of_librar
 from abistore.service.bisect import Broken, broken_by
 from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.database import Database, using
-from abistore.service.judging import accepted
+from abistore.service.decision import DecisionRequest, decide
 from abistore.service.listing import channels_of, lines_of, promised, releases_of
 from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import Predecessors
@@ -347,8 +347,9 @@ class _Verdicts:
 
 def accepted_of(given: StoredVerdict, ledger: Sequence[Approval], at: GatePlace) -> tuple[int, str]:
     """How many findings of a verdict are approved where a gate stands, and what it says if it passes for that."""
-    report, _ = accepted(approved(outline(given.comparison), ledger, at), "api_break")
-    return report.approved_count, report.passed_by
+    decision = decide(approved(outline(given.comparison), ledger, at), DecisionRequest("release"))
+    first, waived = decision.reasons[0], [each for each in decision.waivers if each.state == "approved"]
+    return len(waived), first.sentence if first.code == "waived" else ""
 
 
 Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]

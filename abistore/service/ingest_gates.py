@@ -9,6 +9,7 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
 from abistore.model.bump import AllowRule
+from abistore.model.decision import Decision
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels import Given
 from abistore.model.snapshot import Snapshot
@@ -106,12 +107,13 @@ class Arrival(msgspec.Struct, frozen=True):
 
 class GateOutcome(NamedTuple):
     """What the gate decides. ``reports`` have the verdicts, worst first. ``unjudged`` says why there is none, ``lack``
-    which evidence is missing."""
+    which evidence is missing, and ``first`` is the decision about the first release of a line."""
 
     reports: tuple[Report, ...] = ()
     exit_code: int = 0
     lack: EvidenceMissing | None = None
     unjudged: str = ""
+    first: Decision | None = None
 
 
 class Admitted(NamedTuple):

@@ -10,12 +10,10 @@ import msgspec
 
 from abistore.errors import EvidenceMissing, Incomparable
 from abistore.limits import limits_for
-from abistore.model.bump import AllowPlan
 from abistore.model.findings import (
     LIBRARY_NOT_GIVEN,
     NEEDED_NOT_GIVEN,
     Comparison,
-    FailOn,
     identity,
 )
 from abistore.model.labels import library_name
@@ -27,7 +25,8 @@ from abistore.report.model import (
 )
 from abistore.report.outline import outline
 from abistore.report.releases import joined
-from abistore.service.judging import EvidenceRequirement, accepted, assessed, lacking, passes, stated
+from abistore.service.decision import DecisionRequest, decided, undecided
+from abistore.service.judging import EvidenceRequirement, stated
 from abistore.service.kinds import kinds
 from abistore.service.programs import DllNumber, judge_asked
 from abistore.service.snapshots import ReadRelease
@@ -135,21 +134,11 @@ def report_of_release(judged: JudgedRelease) -> Report:
     )
 
 
-def gated_release(
-    report: Report,
-    libraries: Sequence[Report],
-    fail_on: FailOn,
-    require: EvidenceRequirement,
-    allow: AllowPlan | None = None,
-) -> Report:
-    """:func:`gated` for a release: each of its ``libraries`` needs the evidence that is required."""
-    report, code = accepted(assessed(report, allow), fail_on)
-    if passes(report):
-        report, code = msgspec.structs.replace(report, passed_by=""), 0
-    lacks = [] if code else [lack for each in libraries if (lack := lacking(each, require))]
-    if not code and (elsewhere_lack := library_not_given(report, require)) is not None:
-        lacks.append(elsewhere_lack)
-    return _lacked(msgspec.structs.replace(report, exit_code=code), lacks)
+def decided_release(report: Report, libraries: Sequence[Report], asked: DecisionRequest) -> Report:
+    """The decision about a release: each of its ``libraries`` needs the evidence that is required."""
+    report = decided(report, asked, libraries)
+    lack = library_not_given(report, asked.require)
+    return undecided(report, lack) if lack is not None and not report.exit_code else report
 
 
 def _judged(
@@ -218,15 +207,6 @@ def _stated(pairs: Iterable[_Pair], reports: Mapping[tuple[str, str], Report]) -
         stated(reports[after.library, str(after.target)], before.provenance, after.provenance) for before, after in both
     )
     return tuple(dict.fromkeys(note for each in told for note in each))
-
-
-def _lacked(report: Report, lacks: Sequence[EvidenceMissing]) -> Report:
-    """The report, with the error of the libraries of which required evidence is missing."""
-    if not lacks:
-        return report
-    more = f" (and of {len(lacks) - 1} more)" if len(lacks) > 1 else ""
-    told = {"status": "error", "code": lacks[0].code, "error": f"{lacks[0].message}{more}", "hint": lacks[0].hint}
-    return msgspec.structs.replace(report, exit_code=lacks[0].exit_code, **told)
 
 
 def _pairs(old: Sequence[Snapshot], new: Sequence[Snapshot]) -> Iterator[_Pair]:

@@ -19,8 +19,8 @@ from abistore.model.words import counted, in_line
 from abistore.service.admission import AdmittedRelease, admit_release
 from abistore.service.approved_gates import of_library
 from abistore.service.approving import check_finding, scope_of, until_of
+from abistore.service.decision import undecided
 from abistore.service.ingest_gates import Arrival, Ingested, IngestPlan, Status
-from abistore.service.judging import lacked
 from abistore.service.snapshots import InputFile, ReadRelease, captured_all, check_note, check_target
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def told(
 
 def _refused(member: Ingested, lack: EvidenceMissing) -> Ingested:
     """The one library of a package that fails as a whole."""
-    verdict = lacked(member.verdict, lack) if member.verdict is not None else None
+    verdict = undecided(member.verdict, lack) if member.verdict is not None else None
     told = {"code": lack.code, "error": lack.message, "hint": lack.hint}
     return msgspec.structs.replace(member, exit_code=lack.exit_code, verdict=verdict, **told)
 

@@ -25,7 +25,8 @@ from abistore.report.wording import named
 from abistore.service.approved_gates import with_said
 from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.database import Database, asker, line_target, using
-from abistore.service.judging import EvidenceRequirement, churn, concluded, gated, report, stated, usual
+from abistore.service.decision import DecisionRequest, compared_as, decided
+from abistore.service.judging import NOTHING, EvidenceRequirement, churn, concluded, report, stated, usual
 from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import beside_itself, counterpart, passed_over
 
@@ -123,7 +124,9 @@ def verdict(
             judgement = _noted(judgement, (beside_itself(release),))
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
-    return msgspec.structs.replace(judgement, report=gated(judgement.report, fail_on, required, plan))
+    why = compared_as(against)
+    asked = DecisionRequest(*why, fail_on, required, plan, profile=release.line.profile)
+    return msgspec.structs.replace(judgement, report=decided(judgement.report, asked))
 
 
 def remembered(
@@ -143,7 +146,8 @@ def remembered(
         other = counterpart(store, release, "prev" if against is None else against)
         found = _told(store, _recalled(store, other, release), against)
         plan = allow_plan(store, other, release.soname, release.provenance)
-    return msgspec.structs.replace(found, report=gated(found.report, "api_break", allow=plan))
+    asked = DecisionRequest(*compared_as(against), "api_break", NOTHING, plan, profile=release.line.profile)
+    return msgspec.structs.replace(found, report=decided(found.report, asked))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

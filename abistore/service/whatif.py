@@ -30,7 +30,8 @@ from abistore.model.structure import references
 from abistore.model.words import counted
 from abistore.report.model import Report, VerdictName, verdict_of
 from abistore.service.database import Database, line_target
-from abistore.service.judging import churn, exit_code, gated
+from abistore.service.decision import DecisionRequest, decided
+from abistore.service.judging import churn
 from abistore.service.judging import report as reported
 from abistore.service.operands import Operands, Selection, is_reference, operands, os_path_exists
 
@@ -426,7 +427,12 @@ def whatif(
         names |= {name.spelling for name in edits[target].names}
         judged.append(_judged(each, edits[target], fail_on, by))
     worst = max((verdict_of(each.report) for each in judged), default=Verdict.NO_CHANGE)
-    return WhatIf(cast(VerdictName, worst.name), exit_code(worst, fail_on), tuple(sorted(names)), tuple(judged))
+    return WhatIf(
+        cast(VerdictName, worst.name),
+        max((each.report.exit_code for each in judged), default=0),
+        tuple(sorted(names)),
+        tuple(judged),
+    )
 
 
 # --- against whom -------------------------------------------------------------------------------------------------
@@ -488,7 +494,7 @@ def _told(each: _Against, found: JudgedEdit, fail_on: FailOn) -> WhatIfBaseline:
         target=str(each.snapshot.target),
         profile=line.profile if line else "",
         channels=each.channels,
-        report=gated(report, fail_on),
+        report=decided(report, DecisionRequest("release", fail_on=fail_on)),
         rooms=tuple(WhatIfRoom(room.name.spelling, tuple(map(str, room.rooms))) for room in found.rooms),
         ways=tuple(map(_way, found.ways)),
         unsettled=tuple(name.spelling for name in found.unsettled),

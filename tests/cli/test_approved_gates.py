@@ -92,7 +92,9 @@ def test_every_command_that_judges_a_stored_release_asks_the_ledger(released: Ca
     for words in commands:
         done = released(*words)
         assert (done.code, "BREAKING" in done.out) == (0, True), words
-        assert f"passes by approval: {len(ids)} findings by ana (LIB-7): nobody calls it" in " ".join(done.out.split())
+        assert f"passes by approval: {len(ids)} findings approved by ana (LIB-7): nobody calls it" in " ".join(
+            done.out.split()
+        )
     assert released("verdict", "libcase@2.0", "--fail-on", "never").out.count("passes by approval") == 0
     released("approvals", "withdraw", ids[0], "--reason", "used after all")
     assert [released(*words).code for words in commands] == [4] * 4
@@ -273,7 +275,7 @@ def test_a_history_marks_what_is_approved_and_names_who_accepted_it(released: Ca
     assert (row["approved_baseline"], "by ana (LIB-7): nobody calls it" in row["passed_by_baseline"]) == (2, True)
     text = released("history", "libcase").out
     assert re.search(r"BREAKING +major\S* +BREAKING, approved", text)
-    assert "2.0 against 1.0: approved: 1 finding by ana (LIB-7): nobody calls it" in text
+    assert "2.0 against 1.0: approved: 1 finding approved by ana (LIB-7): nobody calls it" in text
     first_row = released("history", "libcase", "--channel", "main", "--json").json["histories"][0]["rows"][1]
     assert first_row["passed_by_baseline"] == ""
 

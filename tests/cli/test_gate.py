@@ -299,7 +299,7 @@ def test_a_gate_that_passes_by_a_setting_or_an_approval_says_so_first(
     ids = [one["id"] for one in changes if one["impact"] in {"breaking", "api_break"}]
     assert abistore("approve", *ids, "--library", "libcase", "--reason", "nobody", "--approver", "ana").code == 0
     first = gating(new).out.splitlines()[0]
-    assert "BREAKING; passes by approval: 2 findings by ana: nobody" in first
+    assert "BREAKING; passes by approval: 2 findings approved by ana: nobody" in first
 
 
 def test_a_first_build_names_the_libraries_that_have_a_baseline(gating: Gating) -> None:

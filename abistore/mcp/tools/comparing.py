@@ -13,6 +13,7 @@ from abistore.interface import (
     AllowPlan,
     ChangeKind,
     ComparedDeclaration,
+    DecisionRequest,
     EvidenceRequirement,
     ExplainedKind,
     ExtractOptions,
@@ -30,8 +31,8 @@ from abistore.interface import (
     UsageError,
     compare,
     db_scheme,
+    decided,
     explain,
-    gated,
     requirement,
     since_merge_base,
 )
@@ -596,7 +597,7 @@ def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement 
         with call.store() as store, suppress(SnapshotNotFound):
             plan = AllowPlan(allow, db_scheme(report.new.library, database=store).scheme)
     needed = EvidenceRequirement(no_less=fail_on != "never") if required is None else required
-    return gated(report, fail_on, needed, plan)
+    return decided(report, DecisionRequest("release", "", fail_on, needed, plan))
 
 
 def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:

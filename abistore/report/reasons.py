@@ -1,0 +1,92 @@
+"""What a decision says in words: its headline, its reasons, and the ways to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from abistore.model.bump import Bump
+from abistore.model.decision import Counterpart, Outcome, Reason
+from abistore.model.labels import name_word
+from abistore.model.words import counted
+from abistore.report.model import Report, ReportedFinding
+from abistore.report.outline import CHECKED, by_approval
+from abistore.report.wording import change, facts_of, numbers
+
+OUTCOMES: Final[dict[Outcome, str]] = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
+LISTED = 6
+"""So many names of declarations are listed."""
+
+
+def headline(outcome: Outcome, reasons: Sequence[Reason]) -> str:
+    """The outcome and its first reason: ``FAIL: 1.2.0 breaks 1.1.0 in 1 place under the same SONAME: ...``."""
+    return f"{OUTCOMES[outcome]}: {reasons[0].sentence}"
+
+
+def no_break(report: Report, promise: Bump) -> str:
+    """That nothing breaks, as far as that was compared."""
+    gap = f"; {CHECKED}: {report.evidence_gap}" if report.evidence_gap else ""
+    return f"{promise.sentence or f'{report.new} breaks nothing of {report.old}'}{gap}"
+
+
+def breaking(report: Report, promise: Bump) -> str:
+    """What breaks, and what the line would allow; only the first where a comparison asks for no release."""
+    return promise.sentence if promise.sentence and not promise.allowed else _changed(report)
+
+
+def tolerated(report: Report) -> str:
+    """That the gate fails from a graver verdict on."""
+    return f"{_changed(report)}; --fail-on {report.fail_on} lets that pass"
+
+
+def inherited(findings: Sequence[ReportedFinding], *, alone: bool) -> str:
+    """That the baseline's merge base has some breaks already."""
+    existing = f"{counted(len(findings), 'break')} existed before this change"
+    return f"{existing}; this change adds none" if alone else existing
+
+
+def waived(findings: Sequence[ReportedFinding]) -> str:
+    """Who approved what would fail, why and until when."""
+    return by_approval(findings)
+
+
+def risky(report: Report) -> str:
+    """The risks that fail a gate which fails on them."""
+    return f"{report.new}: {numbers(report.summary)}; --fail-on risk fails"
+
+
+def _changed(report: Report) -> str:
+    facts = facts_of(report)
+    return change(facts) if all(facts.labels) else f"{report.new} breaks {report.old} in {_places(report)}"
+
+
+def _places(report: Report) -> str:
+    return counted(facts_of(report).breaks, "place")
+
+
+def against_word(against: Counterpart) -> str:
+    """What a release was compared with: ``1.1.0, the previous release``."""
+    version = against.version or against.digest[:12]
+    told = {
+        "first": "nothing: it is the first of its line",
+        "previous": f"{version}, the previous release",
+        "baseline": f"{version}, the baseline of channel {against.channel}",
+    }
+    return told.get(against.why, version)
+
+
+def restore(failing: Sequence[ReportedFinding]) -> str:
+    """The way that always works: restore what broke."""
+    names = ", ".join(dict.fromkeys(each.display for each in failing[:LISTED]))
+    more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
+    return f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
+
+
+def bump_way(bump: Bump, name: str | None) -> str:
+    """What a release must be called, and whether its SONAME must be another; a label that says it already stays.
+
+    ``name`` is what the library calls itself: a SONAME, an install name, or the name of a DLL.
+    """
+    label = f"call it {bump.suggested}" if bump.suggested else ""
+    name_too = f"bump the {name_word(name or '')}" if bump.soname_required else ""
+    return " and ".join(filter(None, (label, name_too))) or "give it a label that declares the break"
