@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
-from abistore.extract.headers.worker import work
+from abistore.extract.headers.reader import work
 from abistore.extract.reader import FacetReading, with_headers
 from abistore.model.declarations import NOT_EXPORTED, SELF, Declared, Name
 from abistore.model.shapes import Function, Library, Symbol

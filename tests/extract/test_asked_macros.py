@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from abistore.extract.headers.declared_files import unasked
+from abistore.extract.headers.conditions import unasked
 
 pytestmark = pytest.mark.fast
 

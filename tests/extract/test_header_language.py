@@ -10,7 +10,7 @@ import pytest
 
 from abistore.errors import HeaderError
 from abistore.extract.header_options import HeaderOptions
-from abistore.extract.headers.given import Reading, is_cpp, read_compile_commands, readings
+from abistore.extract.headers.invocation import Reading, is_cpp, read_compile_commands, readings
 
 GUARDED = """\
 #ifdef __cplusplus

@@ -13,7 +13,8 @@ import pytest
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
 from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import clang, given
-from abistore.extract.headers.given import CommonFlags, Invocation, find_headers, include_folders, readings
+from abistore.extract.headers.given import find_headers
+from abistore.extract.headers.invocation import CommonFlags, Invocation, include_folders, readings
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.extract.headers.texts import ReadTexts
 from abistore.extract.headers.toolchain import toolchain

@@ -16,8 +16,8 @@ import pytest
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
 from abistore.extract.capture import read_snapshot
 from abistore.extract.header_options import HeaderOptions, HeaderRequest
+from abistore.extract.headers import reader
 from abistore.extract.headers import subprocess as apart
-from abistore.extract.headers import worker
 from abistore.extract.headers.subprocess import HeaderLimits, read_headers
 from abistore.extract.headers.walk import Walked, declarations
 from abistore.extract.reader import ExtractOptions, FacetReading
@@ -243,10 +243,10 @@ def _walks(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int
         walks.append(unit)
         return declarations(unit, *arguments, **more)
 
-    monkeypatch.setattr(worker, "declarations", counted)
+    monkeypatch.setattr(reader, "declarations", counted)
     given = HeaderOptions((folder / "api.h",), include_dirs=(folder,), **options)
     request = HeaderRequest(given, X86, False, False, None, BRIEF.seconds, BRIEF.memory, BRIEF.silence)
-    found = {name.spelling for name, shapes in worker.work(request).entries if has_declared(shapes)}
+    found = {name.spelling for name, shapes in reader.work(request).entries if has_declared(shapes)}
     assert found >= {"point", "kept"}
     return len(walks)
 

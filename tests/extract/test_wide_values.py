@@ -8,7 +8,7 @@ import pytest
 
 from abistore.extract.capture import read_snapshot
 from abistore.extract.header_options import HeaderOptions
-from abistore.extract.headers.declared_files import exact
+from abistore.extract.headers.records import exact
 from abistore.extract.reader import ExtractOptions
 from abistore.model.declarations import FACETS, Name
 from abistore.model.shapes import Enum, Enumerator, Primitive

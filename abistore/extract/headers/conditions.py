@@ -1,4 +1,4 @@
-"""Conditions of public headers that ask what others than the headers define, and whether they held."""
+"""Conditions of public headers: which macros they ask for, and whether they held."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from abistore.extract.headers import cursors as kinds
-from abistore.extract.headers.cursors import Cursor, LibClang, directives, libclang
+from abistore.extract.headers.cursors import Cursor, LibClang, libclang
+from abistore.extract.headers.texts import directives
 from abistore.extract.headers.tokens import SourceText, digest, spelled
 from abistore.model.shapes import AskedCompiler, UntakenBranch
 from abistore.model.snapshot import AskedCondition
+from abistore.patterns import pattern
 
 Own = Callable[[str], str | None]
 """What a file is called that is the library's; ``None`` for any other."""
@@ -29,10 +31,15 @@ _DIRECTIVE: Final = re.compile(
     rb"^[ \t]*(?:\#|%:)[ \t]*(?P<word>ifn?def|if|elifn?def|elif|else|endif)\b(?P<asked>(?:[^\n\\]|\\\r?\n|\\.)*)",
     re.MULTILINE,
 )
+
 _JOINED: Final = re.compile(rb"\\\r?\n")
+
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
+
 _NO_MACROS: Final = frozenset({"defined", "true", "false", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
+
 _LANGUAGE: Final = re.compile(r"#(?:if|elif)(?:n?def | ?!? ?defined ?\(? ?)__cplusplus\)?")
+
 _LINKAGE: Final = re.compile(
     rb'(?:[\s\\]*(?:extern\s*"C"\s*\{|\}'
     rb'|\#[ \t]*define[ \t]+\w+(?:[ \t]+(?:extern(?:[ \t]*"C")?)?[ \t]*[{}]?)?[ \t]*(?=\n)))*[\s\\]*'
@@ -40,7 +47,9 @@ _LINKAGE: Final = re.compile(
 """What makes no other declaration for one language than for the other."""
 
 _DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
+
 _DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+
 _COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER|cpp_|STDC_VERSION|AVX|SSE|ARM_)\w*")
 """Macros by which headers ask which compiler reads them: its version, its standard, its instruction set."""
 
@@ -108,7 +117,6 @@ class _Passed(NamedTuple):
 
 
 NOTHING: Final = _Passed({})
-
 
 _AHEAD: Final = re.compile(
     r"\b(?:struct|class|union)\s+\w+(?=\s*[;*&,)])|\btypedef\s+(?:struct|class|union)\s+\w+[\s*]+\w+\s*;"
@@ -421,3 +429,28 @@ def _answers(directives: Iterable[_Directive], passed: _Passed, is_guard: Callab
         if not reading and around:
             around[-1][2].append(one.part)
     return iter(found)
+
+
+_CONDITION = pattern(r"(?m)^[ \t]*(?:#|%:)[ \t]*(?:if|el|define\b.*\bdefined\b)(?:.*\\\r?\n)*.*$")
+"""A directive that asks for macros, or gives such a question a name, with the lines that go on with it."""
+
+_IDENTIFIER = pattern(r"[A-Za-z_$][\w$]*")
+
+
+def unasked(macros: Iterable[str], texts: Iterable[str]) -> Iterator[str]:
+    """The ``macros`` (``NAME`` or ``NAME=VALUE``) that select nothing in the ``texts`` of headers.
+
+    One that stands for nothing (``FOO_API=``) only matters where a condition asks for it, others wherever they are
+    named. Names that the language reserves are asked for by the headers of the system.
+    """
+    found = set[str]()
+    asked = set[str]()
+    for text in texts:
+        found.update(_IDENTIFIER.findall(text))
+        asked.update(word for line in _CONDITION.findall(text) for word in _IDENTIFIER.findall(line))
+    for macro in macros:
+        name, equals, value = macro.partition("=")
+        name = name.partition("(")[0]
+        is_nothing = bool(equals) and not value
+        if not name.startswith("_") and name not in (asked if is_nothing else found):
+            yield macro

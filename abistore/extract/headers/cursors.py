@@ -1,6 +1,4 @@
-"""libclang's cursors, kinds, files and inclusions, without the classes of ``clang.cindex``.
-
-The functions of libclang that the walk calls, without the classes of ``clang.cindex`` around each answer.
+"""libclang's cursors, types and functions, without the classes of ``clang.cindex`` around each answer.
 
 A walk asks ten questions about each of many thousand cursors; asked through ``cindex``, each costs four times as much.
 """
@@ -8,8 +6,7 @@ A walk asks ten questions about each of many thousand cursors; asked through ``c
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable
 from ctypes import (
     CDLL,
     CFUNCTYPE,
@@ -25,70 +22,118 @@ from ctypes import (
     c_ulonglong,
     c_void_p,
 )
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from clang import cindex  # type: ignore[import-untyped]  # the libclang wheel has no type hints, and no stubs
 
-from abistore.extract.headers.clang import IncludedFile, contents
 from abistore.model.shapes import Access
 
 Sort: TypeAlias = Literal["struct", "class", "union"]
 
 # cursors
 UNEXPOSED_DECL: Final = 1
+
 STRUCT: Final = 2
+
 UNION: Final = 3
+
 CLASS: Final = 4
+
 ENUM: Final = 5
+
 FIELD: Final = 6
+
 ENUMERATOR: Final = 7
+
 FUNCTION: Final = 8
+
 VARIABLE: Final = 9
+
 PARAMETER: Final = 10
+
 TYPEDEF: Final = 20
+
 METHOD: Final = 21
+
 NAMESPACE: Final = 22
+
 LINKAGE: Final = 23
+
 CONSTRUCTOR: Final = 24
+
 DESTRUCTOR: Final = 25
+
 CONVERSION: Final = 26
+
 TYPE_PARAMETER: Final = 27
+
 VALUE_PARAMETER: Final = 28
+
 TEMPLATE_PARAMETER: Final = 29
+
 FUNCTION_TEMPLATE: Final = 30
+
 CLASS_TEMPLATE: Final = 31
+
 PARTIAL_SPECIALIZATION: Final = 32
+
 NAMESPACE_ALIAS: Final = 33
+
 USING_DIRECTIVE: Final = 34
+
 USING: Final = 35
+
 ALIAS: Final = 36
+
 TYPE_REF: Final = 43
+
 BASE: Final = 44
+
 TEMPLATE_REF: Final = 45
+
 NAMESPACE_REF: Final = 46
+
 MEMBER_REF: Final = 47
+
 CALL: Final = 103
+
 COMPOUND: Final = 202
+
 TRY: Final = 224
+
 OVERLOADED: Final = 49
+
 UNIT: Final = 350
+
 FINAL_ATTRIBUTE: Final = 404
+
 ALIGNED_ATTRIBUTE: Final = 441
+
 MACRO: Final = 501
+
 EXPANSION: Final = 502
+
 INCLUSION: Final = 503
+
 PREPROCESSING: Final = frozenset(range(500, 504))
 """Directives, definitions and uses of macros, and includes: what is gone when the compiler proper begins."""
+
 ALIAS_TEMPLATE: Final = 601
+
 FRIEND: Final = 603
+
 CONCEPT: Final = 604
 
 RECORDS: Final[dict[int, Sort]] = {STRUCT: "struct", CLASS: "class", UNION: "union"}
+
 CLASSES: Final = frozenset({*RECORDS, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION})
+
 FUNCTIONS: Final = frozenset({FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION})
+
 STRUCTORS: Final = frozenset({CONSTRUCTOR, DESTRUCTOR})
+
 TEMPLATE_PARAMETERS: Final = frozenset({TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER})
 
 INITIALIZERS: Final = frozenset({MEMBER_REF, TYPE_REF, TEMPLATE_REF})
@@ -102,35 +147,63 @@ HIDDEN: Final = frozenset({2, 3})
 
 # types
 INVALID: Final = 0
+
 UNEXPOSED: Final = 1
+
 VOID_TYPE: Final = 2
+
 BOOL_TYPE: Final = 3
+
 NULLPTR: Final = 24
+
 DEPENDENT: Final = 26
+
 POINTER_TYPE: Final = 101
+
 BLOCK_POINTER: Final = 102
+
 LVALUE_REFERENCE: Final = 103
+
 RVALUE_REFERENCE: Final = 104
+
 REFERENCES: Final = frozenset({LVALUE_REFERENCE, RVALUE_REFERENCE})
+
 RECORD_TYPE: Final = 105
+
 ENUM_TYPE: Final = 106
+
 TYPEDEF_TYPE: Final = 107
+
 FUNCTION_NO_PROTOTYPE: Final = 110
+
 FUNCTION_PROTOTYPE: Final = 111
+
 CONSTANT_ARRAY: Final = 112
+
 VECTOR: Final = 113
+
 INCOMPLETE_ARRAY: Final = 114
+
 VARIABLE_ARRAY: Final = 115
+
 DEPENDENT_ARRAY: Final = 116
+
 MEMBER_POINTER: Final = 117
+
 AUTO: Final = 118
+
 ELABORATED: Final = 119
+
 EXTENDED_VECTOR: Final = 176
+
 ATOMIC: Final = 177
 
 ARRAYS: Final = frozenset({CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY})
+
 PROTOTYPES: Final = frozenset({FUNCTION_NO_PROTOTYPE, FUNCTION_PROTOTYPE})
+
 SCALARS: Final = frozenset({*range(3, 24), 30, 31, ENUM_TYPE, POINTER_TYPE})
+
 UNSIGNED: Final = frozenset({BOOL_TYPE, *range(4, 13)})
 """``bool`` and the unsigned integers, up to 128 bits."""
 
@@ -235,7 +308,9 @@ PLACED: Final = re.compile(r"\((?:unnamed |anonymous )?(\w+) at [^()]*\)")
 """How libclang spells what has no name: ``(unnamed enum at /include/a.h:3:1)``, ``(lambda at ...)``."""
 
 VISITOR: Final = CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
+
 FIELD_VISITOR: Final = CFUNCTYPE(c_int, Cursor, c_void_p)
+
 CONTINUE: Final = 1
 
 SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
@@ -483,173 +558,3 @@ def _told(number: int) -> int | None:
 def libclang() -> LibClang:
     """The loaded library."""
     return LibClang()
-
-
-Path = Callable[[str], str]
-"""Where a file is, without links."""
-
-Named = Callable[[str], str | None]
-"""What a file is called that was given; ``None`` for any other."""
-
-_ONCE: Final = re.compile(
-    r"^[ \t]*#[ \t]*(?:ifndef[ \t]+|if[ \t]*![ \t]*defined[ \t]*\(?[ \t]*)(?P<guard>\w+)[^\n]*\n"
-    r"\s*#[ \t]*include[ \t]*[<\"](?P<name>[^\">\n]+)[\">]",
-    re.MULTILINE,
-)
-"""An include that is left out where the file was read before: ``#ifndef FOO_H`` before ``#include "foo.h"``."""
-
-
-Includes = Mapping[str, Set[str]]
-"""The files that each file includes, as paths without links."""
-
-
-def include_graph(units: Iterable[Any], real: Path) -> Includes:
-    """Every directive that the preprocessor followed counts, also one to a file that it had read before."""
-    includes = dict[str, set[str]]()
-    for unit in units:
-        for by, file in _directives(unit, real):
-            includes.setdefault(by, set()).add(file)
-    return includes
-
-
-def inclusions(includes: Includes, named: Named, texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The given headers that each of these includes; ``texts`` are those of all given headers by their names."""
-    names = {
-        file: name for file in {*includes, *_values(includes)} if (name := named(file)) is not None and name in texts
-    }
-    leading = _leading(includes, names)
-    found = {name: set(_given(file, includes, names, leading)) for file, name in names.items()}
-    for name, text in texts.items():
-        found.setdefault(name, set()).update(_once(name, text, texts))
-    return {name: tuple(sorted(each - {name})) for name, each in sorted(found.items()) if each - {name}}
-
-
-def behind(start: str, includes: Includes, given: Container[str], own: Callable[[str], bool]) -> frozenset[str]:
-    """The ``own`` files that a header includes by way of none that was ``given``."""
-    found, pending = set[str](), [start]
-    while pending:
-        more = {file for file in includes.get(pending.pop(), ()) if file not in given and own(file)} - found
-        found |= more
-        pending += more
-    return frozenset(found)
-
-
-def _directives(unit: Any, real: Path) -> Iterator[tuple[str, str]]:
-    """Each file that is included, behind the one that includes it."""
-    lib, known = libclang(), dict[int, str]()
-
-    def path(file: int) -> str:
-        if file not in known:
-            known[file] = real(lib.text(lib.getFileName(file)))
-        return known[file]
-
-    for by, _, file in directives(unit):
-        yield path(by), path(file)
-
-
-def directives(unit: Any) -> Iterator[tuple[int, int, int]]:
-    """Each include that the preprocessor followed: the file and offset of its directive, and the file that it names."""
-    lib = libclang()
-    for each in lib.top(unit):
-        if each.kind == INCLUSION and (file := lib.getIncludedFile(each)):
-            by, _, offset = lib.place(lib.getCursorLocation(each))
-            if by:
-                yield by, offset, file
-
-
-def _values(includes: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    return (file for files in includes.values() for file in files)
-
-
-def _leading(includes: Mapping[str, Iterable[str]], names: Mapping[str, str]) -> set[str]:
-    """The files from which a given header is reached: what the system includes leads to none."""
-    included_by = dict[str, list[str]]()
-    for by, files in includes.items():
-        for file in files:
-            included_by.setdefault(file, []).append(by)
-    found, pending = set[str](), list(names)
-    while pending:
-        for by in included_by.get(pending.pop(), ()):
-            if by not in found:
-                found.add(by)
-                pending.append(by)
-    return found
-
-
-def _given(
-    start: str, includes: Mapping[str, Iterable[str]], names: Mapping[str, str], leading: set[str]
-) -> Iterator[str]:
-    """The given headers that a file leads to by way of none of them."""
-    seen, pending = {start}, [start]
-    while pending:
-        for file in includes.get(pending.pop(), ()):
-            if file in names:
-                yield names[file]
-            elif file in leading and file not in seen:
-                seen.add(file)
-                pending.append(file)
-
-
-def _once(name: str, text: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """The headers that a header includes unless they were read, and whose guard it asks for."""
-    for match in _ONCE.finditer(text):
-        defines = re.compile(rf"#[ \t]*define[ \t]+{match['guard']}\b")
-        for other in _called(name, match["name"], texts):
-            if defines.search(texts[other]):
-                yield other
-
-
-def _called(by: str, name: str, texts: Mapping[str, str]) -> Sequence[str]:
-    """The given headers that an include may mean: the one beside it, else all whose names end so."""
-    beside = by.rpartition("/")[0] + "/" + name if "/" in by else name
-    return [beside] if beside in texts else [each for each in texts if f"/{each}".endswith(f"/{name}")]
-
-
-_AROUND: Final = frozenset({NAMESPACE, LINKAGE, ENUM, *CLASSES})
-
-
-def fragments(unit: Any, entered: Iterable[IncludedFile], named: Named) -> frozenset[str]:
-    """The given headers that another given one includes within a namespace, a class, an enumeration or ``extern "C"``.
-
-    ``namespace casadi { #include "runtime.hpp" }`` makes members of the namespace of what that header declares; read
-    by itself too, it would declare them all once more at global scope. What such a header includes in turn is
-    in the same place, where it is read each time that it is included: ``entered`` are the files that the parser read.
-    One that says ``extern "C"`` to C++ by itself declares the same wherever it is included.
-    """
-    found = set(_within_declarations(unit, named))
-    if not found:
-        return frozenset()
-    entries = [(file, named(each.by)) for each in entered if (file := named(each.file)) is not None]
-    times = Counter(file for file, _ in entries)
-    while more := {file for file, by in entries if by in found and times[file] > 1} - found:
-        found |= more
-    return frozenset(found)
-
-
-def _within_declarations(unit: Any, named: Named) -> Iterator[str]:
-    """Those that a directive within a declaration names; a header that includes itself is none."""
-    known = lru_cache(None)(lambda file: named(libclang().text(libclang().getFileName(file))))
-    between = dict[int, list[tuple[int, int, str]]]()
-    for by, offset, file in directives(unit):
-        if (name := known(file)) is not None and known(by) not in (None, name):
-            between.setdefault(by, []).append((offset, file, name))
-    for around in libclang().top(unit) if between else ():
-        if around.kind in _AROUND:
-            by, begin, end = _extent(around)
-            for offset, file, name in between.get(by, ()):
-                if begin < offset < end and not (around.kind == LINKAGE and _says_linkage(unit, file)):
-                    yield name
-
-
-def _extent(cursor: Cursor) -> tuple[int, int, int]:
-    """The file and offsets between which a declaration stands; an empty extent where it ends in another file."""
-    lib = libclang()
-    extent = lib.getCursorExtent(cursor)
-    file, _, begin = lib.place(lib.getRangeStart(extent))
-    last, _, end = lib.place(lib.getRangeEnd(extent))
-    return (file or 0, begin, end) if file == last else (0, 0, 0)
-
-
-def _says_linkage(unit: Any, file: int) -> bool:
-    """Whether a header tells C++ apart, as it does for its own ``extern "C"``."""
-    return b"__cplusplus" in contents(unit, file)

@@ -1,252 +1,24 @@
-"""Which files the given headers are, and in which language and with which options they are read."""
+"""The given headers: which files they are, and which other files count as public because these include them."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from fnmatch import fnmatchcase
-from functools import cache
+from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
-from abistore.extract.header_options import HeaderOptions, Language
-from abistore.extract.headers.clang import StandardIncludes
-from abistore.extract.headers.toolchain import HeaderToolchain
+from abistore.extract.header_options import HeaderOptions
 from abistore.files import is_file, open_file, status
+from abistore.model.snapshot import HeaderFolder
 from abistore.model.words import counted
-
-MOST_DATABASE_BYTES = 64 << 20
-_FOLDERS = ("-isystem", "-iquote", "-idirafter", "-I")
-_HINT = "write it again, e.g. with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
-
-
-class CompileCommand(msgspec.Struct):
-    """One entry of the file (the JSON Compilation Database format of clang)."""
-
-    directory: str
-    file: str
-    arguments: list[str] | None = None
-    command: str | None = None
-
-
-class CommonFlags(msgspec.Struct, frozen=True):
-    """What the commands of a library share. ``folders`` are arguments, ``-I/src/include``, in the order found."""
-
-    folders: tuple[str, ...] = ()
-    macros: tuple[str, ...] = ()
-    standards: dict[Language, str] = {}
-
-
-class _Flags(NamedTuple):
-    folders: list[str]
-    macros: list[str]
-    standard: str | None
-
-
-def read_compile_commands(path: Path, beside: Iterable[Path]) -> CommonFlags:
-    """The flags of the entries whose sources lie beside the folders ``beside``; of all, where none does.
-
-    Include folders are those of any entry, macros those that all entries have, the standard is the most frequent of
-    each language. Raises :class:`HeaderError`.
-    """
-    entries = _read(path)
-    projects = [_project(folder) for folder in beside]
-    own = [each for each in entries if any(_source(each).is_relative_to(project) for project in projects)]
-    flags = [_flags(each) for each in own or entries]
-    folders = dict.fromkeys(folder for each in flags for folder in each.folders)
-    shared = set.intersection(*(set(each.macros) for each in flags)) if flags else set()
-    macros = dict.fromkeys(macro for each in flags for macro in each.macros if macro in shared)
-    return CommonFlags(tuple(folders), tuple(macros), _named_standards(each.standard for each in flags))
-
-
-def _read(path: Path) -> list[CompileCommand]:
-    if path.is_dir():
-        path = path / "compile_commands.json"
-    try:
-        with os.fdopen(open_file(path), "rb") as file:
-            data = file.read(MOST_DATABASE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise HeaderError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", _HINT) from None
-    if len(data) > MOST_DATABASE_BYTES:
-        raise HeaderError(
-            f"{path}: more than {MOST_DATABASE_BYTES >> 20} MB", "name the compile commands of the library alone"
-        )
-    try:
-        found = msgspec.json.decode(data, type=list[CompileCommand])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HeaderError(f"{path}: no compile commands: {error}", _HINT) from None
-    if not found:
-        raise HeaderError(f"{path}: no compile commands: the list is empty", _HINT)
-    return found
-
-
-def _project(folder: Path) -> Path:
-    """The folder of a project that has headers in ``folder``: around ``include``, or that of the headers itself."""
-    for each in (folder, *folder.parents):
-        if each.name == "include" and each != Path("/usr/include"):
-            return each.parent
-    return folder
-
-
-def _source(entry: CompileCommand) -> Path:
-    return Path(os.path.normpath(Path(entry.directory) / entry.file))
-
-
-def _flags(entry: CompileCommand) -> _Flags:
-    found = _Flags([], [], None)
-    words = _words(entry)
-    for word in words:
-        kind = next((each for each in (*_FOLDERS, "-D", "-U", "-std=") if word.startswith(each)), None)
-        if kind is None:
-            continue
-        value = word[len(kind) :] or next(words, "")
-        if kind == "-std=":
-            found = found._replace(standard=value)
-        elif kind in ("-D", "-U"):
-            found.macros.append(kind + value)
-        elif value:
-            found.folders.append(kind + os.path.normpath(Path(entry.directory) / value))
-    return found
-
-
-def _words(entry: CompileCommand) -> Iterator[str]:
-    if entry.arguments is not None:
-        return iter(entry.arguments)
-    try:
-        return iter(shlex.split(entry.command or ""))
-    except ValueError:
-        return iter(())
-
-
-def _named_standards(found: Iterable[str | None]) -> dict[Language, str]:
-    """The standard of each language that most commands name; the newest of several."""
-    counts = Counter(each for each in found if each)
-    by_language: dict[Language, str] = {}
-    for standard in _by_frequency(counts):
-        by_language.setdefault("c++" if "++" in standard else "c", standard)
-    return by_language
-
-
-def _by_frequency(counts: Counter[str]) -> Sequence[str]:
-    newest = sorted(counts, reverse=True)
-    return sorted(newest, key=lambda standard: -counts[standard])
-
-
-CPP_SUFFIXES = (".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
-STANDARDS: dict[Language, tuple[str, ...]] = {
-    "c++": ("gnu++17", "gnu++20", "gnu++23", "gnu++14"),
-    "c": ("gnu17", "gnu23"),
-}
-"""What is tried, in this order, while headers do not parse. The first are what GCC 11 and clang 16 and later take."""
-
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*(?:.*?\*/|.*) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
-    | ^[ \t]*\#[ \t]*(?P<directive>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>(?:\\\n|[^\n])*)
-    | ^[ \t]*\#(?:\\\n|[^\n])*
-    | \b(?P<word>namespace\s+[A-Za-z_{] | class\s+[A-Za-z_] | template\s*< | (?:public|protected|private)\s*:
-        | (?:virtual|explicit|constexpr|typename|friend)\s | operator\s*[^\w\s] | using\s+[A-Za-z_]\w*\s*[=;:])
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-_MENTIONS = re.compile(r"\b__cplusplus\b")
-_UNLESS = re.compile(r"!\s*(?:defined\s*\(?\s*)?__cplusplus\b")
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """One way to read headers."""
-
-    language: Language
-    standard: str
-
-
-def is_newer(reading: Reading, than: Reading) -> bool:
-    """Whether a reading is of a later standard of the same language."""
-    return reading.language == than.language and _year(reading) > _year(than)
-
-
-def newest(readings: Sequence[Reading], than: Reading) -> Reading:
-    """The latest standard after that of a reading, or else the first of the others.
-
-    What it does not mend, no standard between the two does.
-    """
-    newer = [each for each in readings if is_newer(each, than)]
-    return max(newer, key=_year) if newer else readings[0]
-
-
-def _year(reading: Reading) -> int:
-    """The year of a standard: 2017 of ``gnu++17``."""
-    digits = re.sub(r"\D", "", reading.standard.replace("2x", "23").replace("2a", "20").replace("2b", "23"))
-    return (int(digits or 0) - 89) % 100
-
-
-def is_cpp(name: str, text: str) -> bool:
-    """Whether only a C++ compiler can read a header: by its name, or by words outside of ``#ifdef __cplusplus``."""
-    return Path(name).suffix in CPP_SUFFIXES or any(_cpp_words(text))
-
-
-def readings(
-    options: HeaderOptions, usual: Mapping[Language, str], headers: Iterable[tuple[str, str]], *, cpp_exports: bool
-) -> Sequence[Reading]:
-    """How to read headers (names and texts), the best guess first, the others for when that fails.
-
-    ``usual`` are the standards that the library itself is compiled with, where that is known.
-
-    C++ where a C compiler could not read them, or where the library exports C++ symbols: a declaration that a C
-    compiler could read too then has a mangled name. Otherwise the headers are read as C, as their C consumers do.
-    """
-    language, standard = options.language, options.standard
-    if language is None and standard is not None:
-        language = "c++" if "++" in standard else "c"
-    if language is not None:
-        return [Reading(language, each) for each in ([standard] if standard else _standards(language, usual))]
-    only_cpp = any(is_cpp(name, text) for name, text in headers)
-    order: tuple[Language, Language] = ("c++", "c") if only_cpp or cpp_exports else ("c", "c++")
-    first, second = ([Reading(each, standard) for standard in _standards(each, usual)] for each in order)
-    return first if only_cpp else [*first, second[0]]
-
-
-def _standards(language: Language, usual: Mapping[Language, str]) -> Sequence[str]:
-    known = [usual[language]] if language in usual else []
-    return list(dict.fromkeys((*known, *STANDARDS[language])))
-
-
-def _cpp_words(text: str) -> Iterator[str]:
-    """The words of C++ that stand where a C compiler reads them: not behind a condition with ``__cplusplus``."""
-    guards: list[bool | None] = []
-    for token in _TOKENS.finditer(text):
-        directive = token["directive"]
-        if directive is None:
-            if token["word"] and True not in guards:
-                yield token["word"]
-        elif directive.startswith("if"):
-            guards.append(_asks_for_cpp(directive, token["condition"]))
-        elif guards:
-            _go_on(guards, directive, token["condition"])
-
-
-def _asks_for_cpp(directive: str, condition: str) -> bool | None:
-    """Whether a condition holds in C++ alone (true) or in C alone (false); ``None`` where it says nothing of it."""
-    if not _MENTIONS.search(condition):
-        return None
-    return directive != "ifndef" and not _UNLESS.search(condition)
-
-
-def _go_on(guards: list[bool | None], directive: str, condition: str) -> None:
-    """Enter the next branch of the innermost condition, or leave it."""
-    before = guards.pop()
-    if directive == "else":
-        guards.append(None if before is None else not before)
-    elif directive == "elif":
-        guards.append(_asks_for_cpp(directive, condition))
-
+from abistore.patterns import pattern
 
 SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
 """Suffixes of files that are included by themselves. ``.inc``, ``.ipp``, ``.tcc`` and the like are parts of others."""
@@ -254,8 +26,11 @@ SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
 PARTS = (".inc", ".ipp", ".tcc", ".inl", ".tpp", ".txx", ".ixx", ".def", ".impl")
 
 MOST_HEADERS, MOST_BYTES = 20_000, 64 << 20
+
 _HEAD = 1 << 14
+
 _COMMENTS = re.compile(rb"\s+|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+
 _DIRECTIVE = re.compile(rb"#[ \t]*(?:include|ifndef|ifdef|if|pragma|define)\b")
 
 
@@ -345,6 +120,15 @@ def is_private(name: str, patterns: Sequence[str]) -> bool:
 def is_of(name: str, projects: Sequence[str]) -> bool:
     """Whether a header is one of ``projects``, or in one; without any, each is."""
     return not projects or name in projects or name.partition("/")[0] in projects
+
+
+def check_folders(options: HeaderOptions) -> None:
+    """Raise :class:`HeaderError` where a folder is not there: what it should have held would be missing."""
+    for folder in (*options.include_dirs, *options.named_dirs, *filter(None, [options.sysroot])):
+        try:
+            status(folder / ".")
+        except OSError as error:
+            raise HeaderError(f"{folder}: no folder that can be read: {error.strerror}", "check the path") from None
 
 
 def find_headers(options: HeaderOptions) -> GivenHeaders:
@@ -494,156 +278,117 @@ def _check_any(options: HeaderOptions, found: dict[Path, GivenHeader], hidden: i
     raise HeaderError(f"{given}: holds no header", f"headers end in {', '.join(SUFFIXES[:5])}, or begin with #include")
 
 
-UMBRELLA = {"c": "/abistore/headers.c", "c++": "/abistore/headers.cpp"}
-"""What the text is called. It is on no disk."""
-
-_EXPECTED = ("stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "sys/types.h")
-"""Headers of the system that old C headers use and leave to their consumers to include (``FILE``, ``size_t``)."""
-
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
-_FOLDER = re.compile("-isystem|-iquote|-idirafter|-I")
-_MOST_PARENTS = 8
+MOST_LISTED = 1_000
+"""How many entries a folder may have, so that it is listed: ``/usr/include`` holds the headers of all libraries."""
 
 
-def umbrella(
-    headers: Iterable[GivenHeader],
-    *,
-    expected: bool = False,
-    without: Mapping[str, Iterable[str]] = MappingProxyType({}),
-) -> str:
-    """The text that includes ``headers`` in this order, after what some of them expect if that is wanted.
+def listed_folders(given: GivenHeaders) -> tuple[HeaderFolder, ...]:
+    """The folders of headers that were given one by one, sorted; without those that are not or cannot be listed.
 
-    Each is included ``without`` the macros that are given for its name.
+    A folder from which a link leads elsewhere is left out: what lies beside the link is not what lies beside the file.
     """
-    lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in _EXPECTED] if expected else []
-    for each in headers:
-        lines += [
-            *(f"#undef {macro}" for macro in sorted(without.get(each.name, ()))),
-            f"#include {_quoted(each.path)}",
-        ]
-    return "".join(f"{line}\n" for line in lines)
+    places: dict[Path, list[GivenFolder]] = {}
+    for folder in given.folders:
+        if folder.files is not None and not folder.included:
+            places.setdefault(folder.path, []).append(folder)
+    return tuple(sorted(found for path, folders in places.items() if (found := _listed_folder(path, folders))))
 
 
-def _quoted(path: Path) -> str:
-    """A path as ``#include`` takes it. Raises :class:`HeaderError` for one that it cannot take."""
-    text = str(path)
-    if "\n" in text or ('"' in text and ">" in text):
-        raise HeaderError(f"{path.name}: its path has characters that no #include can name", "move it elsewhere")
-    return f"<{text}>" if '"' in text else f'"{text}"'
+def _listed_folder(path: Path, folders: list[GivenFolder]) -> HeaderFolder | None:
+    """What one folder holds; ``folders`` stand for the headers that were given of it."""
+    lying = None if any(folder.linked for folder in folders) else _headers_in(path)
+    if lying is None:
+        return None
+    named = {name: folder.prefix for folder in folders for name in folder.files or ()}
+    given = sorted(prefix + name for name, prefix in named.items() if name in lying)
+    prefix = max(named.values(), key=len)
+    return HeaderFolder(tuple(given), tuple(sorted(prefix + name for name in lying - named.keys()))) if given else None
 
 
-class SearchedFolders(msgspec.Struct, frozen=True):
-    """Where given headers are found: the ``first`` folders before those of the system, the ``last`` behind them."""
+def _headers_in(folder: Path) -> frozenset[str] | None:
+    """The names of the headers in a folder, but not below it; ``None`` where it is too large or cannot be read."""
+    try:
+        status(folder)
+        paths = list(islice(folder.iterdir(), MOST_LISTED + 1))
+    except (OSError, PathDenied):
+        return None
+    return frozenset(_headers_among(paths)) if len(paths) <= MOST_LISTED else None
 
-    first: tuple[Path, ...]
-    last: tuple[Path, ...] = ()
+
+def _headers_among(paths: list[Path]) -> Iterator[str]:
+    """The headers among paths; no link that leads nowhere, or out of the folders that may be read."""
+    for path in paths:
+        if path.suffix in SUFFIXES and not path.name.startswith(".") and is_file(path):
+            yield path.name
 
 
-class Invocation(msgspec.Struct, frozen=True):
-    """How the umbrella is compiled, but for its language and standard.
+_NO_CODE = pattern(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL | re.MULTILINE)
+"""Comments and directives."""
 
-    ``edited`` are files that are read from memory instead of from the disk. ``standard`` is what the
-    headers include of the C++ library. ``mode`` are the arguments for programs that are built in another mode.
+
+def widened(
+    given: GivenHeaders,
+    declaring: Mapping[str, bool],
+    included: Sequence[tuple[str, str]],
+    linking: Callable[[], Set[str]],
+    read: Callable[[Path], str],
+) -> GivenHeaders:
+    """The given headers, with those that stand behind them.
+
+    ``declaring`` are the names of headers that declare anything, each with whether these are functions or variables,
+    ``linking`` gives the paths of all files that declare such, and ``included`` are pairs of a file and the one that
+    includes it, without links, outermost first; ``read`` gives the text of one. Only what lies in the header's own
+    folder or below it is the library's.
     """
-
-    toolchain: HeaderToolchain
-    options: HeaderOptions
-    flags: CommonFlags
-    folders: SearchedFolders
-    edited: Mapping[str, str] = {}
-    standard: StandardIncludes = StandardIncludes()
-    mode: tuple[str, ...] = ()
-
-    @property
-    def system_folders(self) -> tuple[Path, ...]:
-        """Where the system's headers are, without links."""
-        return tuple(Path(os.path.realpath(folder)) for folder in self.toolchain.folders)
-
-    def with_types_alone(self) -> Invocation:
-        """The same, with the types of intrinsics alone."""
-        return msgspec.structs.replace(self, toolchain=self.toolchain.with_types_alone())
-
-    def arguments(self, reading: Reading) -> list[str]:
-        """The arguments for one reading. What the caller passes on comes last, so that it wins."""
-        return [
-            *self.own_arguments(reading),
-            *(f"-I{folder}" for folder in self.folders.first),
-            *(f"-I{folder.absolute()}" for folder in self.options.include_dirs),
-            *self._named,
-            *self.flags.folders,
-            *(f"-idirafter{folder}" for folder in self.folders.last),
-            *self.options.clang_args,
-            *self.mode,
-        ]
-
-    def own_arguments(self, reading: Reading) -> list[str]:
-        """The arguments for the headers of the system alone."""
-        return [
-            f"-x{reading.language}",
-            f"-std={reading.standard}",
-            *self.toolchain.arguments,
-            "-w",
-            "-ferror-limit=0",
-            "-fno-spell-checking",  # takes long where much is misspelled, and tells names of other files
-            *self.flags.macros,
-            *(f"-D{macro}" for macro in self.options.defines),
-        ]
-
-    @property
-    def _named(self) -> Iterator[str]:
-        """The folders by which headers name others: behind the system's where one has a ``features.h`` as these do."""
-        for folder in self.options.named_dirs:
-            hides = _hides(folder, tuple(self.toolchain.folders))
-            yield f"{'-idirafter' if hides else '-I'}{folder.absolute()}"
-
-    @property
-    def searched(self) -> Iterator[Path]:
-        """The folders that are searched before those of the system, or may be."""
-        yield from self.folders.first
-        yield from (folder.absolute() for folder in (*self.options.include_dirs, *self.options.named_dirs))
-        yield from (Path(_FOLDER.sub("", each)) for each in self.flags.folders)
+    known = {header.path for header in given.headers}
+    headers, folders = list(given.headers), list(given.folders)
+    standing = _standing_for_others(given, declaring, included, linking, read)
+    for path, folder in _behind(standing, included) if standing else ():
+        name = path.relative_to(folder.path).as_posix()
+        if path not in known and not is_private(name, given.private):
+            known.add(path)
+            headers.append(GivenHeader(folder.prefix + name, path, status(path).st_size))
+            folders.append(replace(folder, files=frozenset({name}), included=True))
+    ordered = sorted(headers, key=lambda header: (header.name, header.path))
+    return replace(given, headers=tuple(ordered), folders=tuple(folders))
 
 
-@cache
-def _hides(folder: Path, system: tuple[Path, ...]) -> bool:
-    """Whether a folder has a file that is called like a header of the system."""
-    names = [each.name for each in folder.iterdir() if each.is_file()]
-    return any(is_file(each / name) for each in system for name in names)
+def _standing_for_others(
+    given: GivenHeaders,
+    declaring: Mapping[str, bool],
+    included: Sequence[tuple[str, str]],
+    linking: Callable[[], Set[str]],
+    read: Callable[[Path], str],
+) -> Mapping[Path, GivenFolder]:
+    """The headers that were given by themselves and declare no function or variable, with their folders.
 
-
-def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolders:
-    """The folders that given headers are found from: their own, and folders around them that they name.
-
-    ``#include <foo/bar.h>`` in ``include/foo/baz.h`` is found from ``include``, where only ``include/foo`` was given.
-    Consumers do not search ``include/foo`` then: a ``features.h`` in it is not what the C library means by its own.
+    Where other given headers do, one with types stands for itself unless a file that it includes declares functions: an
+    umbrella may have a few types beside its includes, and a header of types may include a configuration. So does one
+    that would declare something if a macro were defined.
     """
-    own = dict.fromkeys(folder.path for folder in given.folders)
-    named = {name for text in texts for name in _INCLUDE.findall(text) if "/" in name and not name.startswith("/")}
-    folders = tuple(dict.fromkeys((*own, *_around(tuple(own), sorted(named)))))
-    last = set(_named_from_above(folders, named))
-    return SearchedFolders(
-        tuple(each for each in folders if each not in last), tuple(each for each in folders if each in last)
-    )
+    named = {
+        folder.path / name: (folder, folder.prefix + name) for folder in given.folders for name in folder.files or ()
+    }
+    silent = {path: folder for path, (folder, name) in named.items() if not declaring.get(name)}
+    if not any(declaring.values()):
+        return silent
+    typed = {path: folder for path, folder in silent.items() if named[path][1] in declaring}
+    behind = {path: {str(file) for file, _ in _behind({path: folder}, included)} for path, folder in typed.items()}
+    linked = linking() if any(behind.values()) else frozenset()
+    return {
+        path: folder
+        for path, folder in silent.items()
+        if (not linked.isdisjoint(behind[path]) if path in typed else ";" not in _NO_CODE.sub("", read(path)))
+    }
 
 
-def _named_from_above(folders: Sequence[Path], named: Iterable[str]) -> Iterator[Path]:
-    """The folders of which headers include files by a name that begins in another one, in which they lie."""
-    files = dict[str, list[str]]()
-    for name in named:
-        for slash in re.finditer("/", name):
-            files.setdefault(name[: slash.start()], []).append(name[slash.end() :])
-    known = set(folders)
-    for folder in folders:
-        starts = (each for each in folder.parents if each in known)
-        if any(is_file(folder / file) for each in starts for file in files.get(str(folder.relative_to(each)), ())):
-            yield folder
-
-
-def _around(folders: Sequence[Path], named: Sequence[str]) -> Iterator[Path]:
-    missing = [name for name in named if not any(is_file(folder / name) for folder in folders)]
-    for folder in folders:
-        for name in missing:
-            first = name.partition("/")[0]
-            for each in (folder, *folder.parents[:_MOST_PARENTS]):
-                if each.name == first and is_file(each.parent / name):
-                    yield each.parent
+def _behind(
+    standing: Mapping[Path, GivenFolder], included: Sequence[tuple[str, str]]
+) -> Iterator[tuple[Path, GivenFolder]]:
+    """The files that these headers include, directly or not, as far as they lie below their folders."""
+    owners = {str(path): folder for path, folder in standing.items()}
+    for file, by in included:
+        folder = owners.get(by)
+        if folder is not None and file.startswith(f"{folder.path}/"):
+            owners.setdefault(file, folder)
+            yield Path(file), folder

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from abistore.extract.headers import clang
 from abistore.extract.headers import cursors as kinds
+from abistore.extract.headers.collected import PublicFiles
 from abistore.extract.headers.cursors import PLACED, Cursor, LibClang, Type, libclang
-from abistore.extract.headers.declared_files import UNNAMED, Faults, PublicFiles
-from abistore.extract.headers.given import UMBRELLA, Reading, umbrella
+from abistore.extract.headers.faults import Faults
+from abistore.extract.headers.invocation import UMBRELLA, Reading, umbrella
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit
-from abistore.extract.headers.walk import Instantiations, Walked, made_instances
+from abistore.extract.headers.walk import UNNAMED, Instantiations, Walked, made_instances
 from abistore.extract.types import is_foreign
 from abistore.model.declarations import Abilities, Ability, Argument, Declared, Instance, Name
 from abistore.model.layout import is_open_by_parts
@@ -81,7 +82,7 @@ class BehindUnit:
 
 
 @contextmanager
-def behind(parser: HeaderParser, reading: Reading, unit: HeaderUnit) -> Iterator[BehindUnit]:
+def behind_unit(parser: HeaderParser, reading: Reading, unit: HeaderUnit) -> Iterator[BehindUnit]:
     """Reads texts behind a unit; what that needs on the disk is removed in the end."""
     with TemporaryDirectory(prefix="abistore-") as folder:
         yield BehindUnit(parser, reading, unit, Path(folder))
@@ -94,6 +95,7 @@ MOST_ROUNDS: Final = 3
 """How often the headers are parsed again: what an instance points to or derives from may be one more."""
 
 MARKER: Final = "abistore_made"
+
 TEMPLATE: Final = f"template <class T> struct {MARKER} {{ enum {{ size = sizeof(T) }}; }};\n"
 """Needs its argument whole. No name is checked for access where a template is instantiated by hand."""
 
@@ -166,7 +168,9 @@ def _is_laid_out(shapes: Variants) -> bool:
 
 
 _POISON: Final = re.compile(rb"\b(?:GCC|clang)\s+poison\s+([^\n\"\\]*)")
+
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+
 _POISONED: Final = "poisoned"
 """In what clang says of such a name."""
 

@@ -1,4 +1,4 @@
-"""Macros that stand for a value: expanded, evaluated, and passed to functions as arguments."""
+"""Macros: expanded, evaluated, passed to functions as arguments, and replacements without a value."""
 
 from __future__ import annotations
 
@@ -10,15 +10,97 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from abistore.extract.headers import cursors
 from abistore.extract.headers import cursors as kinds
+from abistore.extract.headers.collected import Collected, PublicFiles
 from abistore.extract.headers.cursors import Cursor, LibClang
-from abistore.extract.headers.declared_files import Collected, measured, numbers, plainly_cast
-from abistore.extract.headers.tokens import SourceText, spelled, tokens
+from abistore.extract.headers.tokens import SIZE, SourceText, spelled, tokens
 from abistore.model.constants import constant, words
-from abistore.model.declarations import Declared, Meaning, Name
+from abistore.model.declarations import Declared, Meaning, Name, Replacement, Use, blake2b
 from abistore.model.names.symbols import is_mangled
-from abistore.model.shapes import Enum, Function
+from abistore.model.shapes import Alias, Enum, Function, Named, Primitive, TypeRef
 from abistore.model.snapshot import Location
+
+DEEPEST: Final = 64
+"""A chain of aliases longer than this is not followed."""
+
+
+def plainly_cast(found: Sequence[str], numbers: Mapping[str, str]) -> Iterator[str]:
+    """The tokens ``found``, with the built-in type in a cast to one that has another name: ``(unsigned int) 3``."""
+    place = 0
+    while place < len(found):
+        named = next((each for each in found[place + 1 : place + 3] if each != "enum"), "")
+        for cast in (("(", named, ")"), ("(", "enum", named, ")")):
+            if named in numbers and tuple(found[place : place + len(cast)]) == cast:
+                yield from ("(", *numbers[named].split(), ")")
+                place += len(cast)
+                break
+        else:
+            yield found[place]
+            place += 1
+
+
+def numbers(found: Collected) -> Mapping[str, str]:
+    """The enumerations, and other names of built-in types, with what each is."""
+    types: dict[str, str] = {}
+    for name in found.shapes:
+        plain = _plain_type(Named(name), found) if name.kind in ("alias", "enum") else None
+        if plain is not None:
+            types[name.spelling] = plain
+    return types
+
+
+def _plain_type(type: TypeRef | None, found: Collected) -> str | None:
+    for _ in range(DEEPEST):
+        if isinstance(type, Primitive):
+            return type.spelling
+        shape = _only_shape(type.name, found) if isinstance(type, Named) else None
+        if not isinstance(shape, Alias | Enum):
+            return None
+        type = shape.target if isinstance(shape, Alias) else shape.underlying
+    return None
+
+
+def _only_shape(name: Name, found: Collected) -> object:
+    shapes = found.shapes.get(name, [])
+    return shapes[0] if len(shapes) == 1 else None
+
+
+SIZES: Final = {
+    **{"char": 1, "signed char": 1, "unsigned char": 1, "float": 4, "double": 8},
+    **{f"{sign}{word}": size for sign in ("", "unsigned ") for word, size in (("short", 2), ("int", 4))},
+    **{"unsigned": 4, "signed": 4, "long long": 8, "unsigned long long": 8},
+    **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+"""Bytes that types have on every machine whose pointers have 4 or 8. ``long`` has 4 or 8 of its own."""
+
+AS_POINTERS: Final = frozenset({"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
+
+QUALIFIERS: Final = frozenset({"const", "volatile"})
+
+
+def measured(found: Sequence[str], pointer: int) -> Iterator[str]:
+    """The tokens ``found``, with its size in place of ``sizeof (T)`` where that is known. ``pointer`` is in bytes."""
+    place = 0
+    while place < len(found):
+        end = found.index(")", place) if found[place : place + 2] == ("sizeof", "(") and ")" in found[place:] else place
+        size = _size_of([each for each in found[place + 2 : end] if each not in QUALIFIERS], pointer)
+        if size is None:
+            yield found[place]
+            place += 1
+        else:
+            yield from ("(", "(", "size_t", ")", str(size), ")")
+            place = end + 1
+
+
+def _size_of(words: Sequence[str], pointer: int) -> int | None:
+    if pointer not in (4, 8) or not words:
+        return None
+    if words[-1] == "*" and all(each == "*" or each.isidentifier() for each in words):
+        return pointer
+    name = " ".join(words)
+    return pointer if name in AS_POINTERS else SIZES.get(name)
+
 
 MOST: Final = 400
 """How many tokens are handled for one macro. Those that stand for a value have few; some double at each step."""
@@ -227,6 +309,7 @@ RESERVED: Final = re.compile(r"_[A-Z_]")
 """How names begin that belong to compilers: ``__GNUC__``, ``_POSIX_SOURCE``; include guards are often so."""
 
 UNDEFINED: Final = re.compile(rb"^[ \t]*\#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
+
 NO_VALUE: Final = frozenset(
     {
         *("__attribute__", "__attribute", "__declspec", "__extension__", "__inline", "__inline__", "_Pragma"),
@@ -355,6 +438,7 @@ def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int
 
 
 CALLED: Final = re.compile(rf"({WORD.pattern}) \(")
+
 EQUALS: Final = re.compile(
     rf"\s*(?:[=!<>]=|[<>&](?![<>&]))[\s(]*({WORD.pattern})\b(?![\s)]*[-+*/%][\s(]*{WORD.pattern})"
 )
@@ -469,3 +553,132 @@ class _Takers:
     def __call__(self, function: str) -> bool:
         """A mangled symbol holds the name of its function after the name's length."""
         return function in self._plain or f"{len(function)}{function}" in self._mangled
+
+
+GUARD: Final = re.compile(
+    r"(?i)_(?:h|hh|hpp|hxx|inl|ipp|inc|incl|guard)_*$|_(?:h_)?included_*$|^have_|_have_|^config_h"
+)
+"""How include guards are called, and what ``configure`` finds out about a system."""
+
+ABSENT: Final = re.compile(
+    rb"\#[ \t]*(?:ifndef[ \t]+|if[ \t]+!?[ \t]*defined[ \t]*\(?[ \t]*)(\w+)[ \t]*\)?[ \t]*"
+    rb"(?:/\*[^\n]*?\*/|//[^\n]*)?\s*\#[ \t]*define[ \t]+$"
+)
+"""What stands before the definition of an include guard, and of a default."""
+
+ENDED: Final = re.compile(rb"(?:[^\n]*\\\n)*[^\n]*\n\s*\#[ \t]*endif")
+"""What stands behind that of a default; a guard holds a whole header."""
+
+SETTLED: Final = re.compile(rb"\#(?<![^\s]\#)[ \t]*(?P<word>define|undef)[ \t]+(?P<name>\w+)")
+"""What defines a macro or takes it back; the last one in a file counts."""
+
+FARTHEST_BEFORE: Final = 300
+"""Characters before a definition that are looked at."""
+
+
+class MacroUses:
+    """Where public headers use macros themselves, and where they take them back."""
+
+    def __init__(self, lib: LibClang, text: SourceText, top: Sequence[Cursor], files: PublicFiles) -> None:
+        self._lib, self._text, self._top, self._files = lib, text, top, files
+        self._ends: dict[int, dict[bytes, int]] = {}
+
+    def of(self, names: Container[str]) -> Iterator[tuple[str, Use]]:
+        """Uses of macros in text and conditions."""
+        for cursor in self._top:
+            if cursor.kind == cursors.EXPANSION and self._files.place(cursor) is not None:
+                name = self._lib.spelling(cursor)
+                if name in names:
+                    yield name, "asked" if self._is_asked(cursor) else "declaration"
+
+    def _is_asked(self, cursor: Cursor) -> bool:
+        """Whether a use stands in a directive, which may go on over lines."""
+        file, _, place = self._lib.place(self._lib.getCursorLocation(cursor))
+        text = self._text.file(file) if file else b""
+        begin = text.rfind(b"\n", 0, place) + 1
+        while text.endswith((b"\\\n", b"\\\r\n"), max(0, begin - 3), begin):
+            begin = text.rfind(b"\n", 0, begin - 1) + 1
+        return text[begin:place].lstrip().startswith(b"#")
+
+    def is_kept(self, cursor: Cursor, name: str) -> bool:
+        """Whether a macro is no include guard, and nothing takes it back behind its definition."""
+        file, begin, end = self._text.extent(cursor)
+        if file is None:
+            return False
+        is_guard = end - begin == len(name.encode()) and self._is_guard(name, self._text.file(file), begin, end)
+        return not is_guard and not self._is_taken_back(name, file, end)
+
+    def _is_guard(self, name: str, text: bytes, begin: int, end: int) -> bool:
+        absent = ABSENT.search(text, max(0, begin - FARTHEST_BEFORE), begin)
+        return absent is not None and absent[1].decode() == name and not ENDED.match(text, end)
+
+    def _is_taken_back(self, name: str, file: int, end: int) -> bool:
+        """Another header that takes a macro back is one that others include last: what is left there is internal."""
+        own = self._taken_back(file).get(name.encode(), -1)
+        return own >= end or any(where != file for where in self._elsewhere.get(name.encode(), ()))
+
+    @cached_property
+    def _elsewhere(self) -> dict[bytes, list[int]]:
+        """The library's files that take macros back, by macro."""
+        found: dict[bytes, list[int]] = {}
+        files = {self._lib.getIncludedFile(each) for each in self._top if each.kind == cursors.INCLUSION}
+        for file in filter(self._files.is_public_file, files):
+            for name in self._taken_back(file):
+                found.setdefault(name, []).append(file)
+        return found
+
+    def _taken_back(self, file: int) -> dict[bytes, int]:
+        """The macros that are not defined any more at the end of a file, and where it takes them back."""
+        if file not in self._ends:
+            text = self._text.file(file)
+            last = {each["name"]: each for each in SETTLED.finditer(text)} if b"undef" in text else {}
+            self._ends[file] = {name: each.start() for name, each in last.items() if each["word"] == b"undef"}
+        return self._ends[file]
+
+
+def replacements(
+    defined: Iterable[tuple[Cursor, Location]],
+    known: Mapping[Name, Declared],
+    expansions: Expansions,
+    uses: MacroUses,
+) -> Iterator[tuple[Name, Location, Declared]]:
+    """Public macros that are none of the constants ``known``, each by its last definition."""
+    last = {expansions.spelled(cursor): (cursor, location) for cursor, location in defined}
+    names = {name for name in last if Name("variable", name) not in known and not RESERVED.match(name)}
+    used: dict[str, set[Use]] = {name: set() for name in names}
+    for name, use in uses.of(names):
+        used[name].add(use)
+    for name in last:
+        constant = known.get(Name("variable", name))
+        macro = expansions.definition(name) if constant is None else None
+        for token in names.intersection(macro.body if macro else words(constant.value or "") if constant else ()):
+            used[token].add("macro")
+    for name in sorted(names):
+        cursor, location = last[name]
+        macro = expansions.definition(name)
+        if macro is not None and _is_told(name, macro) and uses.is_kept(cursor, name):
+            replacement = _replacement(macro, used[name])
+            yield Name("variable", name), location, Declared(traits=("macro",), replacement=replacement)
+
+
+def _is_told(name: str, macro: Definition) -> bool:
+    return macro.parameters is not None or bool(macro.body) or GUARD.search(name) is None
+
+
+def _replacement(macro: Definition, uses: set[Use]) -> Replacement:
+    used = tuple(sorted(uses - {"declaration"} if _is_expression(macro) else uses))
+    if macro.parameters is None:
+        return Replacement(_digest_of(macro.body), used=used)
+    named = len(macro.parameters) - macro.variadic
+    numbers = {each: f"\1{number}" for number, each in enumerate(macro.parameters)}
+    return Replacement(_digest_of([numbers.get(each, each) for each in macro.body]), named, macro.variadic, used)
+
+
+def _is_expression(macro: Definition) -> bool:
+    """Whether a macro is written in expressions, as those of programs; ``EXPORT(x) x`` is around declarations."""
+    return is_value(macro.body) and not set(macro.body) <= {*(macro.parameters or ()), "(", ")"}
+
+
+def _digest_of(found: Sequence[str]) -> str:
+    text = "\0".join(found).encode(errors="replace")
+    return blake2b(text, digest_size=SIZE).hexdigest() if found else ""

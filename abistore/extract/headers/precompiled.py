@@ -1,9 +1,7 @@
-"""Headers of the C++ library, parsed once for many readings and kept between runs.
+"""Headers of the C++ library that given headers include, parsed once and kept between runs.
 
-Whether headers mean the same where those of the C++ library are read before them all.
-
-They do unless a macro says otherwise: one of theirs that such a header would have met, or one of such a header that
-they would not have met yet.
+A unit that goes on from them means the same as one that includes them where no macro says otherwise: one of theirs that
+a header would have met, or one of a header that they would not have met yet.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -24,10 +23,111 @@ import msgspec
 
 from abistore.extract.headers import clang, cursors
 from abistore.extract.headers.cursors import Cursor, LibClang, libclang
-from abistore.extract.headers.given import Invocation
 from abistore.extract.headers.macros import UNDEFINED
 from abistore.extract.headers.tokens import TOKEN, SourceText
+from abistore.files import is_file
 from abistore.model.declarations import blake2b
+
+STANDARD: Final = frozenset(
+    {
+        *("algorithm", "any", "array", "atomic", "barrier", "bit", "bitset", "ccomplex", "cctype", "cerrno"),
+        *("cfenv", "cfloat", "charconv", "chrono", "cinttypes", "ciso646", "climits", "clocale", "cmath"),
+        *("codecvt", "compare", "complex", "concepts", "condition_variable", "coroutine", "csetjmp", "csignal"),
+        *("cstdalign", "cstdarg", "cstdbool", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "ctgmath"),
+        *("ctime", "cuchar", "cwchar", "cwctype", "deque", "exception", "execution", "expected", "filesystem"),
+        *("format", "forward_list", "fstream", "functional", "future", "generator", "initializer_list", "iomanip"),
+        *("ios", "iosfwd", "iostream", "istream", "iterator", "latch", "limits", "list", "locale", "map"),
+        *("mdspan", "memory", "memory_resource", "mutex", "new", "numbers", "numeric", "optional", "ostream"),
+        *("print", "queue", "random", "ranges", "ratio", "regex", "scoped_allocator", "semaphore", "set"),
+        *("shared_mutex", "source_location", "span", "spanstream", "sstream", "stack", "stacktrace", "stdexcept"),
+        *("stdfloat", "stop_token", "streambuf", "string", "string_view", "strstream", "syncstream"),
+        *("system_error", "thread", "tuple", "type_traits", "typeindex", "typeinfo", "unordered_map"),
+        *("unordered_set", "utility", "valarray", "variant", "vector", "version"),
+    }
+)
+"""The headers of C++23 ([headers]) and those that it took out. They mean the same in any order and any number of times
+([using.headers]); ``<cassert>``, which does not, is none of them."""
+
+DIRECTIVE: Final = re.compile(r"^[ \t]*#[ \t]*([a-z]+)[ \t]*(.*)", re.MULTILINE)
+
+MOST_FILES: Final = 2000
+
+TextOf = Callable[[Path], str]
+"""The text of a header."""
+
+
+class StandardIncludes(msgspec.Struct, frozen=True):
+    """The names of headers of the C++ library, and a digest of the text of those that include them."""
+
+    names: tuple[str, ...] = ()
+    consumers: str = ""
+
+
+def standard_includes(starts: Mapping[Path, str], folders: Sequence[Path], text: TextOf) -> StandardIncludes:
+    """What headers include of the C++ library outside of any condition, in the order in which a compiler meets it.
+
+    ``starts`` are headers with their texts. What these include from beside them, or from ``folders``, is followed.
+    """
+    walk = _StandardWalk(folders, text)
+    for path, written in starts.items():
+        walk.follow(path, written)
+    digest = blake2b("\0".join(starts.values()).encode(errors="surrogateescape"), digest_size=16).hexdigest()
+    return StandardIncludes(tuple(walk.found), digest)
+
+
+class _StandardWalk:
+    """Follows includes as a compiler does."""
+
+    def __init__(self, folders: Sequence[Path], text: TextOf) -> None:
+        self.found: dict[str, None] = {}
+        self._folders = folders
+        self._text = text
+        self._seen = set[str]()
+        self._place = lru_cache(None)(self._find)
+
+    def follow(self, path: Path, text: str) -> None:
+        """Note what ``text`` includes, and what that includes."""
+        pending = [self._next(path, text)]
+        while pending:
+            found = next(pending[-1], None)
+            if found is None:
+                pending.pop()
+            elif len(self._seen) < MOST_FILES:
+                pending.append(self._next(found, self._text(found)))
+
+    def _next(self, path: Path, text: str) -> Iterator[Path]:
+        """The headers of no system that a header includes, where they were not met."""
+        if (real := os.path.realpath(path)) in self._seen:
+            return
+        self._seen.add(real)
+        for name, quoted in included(text):
+            place = self._place(name, path.parent if quoted else None)
+            if place is not None:
+                yield place
+            elif name in STANDARD:
+                self.found[name] = None
+
+    def _find(self, name: str, beside: Path | None) -> Path | None:
+        """The file that an include means, if no system has it."""
+        around = [beside, *self._folders] if beside is not None else self._folders
+        return next((found for folder in around if is_file(found := folder / name)), None)
+
+
+def included(text: str) -> Iterator[tuple[str, bool]]:
+    """What a header includes outside of any condition but its own guard; whether it is in quotation marks."""
+    directives = DIRECTIVE.findall(text)
+    guarded = len(directives) > 1 and directives[0][0].startswith("if") and directives[1][0] == "define"
+    depth = 0
+    for word, rest in directives:
+        if word.startswith("if"):
+            depth += 1
+        elif word == "endif":
+            depth -= 1
+        elif word == "include" and depth <= guarded:
+            name = rest[1:].partition(">" if rest[:1] == "<" else '"')[0]
+            if rest[:1] in ("<", '"') and name:
+                yield name, rest[0] == '"'
+
 
 State: TypeAlias = tuple[int, int, int, int]
 """A file's size, the times of its last writing and change in nanoseconds, and its number on its disk."""
@@ -239,15 +339,12 @@ ASKED: Final = re.compile(rb"""\b__has_include(?:_next)?[ \t]*\([ \t]*[<"]([^>"\
 """A file of which a header wants to know whether it is there."""
 
 DEFINED: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+
 COMMENTS: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""", re.DOTALL)
 """Comments, or literals, which may hold what looks like one."""
 
 WORDS: Final = bytes(each if (chr(each).isalnum() and each < 128) or each in b"_$" else 32 for each in range(256))
 """Turns what stands between words into spaces."""
-
-
-SEARCHED: Final = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
-"""The environment's folders, which compilers search as well."""
 
 
 class Precompiled(NamedTuple):
@@ -277,12 +374,6 @@ class StandardText(NamedTuple):
     system: Sequence[Path]
     canonical: Callable[[str], str]
     consumers: str
-
-
-def may_be_precompiled(invocation: Invocation) -> bool:
-    """Whether headers of the C++ library are included, and all is known by which they are found."""
-    plain = not (invocation.options.clang_args or invocation.edited or any(map(os.environ.get, SEARCHED)))
-    return plain and bool(invocation.standard.names)
 
 
 def precompiled(text: StandardText) -> Precompiled | None:
@@ -415,10 +506,12 @@ def _defined(names: Sequence[str], text: StandardText, more: Sequence[str]) -> I
 
 
 NEVER: Final = 1 << 62
+
 MOST_BYTES: Final = 4 << 20
 """How large a file may be of which the words are looked at."""
 
 Canonical = Callable[[str], str]
+
 Public = Callable[[str], str | None]
 
 

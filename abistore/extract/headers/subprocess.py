@@ -60,7 +60,7 @@ def read_apart(
     edits: HeaderEdits = NO_EDITS,
     limits: HeaderLimits = LIMITS,
 ) -> HeaderReading:
-    """What :func:`abistore.extract.headers.worker.work` gives, from another process.
+    """What :func:`abistore.extract.headers.reader.work` gives, from another process.
 
     Raises :class:`HeaderError`, and :class:`LimitExceeded` where a limit was reached.
     """
@@ -138,7 +138,7 @@ def _answer(request: HeaderRequest) -> Answered | Failed:
     """In the other process: what the headers declare."""
     serving.hold(request.seconds, request.memory, request.silence)
     try:
-        from abistore.extract.headers.worker import work  # loads libclang
+        from abistore.extract.headers.reader import work  # loads libclang
 
         with confined(request.roots):
             return Answered(encode(work(request)))

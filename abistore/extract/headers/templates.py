@@ -1,21 +1,205 @@
-"""What templates declare: the templates themselves, and the public members of class templates."""
+"""Templates: their parameters and constraints, what they show of internal types, and their public members."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from ctypes import c_uint
+from typing import Final
 
 from msgspec.structs import replace
 
 from abistore.extract.headers import cursors
-from abistore.extract.headers.cursors import Cursor
-from abistore.extract.headers.declared_files import Collected, joined
+from abistore.extract.headers.collected import Collected, joined
+from abistore.extract.headers.compiled_code import BODIES
+from abistore.extract.headers.cursors import CONTINUE, VISITOR, Cursor, LibClang, Type
 from abistore.extract.headers.descriptions import Descriptions
-from abistore.extract.headers.types import HeaderTypes
-from abistore.extract.headers.written_text import ShownInternals, Templates
+from abistore.extract.headers.tokens import SourceText, after, spelled, tokens
+from abistore.extract.headers.types import HeaderTypes, Names, by_position, in_own_words
 from abistore.model.declarations import Argument, Declared, Name, WrittenBase
 from abistore.model.names.spelling import spell
-from abistore.model.shapes import VOID, Access, Alias, Function, Method, Variable
+from abistore.model.shapes import VOID, Access, Alias, Function, Method, Special, TypeRef, Variable
 from abistore.model.snapshot import Location
+from abistore.model.words import names_internals
+
+RECURSE: Final = 2
+
+TYPES: Final = frozenset({cursors.TYPE_REF, cursors.TEMPLATE_REF})
+
+VALUES: Final = frozenset({cursors.MEMBER_REF, cursors.OVERLOADED, 101, 102, cursors.CALL})
+"""Uses of functions and objects, whose types are deduced."""
+
+TYPED: Final = frozenset({*cursors.FUNCTIONS, cursors.FUNCTION_TEMPLATE, cursors.FIELD, cursors.VARIABLE})
+
+QUALIFIED: Final = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
+
+
+class ShownInternals:
+    """Finds the types of internal namespaces that users of a declaration get objects of, or inherit from.
+
+    What only bodies use, private members, and what is asked for its value (``detail::is_box<T>::value``) are not shown.
+    """
+
+    def __init__(self, lib: LibClang, names: Names, text: SourceText) -> None:
+        self._lib = lib
+        self._names = names
+        self._text = text
+        self._known: dict[int, str] = {}
+
+    def by(self, cursor: Cursor, children: Sequence[Cursor]) -> tuple[str, ...]:
+        """What a template shows, by qualified names in order."""
+        found: set[str] = set()
+        if cursor.kind in cursors.CLASSES:
+            self._members(children, found)
+        else:
+            self._declaration(cursor, children, found)
+        return tuple(sorted(found))
+
+    def by_friends(self, members: Iterable[Cursor]) -> tuple[str, ...]:
+        """What the friends of a class show."""
+        found: set[str] = set()
+        self._members([each for each in members if each.kind == cursors.FRIEND], found)
+        return tuple(sorted(found))
+
+    def by_variable(self, cursor: Cursor, printed: str) -> tuple[str, ...]:
+        """What a variable template may show: the names in its text, in each scope around it."""
+        parts = self._names.scope(cursor).split("::")
+        scopes = ["::".join([*parts[:length], ""]) for length in range(len(parts) + 1)]
+        words = [each.lstrip(":") for each in QUALIFIED.findall(printed) if names_internals(each)]
+        return tuple(sorted({f"{scope.lstrip(':')}{word}" for word in words for scope in scopes}))
+
+    def _members(self, members: Iterable[Cursor], found: set[str]) -> None:
+        lib = self._lib
+        for each in members:
+            hidden = cursors.ACCESS.get(lib.getCXXAccessSpecifier(each), "public") == "private"
+            if hidden and each.kind not in (cursors.FRIEND, cursors.BASE):
+                continue
+            inner = lib.children(each)
+            if each.kind in cursors.CLASSES:
+                self._members(inner, found)
+            elif each.kind == cursors.FRIEND:
+                for befriended in inner:
+                    self._declaration(befriended, lib.children(befriended), found)
+            else:
+                self._declaration(each, inner, found)
+
+    def _declaration(self, cursor: Cursor, children: Sequence[Cursor], found: set[str]) -> None:
+        text = self._typed(cursor)
+        by_body = b"auto" in text and b"->" not in text
+        for each in children:
+            if by_body or each.kind not in BODIES:
+                self._walk(each, found, deduced=by_body or b"decltype" in text)
+
+    def _typed(self, cursor: Cursor) -> bytes:
+        """The type of a declaration as it is written."""
+        if cursor.kind in TYPED:
+            return self._lib.type_name(self._lib.getCursorType(cursor)).encode()
+        return self._text.of(cursor)
+
+    def _walk(self, part: Cursor, found: set[str], *, deduced: bool) -> None:
+        used = TYPES | VALUES if deduced else TYPES
+
+        def visit(cursor: Cursor, _parent: Cursor, _data: c_uint) -> int:
+            if not deduced and cursors.is_expression(cursor.kind):
+                return int(CONTINUE)
+            if cursor.kind in used:
+                self._note(cursor, found)
+            return RECURSE
+
+        if deduced or not cursors.is_expression(part.kind):
+            if part.kind in used:
+                self._note(part, found)
+            self._lib.visitChildren(part, VISITOR(visit), None)
+
+    def _note(self, use: Cursor, found: set[str]) -> None:
+        lib = self._lib
+        referenced: Cursor = lib.getCursorReferenced(use)
+        if referenced.kind == cursors.OVERLOADED and lib.getNumOverloadedDecls(referenced):
+            referenced = lib.getOverloadedDecl(referenced, 0)
+        if not referenced.d0 or referenced.kind in cursors.TEMPLATE_PARAMETERS or referenced.kind in cursors.NOTHING:
+            return
+        name = self._known.get(referenced.d0)
+        if name is None:
+            name = self._names.of(referenced)
+            self._known[referenced.d0] = name = name if names_internals(name) else ""
+        if name:
+            found.add(name)
+
+
+NAME_IN_TYPE: Final = re.compile(r"(?<!::)\b[A-Za-z_]\w*")
+
+REQUIRES: Final = re.compile(rb"\brequires\b")
+
+
+class Templates:
+    """Reads what stands in angle brackets, and what depends on it."""
+
+    def __init__(self, lib: LibClang, names: Names, text: SourceText) -> None:
+        self._lib = lib
+        self._names = names
+        self._text = text
+
+    def parameters(self, children: Sequence[Cursor]) -> tuple[Argument, ...]:
+        """The parameters as they are written, each with its default."""
+        found = []
+        for each in children:
+            if each.kind in cursors.TEMPLATE_PARAMETERS:
+                text = self._text.of(each)
+                default = after(text, "=")
+                head = text[: len(text) - len(default)].rstrip()
+                head = head.removesuffix(b"=") if default else head
+                found.append(Argument(spelled(head), spelled(default) or None))
+        return tuple(found)
+
+    def requires(self, template: Cursor, children: Sequence[Cursor]) -> str | None:
+        """The constraints: those behind the parameters, and those behind a function."""
+        file, begin, end = self._text.extent(template)
+        if REQUIRES.search(self._text.between(file, begin, end)) is None:
+            return None
+        found = [each for each in children if cursors.is_expression(each.kind) and self._is_required(each, file, begin)]
+        written = [spelled(self._text.of(each)) for each in found]
+        return " && ".join(each for each in written if each) or None
+
+    def _is_required(self, expression: Cursor, file: int | None, begin: int) -> bool:
+        """Whether ``requires`` stands before an expression; constructors have others, with which members begin."""
+        own, place, _ = self._text.extent(expression)
+        return own == file and tokens(self._text.between(file, begin, place))[-1:] == ["requires"]
+
+    def condition(self, concept: Cursor) -> str | None:
+        """What a concept asks for."""
+        return spelled(after(self._text.of(concept), "=")) or None
+
+    def values(self, children: Sequence[Cursor]) -> dict[str, str]:
+        """What stands in a signature for the parameters that are values, which libclang spells by name."""
+        parameters = [each for each in children if each.kind in cursors.TEMPLATE_PARAMETERS]
+        pairs = [(self._lib.spelling(each), f"#{place}") for place, each in enumerate(parameters)]
+        return {
+            name: pairs[place][1]
+            for place, (name, _) in enumerate(pairs)
+            if parameters[place].kind == cursors.VALUE_PARAMETER
+        }
+
+    def type(self, type: Type, values: Mapping[str, str]) -> TypeRef:
+        """A type that depends on template parameters, which are numbered: ``const #0&``."""
+        lib = self._lib
+        found = lib.type_name(lib.getCanonicalType(type))
+        text = by_position(in_own_words(found, lib.type_name(type), values) if values else found)
+        return Special(NAME_IN_TYPE.sub(lambda word: values.get(word[0], word[0]), text) if values else text)
+
+    def signature(self, function: Cursor, parameters: Sequence[TypeRef], template: Sequence[Argument]) -> str:
+        """The name of a function template, or of a function of a class template: it has no mangled one."""
+        listed = ", ".join(each.spelling if isinstance(each, Special) else str(each) for each in parameters)
+        parameters_of = ", ".join(introduced(each.name) for each in template)
+        name = self._names.of(function)
+        return f"{name}{f'<{parameters_of}>' if template else ''}({listed})"
+
+
+def introduced(parameter: str) -> str:
+    """A template parameter without its name: ``typename`` of ``class T``."""
+    words = tokens(parameter.encode())
+    if len(words) > 1 and words[-1].isidentifier():
+        words = words[:-1]
+    return spelled(" ".join("typename" if each == "class" else each for each in words).encode())
 
 
 class TemplateWalk:

@@ -1,4 +1,4 @@
-"""The texts of headers, which must not change meanwhile, and which of them stand for others."""
+"""The texts of headers: unchanged while they are read, their digests, and which headers they include."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
-
-from msgspec.structs import replace
+from typing import Any, Final
 
 from abistore.errors import HeaderError, PathDenied
-from abistore.extract.headers.given import SUFFIXES, GivenFolder, GivenHeader, GivenHeaders, is_private
+from abistore.extract.headers.clang import IncludedFile, contents
+from abistore.extract.headers.cursors import CLASSES, ENUM, INCLUSION, LINKAGE, NAMESPACE, Cursor, libclang
+from abistore.extract.headers.given import GivenHeaders
 from abistore.extract.headers.precompiled import StandardRecord
-from abistore.files import READ, is_file, open_file, status
-from abistore.model.snapshot import HeaderFolder
-from abistore.patterns import pattern
+from abistore.files import READ, open_file
 
 MOST_TEXT: Final = 1 << 20
 """How much of a header is looked at to tell its language."""
@@ -75,9 +74,9 @@ class ReadTexts:
             (path for path, text in self._texts.items() if not _agree(text, _now(path, len(text)))), None
         )
         if changed is not None:
-            raise HeaderError(f"{_called(changed, folders)}: was changed while the headers were read", HINT)
+            raise HeaderError(f"{_name_below(changed, folders)}: was changed while the headers were read", HINT)
         if came := self._came(folders):
-            raise HeaderError(f"{_called(came, folders)}: came while the headers were read", HINT)
+            raise HeaderError(f"{_name_below(came, folders)}: came while the headers were read", HINT)
         if self.standard is not None and not self.standard.is_current():
             raise HeaderError("the headers of the C++ library were changed while the headers were read", HINT)
 
@@ -128,7 +127,7 @@ def _changed(path: str) -> int:
         return 0
 
 
-def _called(path: str, folders: Iterable[Path]) -> str:
+def _name_below(path: str, folders: Iterable[Path]) -> str:
     real = Path(os.path.realpath(path))
     for folder in map(Path, map(os.path.realpath, folders)):
         if real.is_relative_to(folder) and real != folder:
@@ -136,117 +135,170 @@ def _called(path: str, folders: Iterable[Path]) -> str:
     return Path(path).name
 
 
-MOST_LISTED = 1_000
-"""How many entries a folder may have, so that it is listed: ``/usr/include`` holds the headers of all libraries."""
+Canonical = Callable[[str], str]
+"""Where a file is, without links."""
+
+Named = Callable[[str], str | None]
+"""What a file is called that was given; ``None`` for any other."""
+
+_ONCE: Final = re.compile(
+    r"^[ \t]*#[ \t]*(?:ifndef[ \t]+|if[ \t]*![ \t]*defined[ \t]*\(?[ \t]*)(?P<guard>\w+)[^\n]*\n"
+    r"\s*#[ \t]*include[ \t]*[<\"](?P<name>[^\">\n]+)[\">]",
+    re.MULTILINE,
+)
+"""An include that is left out where the file was read before: ``#ifndef FOO_H`` before ``#include "foo.h"``."""
+
+Includes = Mapping[str, Set[str]]
+"""The files that each file includes, as paths without links."""
 
 
-def listed_folders(given: GivenHeaders) -> tuple[HeaderFolder, ...]:
-    """The folders of headers that were given one by one, sorted; without those that are not or cannot be listed.
-
-    A folder from which a link leads elsewhere is left out: what lies beside the link is not what lies beside the file.
-    """
-    places: dict[Path, list[GivenFolder]] = {}
-    for folder in given.folders:
-        if folder.files is not None and not folder.included:
-            places.setdefault(folder.path, []).append(folder)
-    return tuple(sorted(found for path, folders in places.items() if (found := _listed(path, folders))))
+def include_graph(units: Iterable[Any], real: Canonical) -> Includes:
+    """Every directive that the preprocessor followed counts, also one to a file that it had read before."""
+    includes = dict[str, set[str]]()
+    for unit in units:
+        for by, file in _directives(unit, real):
+            includes.setdefault(by, set()).add(file)
+    return includes
 
 
-def _listed(path: Path, folders: list[GivenFolder]) -> HeaderFolder | None:
-    """What one folder holds; ``folders`` stand for the headers that were given of it."""
-    lying = None if any(folder.linked for folder in folders) else _headers_in(path)
-    if lying is None:
-        return None
-    named = {name: folder.prefix for folder in folders for name in folder.files or ()}
-    given = sorted(prefix + name for name, prefix in named.items() if name in lying)
-    prefix = max(named.values(), key=len)
-    return HeaderFolder(tuple(given), tuple(sorted(prefix + name for name in lying - named.keys()))) if given else None
-
-
-def _headers_in(folder: Path) -> frozenset[str] | None:
-    """The names of the headers in a folder, but not below it; ``None`` where it is too large or cannot be read."""
-    try:
-        status(folder)
-        paths = list(islice(folder.iterdir(), MOST_LISTED + 1))
-    except (OSError, PathDenied):
-        return None
-    return frozenset(_names(paths)) if len(paths) <= MOST_LISTED else None
-
-
-def _names(paths: list[Path]) -> Iterator[str]:
-    """The headers among paths; no link that leads nowhere, or out of the folders that may be read."""
-    for path in paths:
-        if path.suffix in SUFFIXES and not path.name.startswith(".") and is_file(path):
-            yield path.name
-
-
-_NO_CODE = pattern(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL | re.MULTILINE)
-"""Comments and directives."""
-
-
-def widened(
-    given: GivenHeaders,
-    declaring: Mapping[str, bool],
-    included: Sequence[tuple[str, str]],
-    linking: Callable[[], Set[str]],
-    read: Callable[[Path], str],
-) -> GivenHeaders:
-    """The given headers, with those that stand behind them.
-
-    ``declaring`` are the names of headers that declare anything, each with whether these are functions or variables,
-    ``linking`` gives the paths of all files that declare such, and ``included`` are pairs of a file and the one that
-    includes it, without links, outermost first; ``read`` gives the text of one. Only what lies in the header's own
-    folder or below it is the library's.
-    """
-    known = {header.path for header in given.headers}
-    headers, folders = list(given.headers), list(given.folders)
-    standing = _standing_for_others(given, declaring, included, linking, read)
-    for path, folder in _behind(standing, included) if standing else ():
-        name = path.relative_to(folder.path).as_posix()
-        if path not in known and not is_private(name, given.private):
-            known.add(path)
-            headers.append(GivenHeader(folder.prefix + name, path, status(path).st_size))
-            folders.append(replace(folder, files=frozenset({name}), included=True))
-    ordered = sorted(headers, key=lambda header: (header.name, header.path))
-    return replace(given, headers=tuple(ordered), folders=tuple(folders))
-
-
-def _standing_for_others(
-    given: GivenHeaders,
-    declaring: Mapping[str, bool],
-    included: Sequence[tuple[str, str]],
-    linking: Callable[[], Set[str]],
-    read: Callable[[Path], str],
-) -> Mapping[Path, GivenFolder]:
-    """The headers that were given by themselves and declare no function or variable, with their folders.
-
-    Where other given headers do, one with types stands for itself unless a file that it includes declares functions: an
-    umbrella may have a few types beside its includes, and a header of types may include a configuration. So does one
-    that would declare something if a macro were defined.
-    """
-    named = {
-        folder.path / name: (folder, folder.prefix + name) for folder in given.folders for name in folder.files or ()
+def inclusions(includes: Includes, named: Named, texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The given headers that each of these includes; ``texts`` are those of all given headers by their names."""
+    names = {
+        file: name for file in {*includes, *_values(includes)} if (name := named(file)) is not None and name in texts
     }
-    silent = {path: folder for path, (folder, name) in named.items() if not declaring.get(name)}
-    if not any(declaring.values()):
-        return silent
-    typed = {path: folder for path, folder in silent.items() if named[path][1] in declaring}
-    behind = {path: {str(file) for file, _ in _behind({path: folder}, included)} for path, folder in typed.items()}
-    linked = linking() if any(behind.values()) else frozenset()
-    return {
-        path: folder
-        for path, folder in silent.items()
-        if (not linked.isdisjoint(behind[path]) if path in typed else ";" not in _NO_CODE.sub("", read(path)))
-    }
+    leading = _leading(includes, names)
+    found = {name: set(_given(file, includes, names, leading)) for file, name in names.items()}
+    for name, text in texts.items():
+        found.setdefault(name, set()).update(_once(name, text, texts))
+    return {name: tuple(sorted(each - {name})) for name, each in sorted(found.items()) if each - {name}}
 
 
-def _behind(
-    standing: Mapping[Path, GivenFolder], included: Sequence[tuple[str, str]]
-) -> Iterator[tuple[Path, GivenFolder]]:
-    """The files that these headers include, directly or not, as far as they lie below their folders."""
-    owners = {str(path): folder for path, folder in standing.items()}
-    for file, by in included:
-        folder = owners.get(by)
-        if folder is not None and file.startswith(f"{folder.path}/"):
-            owners.setdefault(file, folder)
-            yield Path(file), folder
+def files_behind(start: str, includes: Includes, given: Container[str], own: Callable[[str], bool]) -> frozenset[str]:
+    """The ``own`` files that a header includes by way of none that was ``given``."""
+    found, pending = set[str](), [start]
+    while pending:
+        more = {file for file in includes.get(pending.pop(), ()) if file not in given and own(file)} - found
+        found |= more
+        pending += more
+    return frozenset(found)
+
+
+def _directives(unit: Any, real: Canonical) -> Iterator[tuple[str, str]]:
+    """Each file that is included, behind the one that includes it."""
+    lib, known = libclang(), dict[int, str]()
+
+    def path(file: int) -> str:
+        if file not in known:
+            known[file] = real(lib.text(lib.getFileName(file)))
+        return known[file]
+
+    for by, _, file in directives(unit):
+        yield path(by), path(file)
+
+
+def directives(unit: Any) -> Iterator[tuple[int, int, int]]:
+    """Each include that the preprocessor followed: the file and offset of its directive, and the file that it names."""
+    lib = libclang()
+    for each in lib.top(unit):
+        if each.kind == INCLUSION and (file := lib.getIncludedFile(each)):
+            by, _, offset = lib.place(lib.getCursorLocation(each))
+            if by:
+                yield by, offset, file
+
+
+def _values(includes: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    return (file for files in includes.values() for file in files)
+
+
+def _leading(includes: Mapping[str, Iterable[str]], names: Mapping[str, str]) -> set[str]:
+    """The files from which a given header is reached: what the system includes leads to none."""
+    included_by = dict[str, list[str]]()
+    for by, files in includes.items():
+        for file in files:
+            included_by.setdefault(file, []).append(by)
+    found, pending = set[str](), list(names)
+    while pending:
+        for by in included_by.get(pending.pop(), ()):
+            if by not in found:
+                found.add(by)
+                pending.append(by)
+    return found
+
+
+def _given(
+    start: str, includes: Mapping[str, Iterable[str]], names: Mapping[str, str], leading: set[str]
+) -> Iterator[str]:
+    """The given headers that a file leads to by way of none of them."""
+    seen, pending = {start}, [start]
+    while pending:
+        for file in includes.get(pending.pop(), ()):
+            if file in names:
+                yield names[file]
+            elif file in leading and file not in seen:
+                seen.add(file)
+                pending.append(file)
+
+
+def _once(name: str, text: str, texts: Mapping[str, str]) -> Iterator[str]:
+    """The headers that a header includes unless they were read, and whose guard it asks for."""
+    for match in _ONCE.finditer(text):
+        defines = re.compile(rf"#[ \t]*define[ \t]+{match['guard']}\b")
+        for other in _may_mean(name, match["name"], texts):
+            if defines.search(texts[other]):
+                yield other
+
+
+def _may_mean(by: str, name: str, texts: Mapping[str, str]) -> Sequence[str]:
+    """The given headers that an include may mean: the one beside it, else all whose names end so."""
+    beside = by.rpartition("/")[0] + "/" + name if "/" in by else name
+    return [beside] if beside in texts else [each for each in texts if f"/{each}".endswith(f"/{name}")]
+
+
+_AROUND: Final = frozenset({NAMESPACE, LINKAGE, ENUM, *CLASSES})
+
+
+def fragments(unit: Any, entered: Iterable[IncludedFile], named: Named) -> frozenset[str]:
+    """The given headers that another given one includes within a namespace, a class, an enumeration or ``extern "C"``.
+
+    ``namespace casadi { #include "runtime.hpp" }`` makes members of the namespace of what that header declares; read
+    by itself too, it would declare them all once more at global scope. What such a header includes in turn is
+    in the same place, where it is read each time that it is included: ``entered`` are the files that the parser read.
+    One that says ``extern "C"`` to C++ by itself declares the same wherever it is included.
+    """
+    found = set(_within_declarations(unit, named))
+    if not found:
+        return frozenset()
+    entries = [(file, named(each.by)) for each in entered if (file := named(each.file)) is not None]
+    times = Counter(file for file, _ in entries)
+    while more := {file for file, by in entries if by in found and times[file] > 1} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _within_declarations(unit: Any, named: Named) -> Iterator[str]:
+    """Those that a directive within a declaration names; a header that includes itself is none."""
+    known = lru_cache(None)(lambda file: named(libclang().text(libclang().getFileName(file))))
+    between = dict[int, list[tuple[int, int, str]]]()
+    for by, offset, file in directives(unit):
+        if (name := known(file)) is not None and known(by) not in (None, name):
+            between.setdefault(by, []).append((offset, file, name))
+    for around in libclang().top(unit) if between else ():
+        if around.kind in _AROUND:
+            by, begin, end = _extent_of(around)
+            for offset, file, name in between.get(by, ()):
+                if begin < offset < end and not (around.kind == LINKAGE and _says_linkage(unit, file)):
+                    yield name
+
+
+def _extent_of(cursor: Cursor) -> tuple[int, int, int]:
+    """The file and offsets between which a declaration stands; an empty extent where it ends in another file."""
+    lib = libclang()
+    extent = lib.getCursorExtent(cursor)
+    file, _, begin = lib.place(lib.getRangeStart(extent))
+    last, _, end = lib.place(lib.getRangeEnd(extent))
+    return (file or 0, begin, end) if file == last else (0, 0, 0)
+
+
+def _says_linkage(unit: Any, file: int) -> bool:
+    """Whether a header tells C++ apart, as it does for its own ``extern "C"``."""
+    return b"__cplusplus" in contents(unit, file)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_size_t, string_at
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from abistore.extract.headers import cursors
-from abistore.extract.headers.cursors import MACROS, Cursor, LibClang, SourceRange, libclang
+from abistore.extract.headers.cursors import MACROS, Cursor, LibClang, SourceRange
 from abistore.model.declarations import Trait, blake2b
 
 TOKEN: Final = re.compile(
@@ -23,9 +23,13 @@ TOKEN: Final = re.compile(
 """One token of C or C++, or what stands between two. ``>>`` is two tokens: it may end two lists of arguments."""
 
 WORD: Final = re.compile(r"[\w$\"']")
+
 OPENING: Final = frozenset({"(", "[", "{", "::", "~", "!", ".", "->"})
+
 CLOSING: Final = frozenset({")", "]", "}", ",", ";", "::", ".", "->", "..."})
+
 CLOSED: Final = frozenset({")", "]"})
+
 PREFIXES: Final = frozenset({"+", "-", "*", "&", "++", "--"})
 """What stands directly before its operand, unless another operand is before it."""
 
@@ -137,92 +141,6 @@ class SourceText:
         return self._files[file]
 
 
-_DIRECTIVE: Final = re.compile(
-    rb"^[ \t]*#[ \t]*(?:(if|ifdef|ifndef|elif|else|endif)\b|pragma[ \t]+(pack)[ \t]*\()(?:[^\n\\]|\\.)*",
-    re.MULTILINE | re.DOTALL,
-)
-_OUTSIDE: Final = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|$)|\"[^\"\n]*\"|\b\d[\w.]*", re.DOTALL)
-_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
-_WORDS: Final = frozenset(
-    {b"if", b"ifdef", b"ifndef", b"elif", b"defined", b"pragma", b"pack", b"push", b"pop", b"show"}
-)
-_RESERVED: Final = re.compile(rb"_[A-Z_]")
-"""How the names of macros begin that compilers and systems define, or not."""
-
-
-def unsure(text: bytes, errors: Iterable[int], defined: Container[str] | None) -> Iterator[tuple[int, int]]:
-    """Where declarations begin that may be others: between a condition that nobody knows and its end.
-
-    A condition is not known that has an error, or, where files were not found, that asks for a macro that is not
-    ``defined``. So is the packing behind a pragma, up to the next one.
-    """
-    places = list(errors)
-    open_at: list[int | None] = []
-    packed: int | None = None
-    for match in _DIRECTIVE.finditer(text):
-        word, start = match[1], match.start()
-        if word is None:
-            if packed is not None:
-                yield packed, start
-            packed = start if _is_unknown(match[0], defined) else None
-            continue
-        if word.startswith(b"if"):
-            open_at.append(None)
-        if word == b"endif":
-            if open_at and (begin := open_at.pop()) is not None:
-                yield begin, match.end()
-        elif open_at and open_at[-1] is None and word != b"else":
-            failed = any(start <= each <= match.end() for each in places)
-            open_at[-1] = start if failed or _is_unknown(match[0], defined) else None
-    yield from ((begin, len(text)) for begin in (*open_at, packed) if begin is not None)
-
-
-def _is_unknown(directive: bytes, defined: Container[str] | None) -> bool:
-    if defined is None:
-        return False
-    words = set(_WORD.findall(_OUTSIDE.sub(b" ", directive))) - _WORDS
-    return any(not _RESERVED.match(each) and each.decode() not in defined for each in words)
-
-
-_LONGEST = 500
-"""Characters of a line that are looked at."""
-
-_NAME = r"(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])"
-_TAKES = r"(?P<takes>[ \t]*\([^()]*\))?"
-
-_ATTRIBUTES = (
-    re.compile(
-        rf"\b(?:class|struct|union)[ \t]+{_NAME}{_TAKES}[ \t]+\w+[ \t]*(?:final\b|[:{{;]|$)"
-    ),  # class FOO_API Foo {
-    re.compile(rf"\)[ \t]*(?:const[ \t]+)?{_NAME}{_TAKES}[ \t]*[;{{]"),  # int f(int) FOO_NOTHROW;
-    re.compile(rf"^[ \t]*(?:[\w:<>]+[ \t*&]+)+{_NAME}{_TAKES}[ \t]+\w+[ \t]*\("),  # int FOO_CALL f(int);
-    re.compile(  # extern FOO_API int v;
-        rf"(?:^|[{{;>]|\bextern\b)[ \t]*{_NAME}{_TAKES}[ \t]+[\w:]+[^();=,]*[ \t*&]\w+[ \t]*[(;\[=]"
-    ),
-    re.compile(rf"^[ \t]*{_NAME}{_TAKES}[ \t]*;?$"),  # FOO_BEGIN_DECLS, FOO_NO_COPY(Foo);
-)
-_AROUND_TYPES = re.compile(rf"^[ \t]*(?:extern[ \t]+)?{_NAME}[ \t]*\([^()]+\)[ \t]*\w+[ \t]*\(")
-"""``FOO_EXPORT(int) f(int);``"""
-
-
-def defined_macros(unit: Any) -> frozenset[str]:
-    """The macros that are defined anywhere in a parsed unit."""
-    lib = libclang()
-    top = lib.top(unit)
-    return frozenset(lib.spelling(each) for each in top if each.kind == cursors.MACRO)
-
-
-def used_as_attributes(line: str) -> Iterator[tuple[str, str]]:
-    """Names in a line that stand where attributes do, each with the definition by which it says nothing."""
-    line = line[:_LONGEST].rstrip()
-    if found := _AROUND_TYPES.search(line):
-        yield found["name"], f"{found['name']}(type)=type"
-        return
-    for pattern in _ATTRIBUTES:
-        for found in pattern.finditer(line):
-            yield found["name"], f"{found['name']}{'(...)' if found['takes'] else ''}="
-
-
 INTERNAL: Final = 2
 """CXLinkage_Internal."""
 
@@ -230,6 +148,7 @@ EVERYTHING: Final = "*"
 """What a macro instantiates: its arguments are not looked for."""
 
 _PERHAPS: Final = re.compile(rb"\btemplate\b(?!\s*<)")
+
 _NAMED: Final = frozenset({b".", b"->", b"::"})
 """What stands before ``template`` where it only says that a name is one: ``object.template get<int>()``."""
 

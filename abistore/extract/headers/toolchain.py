@@ -1,9 +1,7 @@
 """Which compiler consumers have, and where its headers are.
 
-Another compiler's headers of intrinsics as libclang can read them: types and declarations, without the bodies.
-
-The bodies call functions that gcc, or a clang of that version, alone has built in. What other headers make of
-intrinsics only needs declarations::
+Headers of intrinsics of another compiler are read without the bodies of their functions, which call what only that
+compiler has built in::
 
     extern __inline __m128 __attribute__((__gnu_inline__, __always_inline__, __artificial__))
     _mm_add_ps (__m128 __A, __m128 __B)
@@ -19,7 +17,6 @@ import platform
 import re
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -32,104 +29,6 @@ import msgspec
 from abistore.errors import HeaderError
 from abistore.extract.header_options import HeaderOptions
 from abistore.model.snapshot import Target
-
-MISSING = "file not found"
-"""In what clang says of an include that it does not find; it may go on with what finds it."""
-
-
-_OF_CPP = re.compile(r"[a-z][a-z_0-9]*")
-
-MOST_LACKING = 20
-"""How many missing files the evidence names."""
-
-
-class HeaderFault(msgspec.Struct, frozen=True):
-    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
-
-    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
-    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines. ``refuses`` tells
-    that the header itself says so, with ``#error``.
-    """
-
-    header: str
-    own: bool
-    said: str
-    defines: tuple[str, ...] = ()
-    refuses: bool = False
-
-    @property
-    def is_missing_file(self) -> bool:
-        """Whether a file is not found, which no other language or standard mends."""
-        return MISSING in self.said
-
-    @property
-    def missing(self) -> str:
-        """The name of a file that is not found, as it is included; empty for other errors."""
-        return self.said.split("'")[1] if self.is_missing_file and "'" in self.said else ""
-
-
-def is_of_cpp(fault: HeaderFault) -> bool:
-    """Whether the missing file may be a header of C++ itself: lower case, and without a suffix ([headers])."""
-    return _OF_CPP.fullmatch(fault.missing) is not None
-
-
-def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> HeaderError:
-    """The error where no header parses: the first three causes, and how to mend them."""
-    first = once_each(faults[0] for faults in aside.values())[:3]
-    said = "; ".join(fault.said for fault in first)
-    return HeaderError(
-        f"{'the header does not parse' if count == 1 else f'none of the {count} headers parses'}: {said}",
-        hint_of([*first, *with_missing_macros(aside)]),
-        lacking(fault for faults in aside.values() for fault in faults),
-    )
-
-
-def once_each(faults: Iterable[HeaderFault]) -> list[HeaderFault]:
-    """The errors, each file that is missing once."""
-    found = dict[str, HeaderFault]()
-    for fault in faults:
-        found.setdefault(fault.missing or fault.said, fault)
-    return list(found.values())
-
-
-def lacking(faults: Iterable[HeaderFault]) -> tuple[str, ...]:
-    """The files that are not found, first those that the most headers miss; :data:`MOST_LACKING` at most."""
-    told = {(fault.missing, fault.header) for fault in faults if fault.missing}
-    count = Counter(name for name, _ in told)
-    return tuple(sorted(count, key=lambda name: (-count[name], name))[:MOST_LACKING])
-
-
-def with_missing_macros(aside: Mapping[str, Sequence[HeaderFault]]) -> list[HeaderFault]:
-    """The errors of headers that are set aside at which a macro may be missing."""
-    return [fault for faults in aside.values() for fault in faults if fault.defines]
-
-
-def hint_of(faults: Iterable[HeaderFault], *, hide: Sequence[str] = ()) -> str:
-    """How to mend what did not parse: what to give, or which headers to ``hide``, which are then not parsed at all."""
-    cure = _cure(list(faults))
-    if not hide:
-        return cure
-    options = " ".join(f"--private-header {each}" for each in hide)
-    return f"{cure}; where programs do not include {'it' if len(hide) == 1 else 'them'} by name: {options}"
-
-
-def _cure(faults: Sequence[HeaderFault]) -> str:
-    names = sorted({fault.missing for fault in faults} - {""})
-    if standard := sorted({fault.missing for fault in faults if fault.missing and is_of_cpp(fault)}):
-        return (
-            f"{' and '.join(standard[:3])}: headers of C++ itself: name the folder of the library's system with "
-            "--sysroot, or install a C++ compiler for it"
-        )
-    if names:
-        return f"name the folder that holds {' and '.join(names[:3])} with --include-dir"
-    if macros := sorted({each for fault in faults for each in fault.defines})[:3]:
-        named = " and ".join(each.partition("=")[0].partition("(")[0] for each in macros)
-        defines = " ".join(f"--define {each}" if "(" not in each else f"--define '{each}'" for each in macros)
-        return (
-            f"if the build defines {named}: {defines}; or give the header that does, or its folder with --include-dir"
-        )
-    return "name what is missing with --define, --std, --language or --clang-arg, or hide it with --private-header"
-
 
 VECTORS: Final = """\
 #ifndef ABISTORE_VECTORS
@@ -149,6 +48,7 @@ typedef long long __m512i __attribute__((__vector_size__(64), __aligned__(64)));
 """What headers of another compiler say of vectors where not even their declarations can be read."""
 
 _BODY: Final = re.compile(r"(?<=\))\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
+
 _OPTIMIZED: Final = re.compile(r"^#[ \t]*ifdef[ \t]+__OPTIMIZE__\b", re.MULTILINE)
 """Before functions that are macros otherwise, which call what is built in."""
 
@@ -177,6 +77,7 @@ def declared_files(files: tuple[str, ...]) -> Mapping[str, str]:
 
 
 _ZIG_SYSTEMS = {"apple": "any-darwin-any", "windows": "any-windows-any"}
+
 _SITE = (
     "ABI_VERSION=1",
     "ABI_NAMESPACE=__1",
@@ -238,7 +139,9 @@ def _installed(found: Iterator[Path]) -> Iterator[Path]:
 
 
 _MINGW: Final = ("-fno-ms-compatibility", "-fgnuc-version=4.2.1", "-U_MSC_VER", "-U_MSC_FULL_VER", "-U_MSC_BUILD")
+
 _MINGW_MACROS: Final = ("__MINGW32__=1", "__MSVCRT__=1", "__declspec=__declspec")
+
 _MINGW_MACHINES: Final = {
     "i686": ("__i386__=1", "__i386=1", "_X86_=1"),
     "x86_64": ("__MINGW64__=1",),
@@ -319,6 +222,7 @@ _ARCHES = {
     "x32": "x86_64",
     "mipsn32": "mips64",
 }
+
 _ENVIRONMENTS = {
     "arm": "gnueabi",
     "armhf": "gnueabihf",
@@ -326,8 +230,11 @@ _ENVIRONMENTS = {
     "mips64": "gnuabi64",
     "mipsn32": "gnuabin32",
 }
+
 _SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
+
 _APPLE = {"macos": "macosx", "maccatalyst": "ios-macabi", "visionos": "xros", "visionos-simulator": "xros-simulator"}
+
 _KNOWN = re.compile(
     r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
 )
@@ -423,9 +330,6 @@ def triple_of(target: Target) -> str:
     return f"{_ARCHES.get(machine, machine)}-{system}"
 
 
-# --- built-in headers ------------------------------------------------------------------------------------------------
-
-
 def _built_ins(options: HeaderOptions, triple: str, major: int) -> BuiltIns:
     """The caller's, a clang's of the same major version, any clang's, gcc's. Raises :class:`HeaderError`."""
     given = _given_resources(options.clang_args)
@@ -493,9 +397,6 @@ def _gcc_folders(triple: str) -> Iterator[Path]:
 
 def _intrinsics(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(map(str, folder.glob("*intrin.h"))))
-
-
-# --- the system's headers --------------------------------------------------------------------------------------------
 
 
 def _standard_folders(sysroot: Path | None, triple: str) -> Iterator[Path]:

@@ -2,55 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import LimitExceeded
+from abistore.extract.headers import cursors
 from abistore.extract.headers import cursors as kinds
 from abistore.extract.headers.classes import Classes
+from abistore.extract.headers.collected import Collected, HeaderNames, PublicFiles
 from abistore.extract.headers.compiled_code import CodeReferences, InlineBodies, MacroCode
 from abistore.extract.headers.cursors import Cursor, LibClang, libclang
-from abistore.extract.headers.declared_files import (
-    TOLD,
-    TYPED,
-    Collected,
-    Faults,
-    HeaderNames,
-    PublicFiles,
-    declares_types,
-    exact,
-    spread,
-    unlaid_instances,
-)
 from abistore.extract.headers.descriptions import Descriptions
+from abistore.extract.headers.faults import TYPED, Faults, declares_types, spread
 from abistore.extract.headers.macros import (
     Expansions,
+    MacroUses,
     macros,
     public_definitions,
     public_macros,
+    replacements,
     settle_handed,
     settle_macros,
 )
-from abistore.extract.headers.records import FunctionShapes, RecordShapes
+from abistore.extract.headers.records import TOLD, FunctionShapes, RecordShapes, exact
 from abistore.extract.headers.templates import TemplateWalk
 from abistore.extract.headers.tokens import Definitions, SourceText
 from abistore.extract.headers.types import HeaderTypes
-from abistore.extract.headers.written_text import MacroUses, replacements
 from abistore.extract.types import is_foreign
 from abistore.model.constants import words
 from abistore.model.declarations import TYPES, Declared, Name, by_name
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants, sort_variants
-from abistore.model.structure import fitted, without_cycle_collection
+from abistore.model.structure import fitted, references, without_cycle_collection
 from abistore.model.words import names_internals
+from abistore.patterns import pattern
 
 if TYPE_CHECKING:
     from abistore.model.shapes import Sort
 
+UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[#\n\"{};]| at /")
+"""What no text can name, or what is no type yet."""
+
+
+def unlaid_instances(types: HeaderTypes, collected: Collected) -> dict[Name, str]:
+    """Instances of templates, and classes in them, without a layout; each as C++ spells it."""
+    found = {name: _spelled_by_clang(types, name) for name in _without_layout(types, collected)}
+    return {name: spelled for name, spelled in found.items() if not UNNAMED.search(spelled)}
+
+
+def _without_layout(types: HeaderTypes, collected: Collected) -> Iterator[Name]:
+    every = [shape for shapes in collected.shapes.values() for shape in shapes]
+    mentioned = dict.fromkeys(name for shape in every for name, _ in references(shape))
+    for name in sorted(dict.fromkeys([*types.mentioned, *mentioned, *types.unmet])):
+        if name.kind != "record" or "<" not in name.spelling or is_foreign(name.spelling, types.runtime):
+            continue
+        if any(isinstance(shape, Record) for shape in collected.shapes.get(name, ())):
+            continue
+        cursor = types.mentioned.get(name)
+        if cursor is None or _may_be_made(types.lib, cursor):
+            yield name
+
+
+def _may_be_made(lib: LibClang, cursor: Cursor) -> bool:
+    """Whether a class comes from a template: a handle that headers only declare in one does not."""
+    template: Cursor = lib.getSpecializedCursorTemplate(cursor)
+    return template.kind not in cursors.NOTHING
+
+
+def _spelled_by_clang(types: HeaderTypes, name: Name) -> str:
+    """A class as libclang spells it, else as its name has it: values need not look alike in both."""
+    lib, cursor = types.lib, types.mentioned.get(name)
+    if cursor is None:
+        return name.spelling
+    return lib.text(lib.getTypeSpelling(lib.getCanonicalType(lib.getCursorType(cursor))))
+
+
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
+
 MAX_DEPTH: Final = 100
 """How many namespaces and classes may be nested in one another. Real code stays below 20."""
 

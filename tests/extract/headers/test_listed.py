@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.header_options import HeaderOptions
-from abistore.extract.headers import texts
-from abistore.extract.headers.given import find_headers
-from abistore.extract.headers.texts import listed_folders
+from abistore.extract.headers import given
+from abistore.extract.headers.given import find_headers, listed_folders
 from abistore.files import canonical, confined
 from abistore.model.snapshot import HeaderFolder
 
@@ -62,9 +61,9 @@ def test_a_folder_of_links_to_elsewhere_is_not_listed(tmp_path: Path) -> None:
 
 def test_a_folder_with_too_many_entries_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files(tmp_path, "a.h", "b.h", "c.txt")
-    monkeypatch.setattr(texts, "MOST_LISTED", 3)
+    monkeypatch.setattr(given, "MOST_LISTED", 3)
     assert folders(tmp_path / "a.h") == (HeaderFolder(("a.h",), ("b.h",)),)
-    monkeypatch.setattr(texts, "MOST_LISTED", 2)
+    monkeypatch.setattr(given, "MOST_LISTED", 2)
     assert folders(tmp_path / "a.h") == ()
 
 

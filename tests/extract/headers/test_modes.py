@@ -80,7 +80,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return parse(file, text, *rest, **how)
 
     def here(request: Any) -> Any:
-        from abistore.extract.headers.worker import work
+        from abistore.extract.headers.reader import work
 
         return Answered(encode(work(request)))
 

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from abistore.errors import AbistoreError
 from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
-from abistore.extract.headers import precompiled, worker
-from abistore.extract.headers.clang import included, standard_includes
+from abistore.extract.headers import precompiled, reader
 from abistore.extract.headers.parsing import HeaderParser
-from abistore.extract.headers.precompiled import KeptFiles, kept_files
+from abistore.extract.headers.precompiled import KeptFiles, included, kept_files, standard_includes
 from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target
@@ -72,7 +71,7 @@ def written(folder: Path, files: Mapping[str, str]) -> Path:
 
 def reading(*headers: Path, **options: Any) -> HeaderReading:
     said = HeaderOptions(headers, language="c++", **options)
-    return worker.work(HeaderRequest(said, X86, True, False, None, 100, 4 << 30, 20.0))
+    return reader.work(HeaderRequest(said, X86, True, False, None, 100, 4 << 30, 20.0))
 
 
 def without(*headers: Path, **options: Any) -> HeaderReading:
@@ -317,9 +316,9 @@ def test_headers_that_change_while_they_are_kept_are_not_kept(
     """What was parsed of the old text would pass for the new one in every later run."""
     system = written(tmp_path / "system", {"vector": "#pragma once\nstruct made { int a; };\n"})
     header = written(tmp_path / "own", {"api.hpp": "#pragma once\n#include <vector>\nint f(made *);\n"})
-    tools = worker.toolchain(HeaderOptions((header,)), X86, 18)
+    tools = reader.toolchain(HeaderOptions((header,)), X86, 18)
     ours = replace(tools, arguments=(*tools.arguments, f"-isystem{system}"), folders=(*tools.folders, system))
-    monkeypatch.setattr(worker, "toolchain", lambda *_: ours)
+    monkeypatch.setattr(reader, "toolchain", lambda *_: ours)
     parsed = precompiled.clang.parsed
 
     def then_changed(*given: Any, **more: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.headers import clang
-from abistore.extract.headers.written_text import unread_words
+from abistore.extract.headers.faults import unread_words
 from abistore.model.words import matcher
 
 ERR = "_intrinsic_of_another_compiler()"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.headers.tokens import unsure
+from abistore.extract.headers.faults import unsure
 
 
 def parts(
