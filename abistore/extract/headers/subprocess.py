@@ -9,16 +9,8 @@ from typing import Final
 import msgspec
 
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, named_error
-from abistore.extract.header_options import (
-    NO_EDITS,
-    HeaderEdits,
-    HeaderOptions,
-    HeaderReading,
-    HeaderRequest,
-    decode_answer,
-    decode_request,
-    encode,
-)
+from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions
+from abistore.extract.headers.messages import HeaderReading, HeaderRequest, decode_answer, decode_request, encode
 from abistore.extract.reader import FacetReading
 from abistore.files import confined, roots
 from abistore.limits import may_fork
