@@ -21,7 +21,7 @@ MOST_DEPTH = 100
 
 
 class BaseClass:
-    """One direct base as it is written, and the class that it names; ``None`` where that is not defined."""
+    """A direct base class, and its definition; ``None`` where it is not defined."""
 
     def __init__(self, specifier: Cursor, facts: ClassFacts | None, virtual: bool) -> None:
         self.specifier = specifier
@@ -47,7 +47,7 @@ class Classes:
         self.depth = 0
 
     def may_look(self, facts: ClassFacts) -> bool:
-        """Whether a class and its bases can still be laid out: each is counted once, with all visits for each field."""
+        """Whether laying out the class stays within bounds: each class counts once, with all visits for each field."""
         if facts.cursor.d0 in self._looked:
             return True
         looks = facts.visits * len(facts.fields)
@@ -105,7 +105,7 @@ class ClassFacts:
 
     @cached_property
     def visits(self) -> int:
-        """How many members libclang visits before it tells where one is: those of members, too, as often as they occur.
+        """How many members libclang visits to find a field's offset; members of members count as often as they occur.
 
         Records that hold two of each other double it each time.
         """
@@ -119,9 +119,9 @@ class ClassFacts:
         return min(found, MOST_LOOKS)
 
     def derives_from(self, other: ClassFacts) -> bool:
-        """Whether ``other`` is this class or among its bases, as far as these were looked at.
+        """Whether ``other`` is this class or one of its known bases.
 
-        A template may be taken for its own base: ``template <class T, class... Ts> struct list : list<Ts...>``.
+        A template may look like its own base: ``template <class T, class... Ts> struct list : list<Ts...>``.
         """
         pending, seen = [self], {self}
         while pending:
@@ -226,7 +226,7 @@ class ClassFacts:
     # --- places ---------------------------------------------------------------------------------------------------
 
     def place_bases(self) -> int:
-        """Note the offsets of the bases, once. Tells where they end, in bytes."""
+        """Note the offsets of the bases, once. Returns where they end, in bytes."""
         return self._end_of_bases
 
     @cached_property
@@ -262,7 +262,7 @@ class ClassFacts:
 
     @cached_property
     def empties(self) -> list[tuple[int, int]]:
-        """The empty classes in it, itself included, by their places in bytes: no two of one type may share one."""
+        """The empty classes in it, itself included, by offset in bytes: no two of one type may share an offset."""
         found = [(self.cursor.d0, 0)] if self.is_empty else []
         self.place_bases()
         for base in self.bases:
@@ -322,7 +322,7 @@ Key = tuple[str, int, int]
 
 
 def key_of(lib: LibClang, method: Cursor) -> Key:
-    """What a method of a template is found by where libclang does not tell what it overrides."""
+    """The key of a method of a template, for which libclang reports no overridden methods."""
     if method.kind == cursors.DESTRUCTOR:
         return "~", 0, 0
     return lib.spelling(method), lib.Cursor_getNumArguments(method), lib.CXXMethod_isConst(method)

@@ -16,13 +16,13 @@ from abistore.model.snapshot import Location, Variants
 
 
 class HeaderNames(Protocol):
-    """What files are called that libclang names."""
+    """Names of the files that libclang reports."""
 
     def public(self, path: str, /) -> str | None:
-        """The name of a file where it is one of the given headers."""
+        """The name of a given header; ``None`` for any other file."""
 
     def beside(self, path: str, /, *, system: bool) -> str | None:
-        """That of one beside a given header or below. ``system``: it was found where the system's headers are."""
+        """The name of a file in or below a given header's folder. ``system``: it was found as a system header."""
 
     def surrounds(self, path: str, /) -> bool:
         """Whether a file lies in a folder of given headers, or below, public or not."""
@@ -32,10 +32,10 @@ class HeaderNames(Protocol):
 
 
 class PublicFiles:
-    """The given headers. Files are told apart by libclang's handles: each is asked about once.
+    """Decides which files are given headers, once for each of libclang's file handles.
 
-    Most of what a unit holds stands in files of others, one thing behind the other: the last such file is kept by
-    where it begins and ends among the places of the unit, and what stands there needs no further question.
+    Most declarations of a unit come from other files, in long runs: the range of the last such file is kept, and
+    declarations inside it need no further question.
     """
 
     def __init__(self, lib: LibClang, names: HeaderNames, unit: Any) -> None:
@@ -50,13 +50,13 @@ class PublicFiles:
         self._foreign = 0, 0
 
     def take_those_beside(self) -> None:
-        """From now on what lies beside a given header is public as well."""
+        """Count files beside given headers as public from now on."""
         self._files = {file: name for file, name in self._files.items() if file is None or name is not None}
         self._beside = True
         self._foreign = 0, 0
 
     def place(self, cursor: Cursor) -> Location | None:
-        """Where a public declaration stands; ``None`` for one of another file."""
+        """The location of a public declaration; ``None`` for one of another file."""
         location = self._lib.getCursorLocation(cursor)
         if self._foreign[0] <= location.data < self._foreign[1]:
             return None
@@ -78,7 +78,7 @@ class PublicFiles:
         return self._files[file] is not None
 
     def is_given(self, cursor: Cursor) -> bool:
-        """Whether a declaration stands in one of the given headers, whatever lies beside them."""
+        """Whether a declaration is in a given header itself."""
         file, _, _ = self._lib.place(self._lib.getCursorLocation(cursor))
         if file not in self._given:
             self._given[file] = self._names.public(self._lib.text(self._lib.getFileName(file))) is not None
@@ -97,7 +97,7 @@ class PublicFiles:
         return size.value
 
     def is_own(self, cursor: Cursor) -> bool:
-        """Whether a declaration may be the library's: it stands beside public ones, or is no part of the system."""
+        """Whether a declaration can be the library's: it is public, beside public ones, or not in a system header."""
         if self.place(cursor) is not None:
             return True
         location = self._lib.getCursorLocation(cursor)
@@ -109,7 +109,7 @@ class PublicFiles:
         return self._around[file]
 
     def is_own_file(self, file: int, location: SourceLocation) -> bool:
-        """Whether a file may be the library's, of which ``location`` is a place."""
+        """Whether a file may be the library's; ``location`` is any place in it."""
         public = self._files[file] if file in self._files else self._name(file, location)
         return public is not None or not self._lib.Location_isInSystemHeader(location)
 
@@ -130,7 +130,7 @@ OF_ALL: Final = DEFINED | {"friend"}
 
 
 class Collected:
-    """The shapes of names, what the text of public declarations tells, and where they stand."""
+    """Shapes, declared facts and locations, by name."""
 
     def __init__(self) -> None:
         self.shapes: dict[Name, list[AnyShape]] = {}
@@ -140,13 +140,13 @@ class Collected:
         self.lent: set[Name] = set()
 
     def add(self, name: Name, shape: AnyShape | None) -> None:
-        """Notes a shape of a name; equal ones are kept once."""
+        """Add a shape of a name; equal ones are kept once."""
         shapes = self.shapes.setdefault(name, [])
         if shape is not None and shape not in shapes:
             shapes.append(shape)
 
     def declare(self, name: Name, location: Location, declared: Declared, *, defines: bool = False) -> None:
-        """Notes a public declaration. The place of a definition, else the first, is where the name stands."""
+        """Add a public declaration. Its location is that of the definition, else of the first declaration."""
         known = self.declared.get(name)
         self.declared[name] = declared if known is None else merged(known, declared)
         if defines or name not in self.locations:
@@ -154,13 +154,13 @@ class Collected:
         self.shapes.setdefault(name, [])
 
     def forget(self, name: Name) -> None:
-        """Takes back a declaration of which only text tells."""
+        """Remove a declaration that is only text."""
         del self.declared[name], self.locations[name]
         if not self.shapes.get(name):
             self.shapes.pop(name, None)
 
     def leave_out(self, name: Name) -> None:
-        """Takes back all that is known of a name."""
+        """Remove a name."""
         for known in (self.shapes, self.declared, self.locations):
             known.pop(name, None)
 
@@ -174,9 +174,10 @@ class Collected:
 
 
 def merged(one: Declared, other: Declared) -> Declared:
-    """What several declarations of one name tell together.
+    """The facts of several declarations of one name.
 
-    One outside a class makes a friend no hidden one; programs may include the one alone that no definition comes with.
+    A declaration outside a class makes a friend visible. A trait about definitions must hold for each of them:
+    programs may include only one.
     """
     traits = {*one.traits, *other.traits} - (({*one.traits} ^ {*other.traits}) & OF_ALL)
     return Declared(
@@ -202,7 +203,7 @@ def merged(one: Declared, other: Declared) -> Declared:
 
 
 def joined(one: Uses | None, other: Uses | None) -> Uses | None:
-    """What two pieces of code use."""
+    """What two pieces of code use together."""
     if one is None or other is None:
         return one or other
     return Uses(
@@ -215,7 +216,7 @@ def joined(one: Uses | None, other: Uses | None) -> Uses | None:
 
 
 def defined_in_both(shape: AnyShape, others: Variants) -> AnyShape:
-    """What one unit tells of a name that others declare too: defined it is where these know the definition as well."""
+    """The facts of a name in one unit; traits about its definition stay where the other units have them too."""
     if not isinstance(shape, Declared) or DEFINED.isdisjoint(shape.traits):
         return shape
     known = [each.traits for each in others if isinstance(each, Declared)]

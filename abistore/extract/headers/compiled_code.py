@@ -36,9 +36,9 @@ DEEPEST: Final = 8
 
 
 class CodeLayouts:
-    """Tells whose layouts code depends on. ``met`` are the types, with their declarations.
+    """Finds the types whose layouts code depends on: ``met``, with their declarations.
 
-    What depends on arguments of a template depends on no layout yet.
+    What depends on template arguments depends on no layout yet.
     """
 
     def __init__(self, lib: LibClang, names: Names, own: Callable[[Cursor], bool]) -> None:
@@ -174,11 +174,11 @@ class Used(NamedTuple):
 
     @classmethod
     def nothing(cls) -> Used:
-        """What nothing was found of yet."""
+        """An empty collection."""
         return cls(set(), set(), set(), set(), {})
 
     def add(self, other: Used) -> None:
-        """Note all that another piece uses."""
+        """Add all that another piece of code uses."""
         self.members.update(other.members)
         self.symbols.update(other.symbols)
         self.types.update(other.types)
@@ -198,14 +198,14 @@ class Used(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A use of something in code, and the kind of what it stands in."""
+    """A use of something in code, and the kind of its parent."""
 
     cursor: Cursor
     parent: int
 
 
 class CodeReferences:
-    """Finds what code refers to. What depends on arguments of a template refers to nothing yet."""
+    """Finds the declarations that code refers to. What depends on template arguments refers to nothing yet."""
 
     def __init__(self, lib: LibClang, names: Names, own: Own) -> None:
         self._lib = lib
@@ -275,14 +275,14 @@ class CodeReferences:
             yield each
 
     def _around(self, cursor: Cursor) -> Iterator[int]:
-        """A declaration, and the classes and functions that it stands in, whatever declares them again."""
+        """A declaration and the classes and functions that contain it."""
         lib = self._lib
         while cursor.d0 and cursor.kind not in (cursors.UNIT, cursors.NAMESPACE):
             yield lib.getCanonicalCursor(cursor).d0
             cursor = lib.getCursorSemanticParent(cursor)
 
     def _befriended(self, owner: Cursor) -> frozenset[int]:
-        """The classes and functions that a class names as its friends, templates among them."""
+        """The classes, functions and templates that a class names as friends."""
         if owner.d0 not in self._friends:
             lib = self._lib
             friends = [child for child in lib.children(owner) if child.kind == cursors.FRIEND]
@@ -334,14 +334,14 @@ NAMING: Final = frozenset({101, 102, cursors.CALL})
 
 
 class Compiled(NamedTuple):
-    """What programs compile of a function: its body where it is inline, and what else uses the library's inside."""
+    """What programs compile of a function: its inline body, and who else uses the library's internals."""
 
     body: InlineBody | None
     uses: Uses | None
 
 
 class InlineBodies:
-    """Reads bodies."""
+    """Reads the bodies of inline functions and templates."""
 
     def __init__(
         self, lib: LibClang, text: SourceText, references: CodeReferences, is_given: Callable[[Cursor], bool]
@@ -414,7 +414,7 @@ class InlineBodies:
             self._read(part, function, found, found)
 
     def _value(self, declaration: Cursor, found: Used) -> None:
-        """Read the value of a declaration, which stands last in it."""
+        """Read the value of a declaration, which is its last child."""
         for value in self.lib.children(declaration)[-1:]:
             if cursors.is_expression(value.kind):
                 self._read(value, declaration, found, found)
@@ -446,7 +446,7 @@ class InlineBodies:
             used.add(self._helpers[helper.d0][0])
 
     def _meet(self, use: Cursor, helpers: dict[int, Cursor]) -> None:
-        """Note the function that a use names, where only a header defines it that was not given."""
+        """Note a called function that only a header defines which was not given."""
         if use.kind in NAMING:
             self._meet_function(self.lib.getCursorReferenced(use), helpers)
 
@@ -457,7 +457,7 @@ class InlineBodies:
                 helpers.setdefault(definition.d0, definition)
 
     def _reached(self, helpers: dict[int, Cursor]) -> Iterable[Cursor]:
-        """These functions, those that they call, and so on; each is read once."""
+        """These functions and all that they call, each read once."""
         pending, seen = list(helpers.values()), set(helpers)
         for helper in pending:
             if helper.d0 not in self._helpers:
@@ -467,7 +467,7 @@ class InlineBodies:
         return pending
 
     def _of_helper(self, helper: Cursor) -> tuple[Used, dict[int, Cursor]]:
-        """What a function uses itself, and the functions that it calls and that are as it is."""
+        """What a function uses itself, and the similar functions that it calls."""
         used, called = Used.nothing(), dict[int, Cursor]()
         children = self.lib.children(helper)
         body = next((each for each in children if each.kind in BODIES), None)
@@ -478,7 +478,7 @@ class InlineBodies:
         return used, called
 
     def _hand(self, call: Cursor) -> None:
-        """Note what a function of the library is called with."""
+        """Note the arguments of a call of a library function."""
         function = self._function_called(self.lib.getCursorReferenced(call))
         if function is not None:
             file, begin, end = self._text.extent(call)
@@ -488,7 +488,7 @@ class InlineBodies:
                 self.handed.setdefault(word, set()).add(handed)
 
     def _function_called(self, cursor: Cursor) -> str | None:
-        """What a function of the library is called; ``None`` for all else."""
+        """The name of a called library function; ``None`` for anything else."""
         key = cursor.d0
         if key not in self._called:
             own = bool(key) and cursor.kind in cursors.FUNCTIONS and self._references.is_own(cursor)
@@ -499,7 +499,7 @@ class InlineBodies:
 def used_by_class(
     bodies: InlineBodies, members: Sequence[Cursor], initialized: Iterable[tuple[str, str]]
 ) -> Uses | None:
-    """What the templates use that a class defines as its friends, and what members are ``initialized`` with."""
+    """What the friend templates that a class defines use, and the initialisers of its members."""
     lib = bodies.lib
     friends = [child for each in members if each.kind == cursors.FRIEND for child in lib.children(each)]
     compiled = [each for each in friends if each.kind == cursors.FUNCTION_TEMPLATE]
@@ -510,9 +510,9 @@ def used_by_class(
 
 
 def _is_constructed_here(lib: LibClang, members: Iterable[Cursor]) -> bool:
-    """Whether programs may compile a constructor of a class: one in its headers, or the compiler's own.
+    """Whether programs may compile a constructor of a class: one in its headers, or an implicit one.
 
-    Those that copy or move take what the other object has.
+    Copy and move constructors take what the other object has.
     """
     constructors = [each for each in members if _constructs(lib, each) and not lib.CXXMethod_isDeleted(each)]
     new = [each for each in constructors if not _copies(lib, each)]

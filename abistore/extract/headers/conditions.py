@@ -63,7 +63,7 @@ _GIVEN: Final = re.compile(r"-D(\w+)(?:=(.*))?", re.DOTALL)
 
 
 class _Macro(NamedTuple):
-    """The last definition of a macro: ``own`` in a header of the library, ``outside`` in none of the system either."""
+    """The last definition of a macro: ``own`` in a header of the library, ``outside`` in no system header either."""
 
     own: bool
     outside: bool
@@ -72,7 +72,7 @@ class _Macro(NamedTuple):
 
 
 class _Directive(NamedTuple):
-    """A directive, its line, the text up to the next one, and whether all languages read all of its branches alike."""
+    """A directive: its line, the text up to the next one, and whether every language reads all branches alike."""
 
     line: int
     word: str
@@ -82,7 +82,7 @@ class _Directive(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """A condition that was asked, whether it held, and the text that was passed over for it, or for one before it."""
+    """A condition, whether it held, and the text that was skipped for it or for an earlier branch."""
 
     directive: _Directive
     held: bool
@@ -106,7 +106,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class _Passed(NamedTuple):
-    """The lines of a file at which the preprocessor began to pass over text, each with the line at which it ended."""
+    """The lines of a file at which the preprocessor began to skip text, each with the line at which it ended."""
 
     ranges: dict[int, int]
 
@@ -131,9 +131,9 @@ def names_in(text: str) -> set[str]:
 
 
 def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str]) -> Asked:
-    """What a library's headers ask for in their conditions.
+    """The conditions of a library's headers.
 
-    ``units`` were parsed with ``arguments``. A condition that the preprocessor never came to is none.
+    ``units`` were parsed with ``arguments``. Conditions that the preprocessor never reached are left out.
     """
     found: dict[AskedCondition, set[str]] = {}
     macros, borrowed, compilers = set[str](), dict[str, set[str]](), set[AskedCompiler]()
@@ -155,12 +155,12 @@ def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str])
 
 
 def _given(arguments: Sequence[str]) -> dict[str, str]:
-    """The macros that arguments define."""
+    """The macros defined by arguments."""
     return {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
 
 
 class _UnitConditions:
-    """What one translation unit asked."""
+    """The conditions of one translation unit."""
 
     def __init__(self, unit: Any, own: Own, given: Mapping[str, str], *, cpp: bool) -> None:
         self._lib = libclang()
@@ -191,7 +191,7 @@ class _UnitConditions:
                 yield self._condition(answer, file, others), others
 
     def asked_of_compilers(self) -> Iterator[AskedCompiler]:
-        """The conditions that ask for the compiler, where declarations were passed over for them."""
+        """The conditions on the compiler for which declarations were skipped."""
         for file, answer in self._answers:
             text = answer.directive.text
             asks = any(map(_COMPILER.fullmatch, self._reached(text))) or (self._cpp and _STANDARD.search(text))
@@ -199,7 +199,7 @@ class _UnitConditions:
                 yield AskedCompiler(text, self._name(file) or "", unread)
 
     def borrowed(self) -> Iterator[tuple[str, set[str]]]:
-        """The headers that ask for what others define which they do not include, with these macros."""
+        """Headers that ask for macros of headers which they do not include, with these macros."""
         includes: dict[int, set[int]] = {}
         for by, _, file in directives(self._raw):
             includes.setdefault(by, set()).add(file)
@@ -213,7 +213,7 @@ class _UnitConditions:
                 yield self._name(file) or "", words
 
     def untaken(self, public: Own) -> Iterator[tuple[str, Collection[str]]]:
-        """What is asked before each text of a public header that was passed over, with the words in that."""
+        """The conditions before each skipped text of a public header, with the words of that text."""
         read = [one.text for each in self._directives.values() for one in each]
         defaults = {match["name"] for text in read if (match := _ABSENT.fullmatch(text))}
         for file, passed in self._passed.items():
@@ -239,7 +239,6 @@ class _UnitConditions:
         return any(name in self._macros and self._macros[name].value for name in own)
 
     def _files(self) -> list[int]:
-        """The headers of the library that were read."""
         files = dict.fromkeys(self._lib.getIncludedFile(each) for each in self._top if each.kind == kinds.INCLUSION)
         return [file for file in files if file and self._name(file) is not None]
 
@@ -276,7 +275,7 @@ class _UnitConditions:
         return macro is not None and macro.own
 
     def _is_default(self, directive: _Directive) -> bool:
-        """Whether it defines a macro as the other header does, which came first."""
+        """Whether a definition repeats the one of the other header, which came first."""
         absent, defined = _ABSENT.fullmatch(directive.text), _DEFINED.fullmatch(directive.part)
         if absent is None or defined is None or defined["name"].decode() != absent["name"]:
             return False
@@ -296,7 +295,7 @@ class _UnitConditions:
         )
 
     def _reached(self, text: str) -> set[str]:
-        """The macros that a condition asks for, itself and by what the library's headers define."""
+        """The macros that a condition asks for, directly or through the library's own macros."""
         reached: set[str] = set()
         pending = _words(text)
         while pending:
@@ -342,7 +341,7 @@ def _directives(text: bytes) -> Iterator[_Directive]:
 
 
 def _idle(directives: Sequence[_Directive]) -> set[int]:
-    """Those that ask for the language alone, in no branch of which anything stands but linkage."""
+    """Directives that only ask for the language, with nothing but ``extern "C"`` in their branches."""
     found, chains = set[int](), list[list[int]]()
     for number, one in enumerate(directives):
         if one.word.startswith("if"):
@@ -374,7 +373,6 @@ def _chains(directives: Iterable[_Directive]) -> Iterator[tuple[int, tuple[str, 
 
 
 def _emptied(match: re.Match[bytes]) -> bytes:
-    """A comment or literal as its line breaks."""
     return b" " + b"\n" * match[0].count(b"\n")
 
 
@@ -385,13 +383,12 @@ def _blanked(match: re.Match[bytes]) -> bytes:
 
 
 def _declaring(passed: Sequence[bytes]) -> str:
-    """A digest of text that was passed over, where it declares something; else empty."""
+    """A digest of skipped text that declares something; else empty."""
     text = b" ".join(_DIRECTIVES.sub(b" ", each) for each in passed)
     return digest(spelled(text).encode(errors="replace")) if b";" in text else ""
 
 
 def _closure(file: int, includes: Mapping[int, set[int]]) -> set[int]:
-    """A file, and all that it includes."""
     found, pending = {file}, [file]
     while pending:
         fresh = includes.get(pending.pop(), set()) - found
@@ -401,9 +398,9 @@ def _closure(file: int, includes: Mapping[int, set[int]]) -> set[int]:
 
 
 def _answers(directives: Iterable[_Directive], passed: _Passed, is_guard: Callable[[str], bool]) -> Iterator[_Answer]:
-    """Each condition that was asked, whether it held, and what was passed over for it.
+    """Each condition, whether it held, and what was skipped for it.
 
-    A guard held when the file was read for the first time, and is no reason to pass over the file.
+    An include guard held when the file was read first, and skips nothing.
     """
     around: list[tuple[bool, bool, list[bytes]]] = []  # whether it is read, whether a part is, what is passed over
     found: list[_Answer] = []

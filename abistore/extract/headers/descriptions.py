@@ -22,9 +22,9 @@ LETTERS: Final = frozenset({4, 13, 15})
 
 
 def length(lib: LibClang, parameter: Cursor) -> int:
-    """The elements that a parameter asks for, as it is written or by an alias; 0 where it is written as no array.
+    """The number of elements of an array parameter, as written or through an alias; 0 for others.
 
-    So it is for text that is only read: it ends by a mark, and what is written is the most that it may have.
+    Also 0 for text that is only read: it ends with a mark, and the number is only a maximum.
     """
     type = lib.getCanonicalType(lib.getCursorType(parameter))
     if type.kind != cursors.CONSTANT_ARRAY:
@@ -51,7 +51,7 @@ CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b")
 
 
 class Attributes:
-    """Reads what stands around declarations, macros replaced."""
+    """Reads the attributes of declarations, macros expanded."""
 
     def __init__(self, lib: LibClang) -> None:
         self._lib = lib
@@ -72,7 +72,7 @@ class Attributes:
             self._policy = None
 
     def traits(self, cursor: Cursor, printed: str) -> Iterator[Trait]:
-        """What attributes say. ``printed`` is empty for a declaration without any."""
+        """The traits that attributes give. ``printed`` is empty for a declaration without any."""
         if printed:
             if NODISCARD.search(printed):
                 yield "nodiscard"
@@ -130,7 +130,7 @@ LONGEST: Final = 8
 
 
 class Constants:
-    """Works out values as the compiler does; one that it cannot tell is as the header writes it."""
+    """Evaluates constants as the compiler does; what it cannot evaluate stays as written."""
 
     def __init__(self, lib: LibClang, text: SourceText) -> None:
         self._lib = lib
@@ -171,7 +171,7 @@ class Constants:
         return found or None
 
     def expression(self, enumerator: Cursor, *, wide: bool) -> str | None:
-        """What the value of an enumerator is written as; ``None`` for none, and for a plain number unless ``wide``."""
+        """The written value of an enumerator; ``None`` for none, and for a plain number unless ``wide``."""
         text = self._text.of(enumerator)
         if b"=" not in text:
             return None
@@ -209,7 +209,7 @@ class Descriptions:
         self.attributes = Attributes(lib)
 
     def function(self, cursor: Cursor, *traits: Trait, within: Sequence[Cursor] = ()) -> Declared:
-        """A function, member or not; of a template, without what the template adds, but what is ``within`` it."""
+        """A function, member or not. Of a template only what is ``within`` it: its own parameters are added later."""
         lib = self._lib
         static = self._is_static(cursor)
         inline = static or bool(lib.Cursor_isFunctionInlined(cursor))
@@ -240,7 +240,7 @@ class Descriptions:
         )
 
     def _is_static(self, cursor: Cursor) -> bool:
-        """Whether each program has one of its own, by internal linkage."""
+        """Whether each program has its own copy, through internal linkage."""
         return bool(self._lib.getCursorLinkage(cursor) == INTERNAL)
 
     def _is_noexcept(self, cursor: Cursor) -> bool:
@@ -251,7 +251,6 @@ class Descriptions:
         return kind in NOEXCEPT or (kind == 0 and cursor.kind == cursors.DESTRUCTOR)
 
     def _parameters(self, cursor: Cursor) -> tuple[Argument, ...]:
-        """The parameters by name, default and length; nothing where no parameter has any."""
         lib = self._lib
         count = lib.Cursor_getNumArguments(cursor)
         if count <= 0:
@@ -278,14 +277,13 @@ class Descriptions:
     def _with_defaults(
         self, cursor: Cursor, parameters: Sequence[Argument], within: Sequence[Cursor]
     ) -> Iterator[Cursor]:
-        """The parameters with defaults, and what of a template may have one."""
         for index, each in enumerate(() if within else parameters):
             if each.default is not None:
                 yield self._lib.Cursor_getArgument(cursor, index)
         yield from (each for each in within if each.kind == cursors.PARAMETER)
 
     def variable(self, cursor: Cursor) -> Declared:
-        """A data object, and its value where it is a constant. One that a header of C++ defines is in each program."""
+        """A data object, and its value if it is a constant. One defined in a C++ header is in each program."""
         lib = self._lib
         found = set[Trait]()
         value = self._constants.of(cursor)
@@ -310,7 +308,7 @@ class Descriptions:
         return Declared(traits=tuple(sorted(found)), value=value or None)
 
     def record(self, cursor: Cursor, facts: ClassFacts | None, shape: Record | None) -> Declared:
-        """A class; what only its definition tells where this is it."""
+        """A class; facts of the definition only for the definition itself."""
         found = set[Trait]()
         if facts is not None:
             if self._lib.CXXRecord_isAbstract(facts.cursor):
@@ -327,7 +325,7 @@ class Descriptions:
         return replace(declared, expressions=expressions, uses=used_by_class(self.bodies, members, expressions))
 
     def _initialized(self, members: Iterable[Cursor]) -> Iterator[tuple[str, str]]:
-        """Data members with what they are initialised with where no constructor does it."""
+        """Data members with default member initialisers."""
         for each in members:
             if each.kind != cursors.FIELD:
                 continue
@@ -339,7 +337,7 @@ class Descriptions:
                     yield self._lib.spelling(each), written
 
     def enum(self, cursor: Cursor, enumerators: Iterable[Cursor]) -> Declared:
-        """An enumeration, and what its values are written as."""
+        """An enumeration, and the expressions of its values."""
         lib = self._lib
         wide = (lib.size(lib.getCursorType(cursor)) or 0) > LONGEST
         pairs = [(lib.spelling(each), self._constants.expression(each, wide=wide)) for each in enumerators]

@@ -25,9 +25,9 @@ SCOPES = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
 
 
 class Extent(NamedTuple):
-    """Where a declaration stands: the file as libclang names it, and the first byte and the one behind its last.
+    """The file of a declaration as libclang names it, its first byte and the one behind its last.
 
-    ``unnamed`` tells that it names an unnamed type: ``typedef struct { ... } point;``.
+    ``unnamed``: it names an unnamed type, ``typedef struct { ... } point;``.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Extent(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A declaration of a text: its kind and qualified name, and where it stands."""
+    """A declaration: its kind and qualified name, and its extent."""
 
     key: tuple[str, str]
     extent: Extent
@@ -50,11 +50,10 @@ def replaced(
     read: Callable[[str], str],
     public: Callable[[str], str | None],
 ) -> Mapping[str, str]:
-    """What the headers hold with the declarations of ``text`` in the place of those of their names, by file.
+    """The texts of headers with the declarations of ``text`` in place of those of the same name, by file.
 
-    ``snippet`` is the unit of ``text``; ``read`` gives what a file holds, ``public`` the name of one that was given.
-    What has a new name comes under an empty file name: it belongs behind all headers. So does an overload of a function
-    that has several: which one is meant is not said.
+    ``snippet`` is the unit of ``text``; ``read`` gives a file's text, ``public`` the name of a given header. New names
+    are under an empty file name, to go behind all headers, and so are overloads of functions that have several.
     """
     lib = libclang()
     known: dict[tuple[str, str], set[Extent]] = {}
@@ -123,7 +122,7 @@ SNIPPET = {"c": "/abistore/declared.c", "c++": "/abistore/declared.cpp"}
 
 
 def edited_headers(given: GivenHeaders, files: Sequence[EditedHeader]) -> GivenHeaders:
-    """The headers with those that an edit adds, and without those that it takes away."""
+    """The headers with those that an edit adds, and without those that it removes."""
     gone = {each.path for each in files if each.text is None}
     known = {header.path for header in given.headers}
     added = [
@@ -136,15 +135,14 @@ def edited_headers(given: GivenHeaders, files: Sequence[EditedHeader]) -> GivenH
 
 
 def memory(files: Sequence[EditedHeader]) -> Mapping[str, str]:
-    """What is read in place of files: their texts by path."""
+    """The texts that are read in place of files, by path."""
     return {str(each.path): TAKEN_AWAY if each.text is None else each.text for each in files}
 
 
 def with_declarations(parser: HeaderParser, parsed: ParsedHeaders, edits: HeaderEdits) -> tuple[EditedHeader, ...]:
-    """The edited files, in which declarations have taken the place of those of their names.
+    """The edited files, with declarations in place of those of the same name.
 
-    Declarations of new names come behind those of the last header. Raises :class:`HeaderError` where the text declares
-    nothing.
+    New declarations follow those of the last header. Raises :class:`HeaderError` where the text declares nothing.
     """
     texts = memory(edits.files)
     language = parsed.reading.language
@@ -168,7 +166,7 @@ def with_declarations(parser: HeaderParser, parsed: ParsedHeaders, edits: Header
 
 
 def _joined(files: Sequence[EditedHeader], texts: Mapping[str, str]) -> Iterator[EditedHeader]:
-    """The edited files, each once: those of ``texts`` instead of what was edited before."""
+    """The edited files, each once; ``texts`` win."""
     yield from (each for each in files if str(each.path) not in texts)
     yield from (EditedHeader(Path(path), text) for path, text in sorted(texts.items()))
 

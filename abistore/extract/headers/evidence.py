@@ -84,9 +84,9 @@ def _counted(given: GivenHeaders) -> str:
 
 
 def _unread(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str] | None:
-    """What bodies with errors may use; ``None`` where declarations may be missing as well.
+    """The words in bodies with errors; ``None`` where declarations may be missing as well.
 
-    Only of C: what is called in C++ need not be named, such as a conversion or a destructor.
+    Only of C: C++ calls some functions without naming them, such as conversions and destructors.
     """
     if parsed.set_aside or parsed.reading.language != "c":
         return None
@@ -101,7 +101,7 @@ def _unread(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str] | Non
 
 
 def _evidence(parser: HeaderParser, parsed: ParsedHeaders, *, bodies_only: bool) -> Evidence:
-    """How much of the headers was read; ``bodies_only`` where errors stand in bodies of functions alone."""
+    """How much of the headers was read; ``bodies_only`` where all errors are in function bodies."""
     expected, aside = len(parser.given.headers), parsed.set_aside
     described = expected - len(parsed.bad | set(aside))
     if not aside and not parsed.faults:
@@ -170,7 +170,7 @@ def _headers_read(
 
 
 def _served(texts: Iterable[str]) -> tuple[str, ...]:
-    """The languages of the programs that headers of C are written for: C++ too where one of them tells it apart."""
+    """The languages that headers of C serve: C++ too where one of them asks for ``__cplusplus``."""
     return ("c", "c++") if any("__cplusplus" in text for text in texts) else ("c",)
 
 
@@ -180,16 +180,16 @@ def _included(parser: HeaderParser, parsed: ParsedHeaders) -> set[str]:
 
 
 def _own_files(parser: HeaderParser, parsed: ParsedHeaders) -> list[Path]:
-    """The headers that were given, and what they include that is not of the system."""
+    """The given headers, and what they include outside of system folders."""
     folders = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in parser.invocation.searched)
     own = (Path(each) for each in _included(parser, parsed) if each.startswith(folders))
     return sorted({*(header.path for header in parser.given.headers), *own})
 
 
 def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> list[Path]:
-    """The files that given headers include and that were not given, in their folders or among the ``own`` ones.
+    """Files that given headers include from their folders or from the ``own`` ones, and that were not given.
 
-    A folder of the system holds headers of others too, of which only the names are known.
+    A system folder holds headers of other libraries too, of which only the names are known.
     """
     given = {header.path for header in parser.given.headers}
     folders = {path.parent for path in given}
@@ -199,9 +199,9 @@ def _files_behind(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Pat
 
 
 def _words_aside(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path]) -> tuple[str, ...] | None:
-    """The words of the headers that did not parse; ``None`` where they may declare what they do not spell.
+    """The words of the headers that did not parse; ``None`` where they may declare other names too.
 
-    So it is where a macro pastes names, where they bring along a header that was not read, or others have errors.
+    So where a macro pastes names, where they include a header that was not read, or where others have errors.
     """
     aside = [each.path for each in parser.given.headers if each.name in parsed.set_aside] if parsed.set_aside else []
     if not aside or parsed.faults:
@@ -220,7 +220,7 @@ def _words_aside(parser: HeaderParser, parsed: ParsedHeaders, own: Iterable[Path
 
 
 def _without_folders(argument: str) -> str:
-    """An argument for clang without the folders of the machine; empty where it is about folders only."""
+    """An argument for clang without paths of this machine; empty where it is only about folders."""
     if argument.startswith(_ABOUT_FOLDERS):
         return ""
     before, slash, _ = argument.partition("/")
@@ -234,7 +234,7 @@ def _spelled(option: str, values: Iterable[str]) -> list[str]:
 def _outlines(
     parser: HeaderParser, parsed: ParsedHeaders, walked: Walked
 ) -> tuple[tuple[HeaderOutline, ...], tuple[HeaderDigest, ...]]:
-    """The outlines of the given headers, but of those without any fact, and the texts of all own headers."""
+    """The outlines of given headers that have any fact, and the digests of all own headers."""
     texts = {each.name: _text_of(parser, each.path) for each in parser.given.headers}
     graph = include_graph([each.unit for each in parsed.units], parser.canonical)
     includes = inclusions(graph, parser.given.name, texts)
@@ -245,7 +245,7 @@ def _outlines(
 
 
 def _texts(parser: HeaderParser, graph: Includes, texts: dict[str, str]) -> tuple[HeaderDigest, ...]:
-    """The texts that are known whole."""
+    """The digests of texts that are known whole."""
     given = {str(each.path): each.name for each in parser.given.headers}
     private = {path: files_behind(path, graph, given, parser.surrounds) for path in given}
     named = {path: name for path in frozenset[str]().union(*private.values()) if (name := parser.given.inside(path))}
@@ -270,7 +270,7 @@ def _text_of(parser: HeaderParser, path: Path) -> str:
 
 
 def _linked_counts(walked: Walked) -> Counter[str]:
-    """How many functions and variables each header declares that no macro or constant is."""
+    """How many functions and variables each header declares, without macros and constants."""
     return Counter(
         walked.locations[name].file
         for name, shapes in walked.entries.items()

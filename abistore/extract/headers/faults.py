@@ -33,11 +33,10 @@ MOST_LACKING = 20
 
 
 class HeaderFault(msgspec.Struct, frozen=True):
-    """An error in a header, or in what it includes. ``header`` is the given one that leads there, if any does.
+    """An error in a header, or in what it includes. ``header`` is the given header that leads there, if any.
 
-    ``own`` tells that it stands in the text of given headers; elsewhere it need not concern what they declare.
-    ``defines`` are definitions of macros that its line uses as attributes and that nothing defines. ``refuses`` tells
-    that the header itself says so, with ``#error``.
+    ``own``: it is in the text of given headers; elsewhere it need not affect what they declare. ``defines`` are
+    definitions of undefined macros that its line uses as attributes. ``refuses``: the header says ``#error``.
     """
 
     header: str
@@ -74,7 +73,7 @@ def nothing_parsed(count: int, aside: Mapping[str, Sequence[HeaderFault]]) -> He
 
 
 def once_each(faults: Iterable[HeaderFault]) -> list[HeaderFault]:
-    """The errors, each file that is missing once."""
+    """The errors, each missing file once."""
     found = dict[str, HeaderFault]()
     for fault in faults:
         found.setdefault(fault.missing or fault.said, fault)
@@ -82,7 +81,7 @@ def once_each(faults: Iterable[HeaderFault]) -> list[HeaderFault]:
 
 
 def lacking(faults: Iterable[HeaderFault]) -> tuple[str, ...]:
-    """The files that are not found, first those that the most headers miss; :data:`MOST_LACKING` at most."""
+    """The missing files, those that most headers lack first; :data:`MOST_LACKING` at most."""
     told = {(fault.missing, fault.header) for fault in faults if fault.missing}
     count = Counter(name for name, _ in told)
     return tuple(sorted(count, key=lambda name: (-count[name], name))[:MOST_LACKING])
@@ -138,10 +137,10 @@ _RESERVED: Final = re.compile(rb"_[A-Z_]")
 
 
 def unsure(text: bytes, errors: Iterable[int], defined: Container[str] | None) -> Iterator[tuple[int, int]]:
-    """Where declarations begin that may be others: between a condition that nobody knows and its end.
+    """Regions whose declarations may differ: those under a condition that is not known.
 
-    A condition is not known that has an error, or, where files were not found, that asks for a macro that is not
-    ``defined``. So is the packing behind a pragma, up to the next one.
+    A condition is not known if it has an error or, where files were missing, asks for a macro that is not ``defined``.
+    The same holds for packing behind a pragma, up to the next one.
     """
     places = list(errors)
     open_at: list[int | None] = []
@@ -202,7 +201,7 @@ def defined_macros(unit: Any) -> frozenset[str]:
 
 
 def used_as_attributes(line: str) -> Iterator[tuple[str, str]]:
-    """Names in a line that stand where attributes do, each with the definition by which it says nothing."""
+    """Names in a line at the place of attributes, each with a definition that makes it empty."""
     line = line[:_LONGEST].rstrip()
     if found := _AROUND_TYPES.search(line):
         yield found["name"], f"{found['name']}(type)=type"
@@ -226,10 +225,9 @@ _MOST_BEHIND = 400
 
 
 class Faults:
-    """Where a translation unit has errors.
+    """The errors of a translation unit, and which declarations they spoil.
 
-    A type is what its text says but for bodies of functions; what stands behind a condition with an error might not be
-    there at all.
+    Errors in function bodies spoil no type. Declarations under a condition with an error might not exist at all.
     """
 
     def __init__(self, lib: LibClang, unit: Any) -> None:
@@ -250,7 +248,7 @@ class Faults:
         return list(unsure(self._texts.get(file, b""), self._places.get(file, ()), self._defined))
 
     def spoil(self, cursor: Cursor) -> bool:
-        """Whether a declaration is not what its text says."""
+        """Whether an error changes a declaration."""
         if not self.any:
             return False
         if self._lib.isInvalidDeclaration(cursor) and (cursor.kind in TYPED or cursor.kind in cursors.RECORDS):
@@ -274,10 +272,7 @@ class Faults:
         return type.kind in cursors.RECORDS and bool(lib.isInvalidDeclaration(type))
 
     def attributed(self, variable: Cursor) -> Cursor | None:
-        """The class behind which a "variable" stands that may be an attribute of it: ``struct P { ... } PACKED;``.
-
-        The macro may be one of a file that was not found.
-        """
+        """The class of a "variable" that may be an attribute: ``struct P { ... } PACKED;`` of a missing file."""
         if not self.lacks_files:
             return None
         type = self._lib.getTypeDeclaration(self._lib.getCursorType(variable))
@@ -300,7 +295,7 @@ class Faults:
                 yield from self._bodies(each)
 
     def _range(self, cursor: Cursor) -> tuple[str, int, int]:
-        """The file of a declaration, where it begins, and where it ends: with the file if another one goes on."""
+        """The file, begin and end of a cursor; to the end of the file where another file continues it."""
         lib = self._lib
         extent = lib.getCursorExtent(cursor)
         file, _, begin = lib.place(lib.getRangeStart(extent))
@@ -319,13 +314,12 @@ class Faults:
         return end + len(behind) - len(behind.lstrip())
 
     def _ended(self, file: str, end: int) -> int:
-        """Where a declaration ends with its attributes."""
         found = self._texts.get(file, b"").find(b";", end, end + _MOST_BEHIND)
         return end if found < 0 else found + 1
 
 
 def spread(spoilt: set[Name], shapes: Mapping[Name, Iterable[AnyShape]]) -> set[Name]:
-    """The names that are spoilt, and those that are made of them, or mention a typedef that is ``int`` instead."""
+    """The spoilt names, and those composed of them or mentioning a typedef that became ``int``."""
     found = set(spoilt)
     while more := {name for name, each in shapes.items() if name not in found and _is_made_of(found, name, each)}:
         found |= more
@@ -333,7 +327,7 @@ def spread(spoilt: set[Name], shapes: Mapping[Name, Iterable[AnyShape]]) -> set[
 
 
 def declares_types(function: Name, shapes: Iterable[AnyShape]) -> bool:
-    """Whether a function of C declares a type within its parameters, of which no file before had a declaration.
+    """Whether a function of C declares a type in its parameter list, unknown before.
 
     No program has such a type: ``int norm(const struct point *p)`` lacks the header of ``struct point``.
     """
@@ -344,7 +338,7 @@ def declares_types(function: Name, shapes: Iterable[AnyShape]) -> bool:
 
 
 def _is_made_of(spoilt: set[Name], name: Name, shapes: Iterable[AnyShape]) -> bool:
-    """Whether a declaration has the layout of what is spoilt, a slot in its table, or a typedef of it in its types."""
+    """Whether a declaration contains a spoilt layout, vtable slot or typedef."""
     for shape in shapes:
         if (
             isinstance(shape, Function)
@@ -379,10 +373,10 @@ _DIRECTIVES: Final = frozenset({"include", "include_next", "import", "embed"})
 
 
 def unread_words(unit: Any, errors: Iterable[Diagnostic]) -> frozenset[str] | None:
-    """The words of the functions that hold all ``errors`` of a unit of C, with the symbols that they may stand for.
+    """The words of the functions that contain all ``errors`` of a unit of C, with the symbols that they may mean.
 
-    Where a macro pastes a name together of its arguments, these are wildcards. ``None`` where an error stands
-    elsewhere, and where what a function becomes is not known: it includes a file, or pastes a name of arguments alone.
+    Wildcards where a macro pastes a name from its arguments. ``None`` where an error is elsewhere, and where the
+    function's text is not known: it includes a file, or pastes a name of arguments alone.
     """
     places: dict[str, set[int]] = {}
     for error in errors:
@@ -393,7 +387,7 @@ def unread_words(unit: Any, errors: Iterable[Diagnostic]) -> frozenset[str] | No
 
 
 class _Replaced(NamedTuple):
-    """A macro: the names of its parameters, and what it stands for."""
+    """A macro: the names of its parameters, and its replacement."""
 
     parameters: frozenset[str]
     body: Sequence[str]
@@ -449,7 +443,7 @@ class _UnreadBodies:
         return self._names[file]
 
     def _followed(self, written: list[str]) -> frozenset[str] | None:
-        """The words of a text, of the macros that these may be, and so on."""
+        """The words of a text and, transitively, of the macros among them."""
         pending, found = [_Replaced(frozenset(), written)], set[str]()
         while pending:
             for word in _words_read(pending.pop()):
@@ -461,7 +455,7 @@ class _UnreadBodies:
         return frozenset(found | self._symbols(found))
 
     def _called(self, word: str) -> list[_Replaced]:
-        """The macros of that name: which definition holds in a body is not asked."""
+        """The macros of that name, whichever definition applies in a body."""
         names = filter(matcher([word]), self._macros) if ANY in word else [word]
         return [self._definition(macro) for name in names for macro in self._macros.get(name, ())]
 
@@ -487,13 +481,13 @@ class _UnreadBodies:
         return _Replaced(frozenset({"__VA_ARGS__", *body[:end]}), body[end + 1 :])
 
     def _symbols(self, words: set[str]) -> set[str]:
-        """What the linker calls the functions and variables of these names."""
+        """The linker's names of the functions and variables of these names."""
         lib, shared, meant = self._lib, {cursors.FUNCTION, cursors.VARIABLE}, matcher(words)
         return {lib.linked(each) for each in self._top if each.kind in shared and meant(lib.spelling(each))}
 
 
 def _words_read(macro: _Replaced) -> Iterator[str]:
-    """The names in what a macro stands for; one that is pasted together with wildcards for its parameters."""
+    """The names in a macro's replacement; pasted ones with wildcards for its parameters."""
     body = macro.body
     for token in body:
         if _CODE_WORD.fullmatch(token):
@@ -513,7 +507,6 @@ def _words_read(macro: _Replaced) -> Iterator[str]:
 
 
 def _part(macro: _Replaced, token: str) -> str:
-    """What a token adds to a name that is pasted together."""
     return token if _PASTED.fullmatch(token) and token not in macro.parameters else ANY
 
 

@@ -43,10 +43,10 @@ class GivenHeader(msgspec.Struct, frozen=True):
 
 
 class GivenFolder(msgspec.Struct, frozen=True):
-    """A folder that was given, or the one that a given file lies in, which alone is public then.
+    """A given folder, or the folder of a given file, where only ``files`` are public.
 
-    ``included`` tells that ``files`` were not given: a given header stands for them. ``linked`` tells that a link was
-    given, which leads to the file from another folder or by another name.
+    ``included``: the files were not given but found through an umbrella header. ``linked``: a file was reached through
+    a symlink from another folder or name.
     """
 
     path: Path
@@ -57,7 +57,7 @@ class GivenFolder(msgspec.Struct, frozen=True):
 
 
 class GivenHeaders(msgspec.Struct, frozen=True):
-    """All headers that were given; ``folders`` tell which other files are public where a header includes them."""
+    """All given headers; files in ``folders`` are public too where a header includes them."""
 
     headers: tuple[GivenHeader, ...]
     folders: tuple[GivenFolder, ...]
@@ -71,7 +71,7 @@ class GivenHeaders(msgspec.Struct, frozen=True):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What was given, without the folders that it lies in: ``a.h`` for a header, ``include/`` for a folder."""
+        """The given names without the path before them: ``a.h`` for a header, ``include/`` for a folder."""
         found = set[str]()
         for folder in self.folders:
             if folder.included:
@@ -82,7 +82,7 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         return tuple(sorted(found))
 
     def name(self, path: str) -> str | None:
-        """What a file is called that lies at ``path``, without links; ``None`` where it is not public."""
+        """The name of the public header at ``path`` (without links); ``None`` for any other."""
         for folder in self.folders:
             inside = path.removeprefix(f"{folder.path}/")
             if inside != path and (folder.files is None or inside in folder.files):
@@ -91,7 +91,7 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         return None
 
     def beside(self, path: str, but: Collection[Path]) -> str | None:
-        """What a file is called that lies in or below the folder of a header that was given by itself.
+        """The name of a file in or below the folder of a header that was given by itself.
 
         ``None`` for any other, for one that a pattern hides, and for those of the folders ``but``.
         """
@@ -103,12 +103,12 @@ class GivenHeaders(msgspec.Struct, frozen=True):
         return None
 
     def inside(self, path: str) -> str | None:
-        """What a file is called that lies in or below a folder of given headers, public or not."""
+        """The name of a file in or below a folder of given headers, public or not."""
         folder = next((each for each in self.folders if path.startswith(f"{each.path}/")), None)
         return None if folder is None else folder.prefix + path.removeprefix(f"{folder.path}/")
 
     def surrounds(self, path: str, but: Collection[Path]) -> bool:
-        """Whether a file lies in or below a folder of given headers, public or not; not so in those ``but``."""
+        """Whether a file is in or below a folder of given headers, public or not, other than those ``but``."""
         return any(path.startswith(f"{folder.path}/") for folder in self.folders if folder.path not in but)
 
 
@@ -123,7 +123,7 @@ def is_of(name: str, projects: Sequence[str]) -> bool:
 
 
 def check_folders(options: HeaderOptions) -> None:
-    """Raise :class:`HeaderError` where a folder is not there: what it should have held would be missing."""
+    """Raise :class:`HeaderError` for an include folder or system root that cannot be read."""
     for folder in (*options.include_dirs, *options.named_dirs, *filter(None, [options.sysroot])):
         try:
             status(folder / ".")
@@ -157,7 +157,7 @@ def find_headers(options: HeaderOptions) -> GivenHeaders:
 
 
 def _named(given: Path) -> tuple[GivenFolder, Sequence[str]]:
-    """The folder that a given path stands for, and the headers in it."""
+    """The folder of a given path, and its headers."""
     try:
         kind = status(given).st_mode
         path = given.resolve(strict=True)
@@ -182,7 +182,7 @@ def _listed(folder: Path) -> Sequence[str]:
 
 
 def _places(folders: Iterable[GivenFolder]) -> Mapping[str, frozenset[Path]]:
-    """The folders in which files lie that were given one by one, by the names of the files."""
+    """The folders of files that were given one by one, by file name."""
     found: dict[str, set[Path]] = {}
     for folder in folders:
         for name in folder.files or ():
@@ -191,10 +191,10 @@ def _places(folders: Iterable[GivenFolder]) -> Mapping[str, frozenset[Path]]:
 
 
 def _prefix(folder: GivenFolder, before: Sequence[GivenFolder], places: Mapping[str, frozenset[Path]]) -> str:
-    """What tells the headers of a folder from those of the same names in others.
+    """The prefix that distinguishes headers of one folder from those of the same names in others.
 
-    Of ``geo-1.4/geo.h`` and ``geo-1.4/geo/geo.h`` the second one has it, ``geo/``: the folder that both lie in may be
-    called after the release.
+    Of ``geo-1.4/geo.h`` and ``geo-1.4/geo/geo.h`` the second gets ``geo/``: the common folder may be named after the
+    release.
     """
     alike = frozenset[Path]().union(*(places[each] for each in folder.files or ()))
     if len(alike) > 1:
@@ -224,12 +224,12 @@ def _walked(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[str
 
 
 def is_text_of_headers(path: Path) -> bool:
-    """Whether a file is a header or a part of one, so that messages may quote it: no secret that somebody includes."""
+    """Whether a file is a header or a part of one, so that messages may quote it without leaking a secret."""
     return path.suffix in PARTS or (is_file(path) and _is_header(path))
 
 
 def _is_header(path: Path) -> bool:
-    """Whether a file is included by itself: as its suffix says, or without one (``QString``) its first directive."""
+    """Whether programs include a file by name: by its suffix, or by its first directive (``QString``)."""
     if path.suffix:
         return path.suffix in SUFFIXES
     descriptor = open_file(path)
@@ -283,9 +283,9 @@ MOST_LISTED = 1_000
 
 
 def listed_folders(given: GivenHeaders) -> tuple[HeaderFolder, ...]:
-    """The folders of headers that were given one by one, sorted; without those that are not or cannot be listed.
+    """The folders of headers that were given one by one, sorted; without those that cannot be listed.
 
-    A folder from which a link leads elsewhere is left out: what lies beside the link is not what lies beside the file.
+    A folder with a link to elsewhere is left out: neighbours of the link are not neighbours of the file.
     """
     places: dict[Path, list[GivenFolder]] = {}
     for folder in given.folders:
@@ -295,7 +295,7 @@ def listed_folders(given: GivenHeaders) -> tuple[HeaderFolder, ...]:
 
 
 def _listed_folder(path: Path, folders: list[GivenFolder]) -> HeaderFolder | None:
-    """What one folder holds; ``folders`` stand for the headers that were given of it."""
+    """The content of one folder; ``folders`` are its given headers."""
     lying = None if any(folder.linked for folder in folders) else _headers_in(path)
     if lying is None:
         return None
@@ -316,7 +316,7 @@ def _headers_in(folder: Path) -> frozenset[str] | None:
 
 
 def _headers_among(paths: list[Path]) -> Iterator[str]:
-    """The headers among paths; no link that leads nowhere, or out of the folders that may be read."""
+    """The headers among paths, without links that lead nowhere or out of the folders that may be read."""
     for path in paths:
         if path.suffix in SUFFIXES and not path.name.startswith(".") and is_file(path):
             yield path.name
@@ -333,12 +333,11 @@ def widened(
     linking: Callable[[], Set[str]],
     read: Callable[[Path], str],
 ) -> GivenHeaders:
-    """The given headers, with those that stand behind them.
+    """The given headers, with the headers that given umbrella headers include.
 
-    ``declaring`` are the names of headers that declare anything, each with whether these are functions or variables,
-    ``linking`` gives the paths of all files that declare such, and ``included`` are pairs of a file and the one that
-    includes it, without links, outermost first; ``read`` gives the text of one. Only what lies in the header's own
-    folder or below it is the library's.
+    ``declaring`` are the headers with any declaration, each with whether it has functions or variables. ``linking``
+    gives the paths of all files that declare such. ``included`` are pairs of a file and its includer, without links,
+    outermost first; ``read`` gives a text. Only files in or below the header's own folder are the library's.
     """
     known = {header.path for header in given.headers}
     headers, folders = list(given.headers), list(given.folders)
@@ -360,11 +359,11 @@ def _standing_for_others(
     linking: Callable[[], Set[str]],
     read: Callable[[Path], str],
 ) -> Mapping[Path, GivenFolder]:
-    """The headers that were given by themselves and declare no function or variable, with their folders.
+    """The umbrella headers: given one by one, without functions or variables; with their folders.
 
-    Where other given headers do, one with types stands for itself unless a file that it includes declares functions: an
-    umbrella may have a few types beside its includes, and a header of types may include a configuration. So does one
-    that would declare something if a macro were defined.
+    If other given headers have functions, a header with types is an umbrella only where an included file declares
+    functions: an umbrella may have a few types beside its includes, a header of types may include a configuration. A
+    header that would declare something if a macro were defined is no umbrella.
     """
     named = {
         folder.path / name: (folder, folder.prefix + name) for folder in given.folders for name in folder.files or ()
@@ -385,7 +384,7 @@ def _standing_for_others(
 def _behind(
     standing: Mapping[Path, GivenFolder], included: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[Path, GivenFolder]]:
-    """The files that these headers include, directly or not, as far as they lie below their folders."""
+    """The files that these headers include, directly or not, in or below their folders."""
     owners = {str(path): folder for path, folder in standing.items()}
     for file, by in included:
         folder = owners.get(by)

@@ -33,7 +33,7 @@ _WITH_ERRORS: Final = ("-Xclang", "-fallow-pch-with-compiler-errors")
 
 
 class TextBehind(NamedTuple):
-    """A unit that was made of such a text. Its line 1 is the one behind ``before`` of ``file``."""
+    """A unit with a text of ours behind the headers. Its line 1 follows line ``before`` of ``file``."""
 
     unit: clang.TranslationUnit
     file: str
@@ -45,7 +45,7 @@ class TextBehind(NamedTuple):
 
 
 class BehindUnit:
-    """Reads texts behind a unit, which is written to a file of ``folder`` for the first of them."""
+    """Compiles texts behind a unit, which is saved to a file of ``folder`` for the first of them."""
 
     def __init__(self, parser: HeaderParser, reading: Reading, unit: HeaderUnit, folder: Path) -> None:
         self.parser = parser
@@ -66,7 +66,7 @@ class BehindUnit:
         return umbrella(self.unit.headers, expected=self.unit.expected)
 
     def _on_saved(self, text: str, *, bodies: bool) -> clang.TranslationUnit | None:
-        """``None`` where the unit cannot be gone on from, as where arguments include further files."""
+        """``None`` where the unit cannot be continued, as where arguments include further files."""
         if not self._path.exists() and not clang.saved(self.unit.unit, str(self._path)):
             return None
         invocation = self.parser.invocation
@@ -83,7 +83,7 @@ class BehindUnit:
 
 @contextmanager
 def behind_unit(parser: HeaderParser, reading: Reading, unit: HeaderUnit) -> Iterator[BehindUnit]:
-    """Reads texts behind a unit; what that needs on the disk is removed in the end."""
+    """Compiles texts behind a unit; its file is removed at the end."""
     with TemporaryDirectory(prefix="abistore-") as folder:
         yield BehindUnit(parser, reading, unit, Path(folder))
 
@@ -101,9 +101,9 @@ TEMPLATE: Final = f"template <class T> struct {MARKER} {{ enum {{ size = sizeof(
 
 
 def with_instances(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walked:
-    """What a unit declares, with the layouts of instances that nothing in it uses whole.
+    """What a unit declares, with the layouts of template instances that nothing in it needs complete.
 
-    One that cannot be made is left out alone; ``unmade`` says why.
+    An instance that does not compile is left out alone; ``unmade`` says why.
     """
     asked: dict[Name, str] = {}
     made, unmade = walked, dict[Name, str]()
@@ -118,7 +118,7 @@ def with_instances(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walk
 
 
 def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> bool:
-    """Whether ``more`` instances have no layout, or tell that of one that was asked for: its bases are among them."""
+    """Whether any instance still lacks a layout; ``more`` may be bases of those asked for before."""
     needed = [*more, *asked] if more else []
     return not all(_is_laid_out(walked.entries.get(name, ())) for name in needed)
 
@@ -126,7 +126,7 @@ def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> b
 def _made(
     behind: BehindUnit, asked: Mapping[Name, str], known: Walked, *, runtime: bool
 ) -> tuple[Walked, dict[Name, str]]:
-    """What the instances are, and why some cannot be made."""
+    """The instances, and why some do not compile."""
     uses = "".join(f"template struct {MARKER}< ::{spelled} >;\n" for spelled in asked.values())
     text, parser = behind.read(TEMPLATE + uses), behind.parser
     errors = text.lines_with_errors()
@@ -137,13 +137,13 @@ def _made(
 
 
 def _said(parser: HeaderParser, error: clang.Diagnostic) -> str:
-    """An error as it may be told: of a file that is no header, no text."""
+    """The message of an error, without text of files that are no headers."""
     quoted = error.file in (FILE, *UMBRELLA.values()) or parser.may_quote(error.file)
     return PLACED.sub(r"(anonymous \1)", error.message) if quoted else "cannot be made"
 
 
 def _joined(first: Walked, made: Walked) -> Walked:
-    """What the headers declare by themselves, with the layouts of what was made."""
+    """The declarations of the headers, with the layouts of instances."""
     entries, locations = dict(first.entries), dict(first.locations)
     for name, shapes in made.entries.items():
         if name not in entries:
@@ -176,9 +176,9 @@ _POISONED: Final = "poisoned"
 
 
 def with_refused(behind: BehindUnit, walked: Walked) -> Walked:
-    """What a unit declares, with ``refused`` of what no program can use; the compiler is asked only if needed.
+    """What a unit declares, with ``refused`` for names that no program can use; compiles only if needed.
 
-    So calls say whether they compile under a macro, and without it.
+    A name is refused if its call fails with the macro of that name, and compiles without it.
     """
     words = _words_of_pragmas(behind.parser, behind.unit)
     calls = list(_under_macros(behind, walked))
@@ -199,7 +199,7 @@ def with_refused(behind: BehindUnit, walked: Walked) -> Walked:
 
 
 class _Call:
-    """A call of a function under a macro, as a program writes it."""
+    """A call of a function through a macro, as a program writes it."""
 
     def __init__(self, lib: LibClang, cursor: Cursor, scope: str, number: int) -> None:
         self.macro = lib.spelling(cursor)
@@ -213,14 +213,14 @@ class _Call:
 
 
 def _words_of_pragmas(parser: HeaderParser, unit: HeaderUnit) -> list[str]:
-    """The words that public headers poison, or may poison."""
+    """The words that public headers may poison."""
     texts = (held for file, held in clang.included_texts(unit.unit) if b"poison" in held and parser.public(file))
     found = (match[1].decode(errors="replace") for held in texts for match in _POISON.finditer(held))
     return sorted({word for each in found for word in _WORD.findall(each)})
 
 
 def _under_macros(behind: BehindUnit, walked: Walked) -> Iterator[_Call]:
-    """The public functions of which a public header defines a macro of the same name."""
+    """The public functions with a public macro of the same name."""
     macros = {name.spelling for name, shapes in walked.entries.items() if name.kind == "variable" and _is_macro(shapes)}
     lib, unit = libclang(), behind.unit.unit
     files = PublicFiles(lib, behind.parser, unit.obj)
@@ -236,7 +236,7 @@ def _under_macros(behind: BehindUnit, walked: Walked) -> Iterator[_Call]:
 def _functions(
     lib: LibClang, files: PublicFiles, cursors: Iterable[Cursor], scope: str
 ) -> Iterator[tuple[Cursor, str]]:
-    """The functions of public headers that are no members, each with the namespaces that it stands in."""
+    """The non-member functions of public headers, each with its namespaces."""
     for each in cursors:
         if each.kind in (kinds.FUNCTION, kinds.LINKAGE, kinds.NAMESPACE) and files.place(each) is not None:
             if each.kind == kinds.FUNCTION:
@@ -265,8 +265,8 @@ def _marked(shapes: Variants) -> Variants:
 def stand_ins(behind: BehindUnit, walked: Walked, *, runtime: bool) -> list[Name]:
     """An instance of each class template that a text can name: ``int`` for types, 1 for values.
 
-    Those that do not compile are left out, as of a template that is only declared, or that refuses ``int``. One without
-    an end would stop the compiler where it is asked for more than its size.
+    Those that do not compile are left out: a template that is only declared, or refuses ``int``. Compiled for its size
+    alone first, because one without an end would stop the compiler later.
     """
     found = list(_instances(walked, runtime=runtime))[:MOST_INSTANCES]
     if not found:
@@ -286,7 +286,7 @@ def _instances(walked: Walked, *, runtime: bool) -> Iterator[Name]:
 
 
 def _arguments(template: tuple[Argument, ...]) -> Iterator[str]:
-    """What stands for each parameter up to the first one that has a default."""
+    """The argument for each parameter up to the first one with a default."""
     for each in template:
         if each.default is not None:
             return
@@ -340,18 +340,17 @@ template <class T> struct {_TEMPLATE} {{
 
 
 class ClassAnswer(NamedTuple):
-    """What the compiler says of a class."""
+    """The compiler's answers about a class."""
 
     abilities: Abilities
     by_value: bool
 
 
 def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walked:
-    """What a unit declares, with what programs can do with each class that is complete and that a text can name.
+    """What a unit declares, with the abilities of each complete class that a text can name.
 
-    A private class within another is asked as any other is. Nothing is known of a class that has no name, that does
-    not complete or that has an error in what the compiler has to look at, nor of a template: its instances are classes.
-    Instances that stand for those of programs are asked besides.
+    Private nested classes are included. Nothing is known of unnamed classes, of those with errors in what the compiler
+    looks at, nor of templates: their instances are classes. Stand-ins for instances in programs are added.
     """
     known = _answers(behind, list(_complete(walked, runtime=runtime)))
     entries = {name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
@@ -360,7 +359,6 @@ def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walk
 
 
 def _answers(behind: BehindUnit, names: Sequence[Name]) -> dict[Name, ClassAnswer]:
-    """The answers about classes, as far as the compiler has some."""
     names, first = names[:MOST_CLASSES], _TEXT.count("\n") + 1
     lines = (
         f"template struct {_TEMPLATE}< ::{each} >;\nABISTORE_DERIVED({_DERIVED}{first + 2 * index}, ::{each})\n"
@@ -372,7 +370,7 @@ def _answers(behind: BehindUnit, names: Sequence[Name]) -> dict[Name, ClassAnswe
 
 
 def _with_instances(entries: Mapping[Name, Variants], known: Mapping[Name, ClassAnswer]) -> dict[Name, Variants]:
-    """With the abilities of instances beside the templates that headers declare: nobody declares an instance."""
+    """With the abilities of instances at the template: headers declare no instances."""
     found = dict[Name, list[Instance]]()
     for name, answer in sorted(known.items()):
         template = Name("record", template_behind(name).replace("<...>", ""))
@@ -403,7 +401,7 @@ def _told(name: Name, shapes: Variants, known: Mapping[Name, ClassAnswer], walke
 
 
 def _of_members(abilities: Abilities) -> Abilities:
-    """The abilities of a class with a base class, which a list of values begins with."""
+    """Without ``list_members``: the list of a derived class begins with its base."""
     return replace(abilities, lacking=tuple(sorted({*abilities.lacking, "list_members"})))
 
 
@@ -421,7 +419,7 @@ def _answered(shape: AnyShape, answer: ClassAnswer | None, *, padded: bool, deri
 
 
 class _Answers:
-    """Reads what the compiler made of the text."""
+    """Reads the compiler's answers."""
 
     def __init__(self, text: TextBehind) -> None:
         self._lib: LibClang = libclang()
@@ -429,7 +427,7 @@ class _Answers:
         self._errors = text.lines_with_errors()
 
     def found(self) -> dict[int, ClassAnswer]:
-        """The answers by the line of the question; the line behind it is that of the class that derives."""
+        """The answers by the line of the question; the next line is that of the derived class."""
         lib = self._lib
         asked, derived = dict[int, Type](), dict[int, Cursor]()
         for each in lib.top(self._text.unit):
@@ -453,7 +451,7 @@ class _Answers:
         return (self._lib.bound(self._lib.getCursorType(field)) or 1) - 1
 
     def _deleted(self, derived: Cursor) -> Iterator[Ability]:
-        """What the compiler does not make for a class that derives and leaves all to it."""
+        """The special members of the derived class that the compiler deletes."""
         members = [each for each in self._lib.children(derived) if each.kind in _SPECIAL]
         for ability, member in zip(_OF_DERIVED, members, strict=True):
             if self._lib.CXXMethod_isDeleted(member):

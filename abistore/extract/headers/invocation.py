@@ -38,7 +38,7 @@ class CompileCommand(msgspec.Struct):
 
 
 class CommonFlags(msgspec.Struct, frozen=True):
-    """What the commands of a library share. ``folders`` are arguments, ``-I/src/include``, in the order found."""
+    """The flags shared by the compile commands of a library. ``folders`` are arguments, ``-I/src/include``."""
 
     folders: tuple[str, ...] = ()
     macros: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def common_flags(options: HeaderOptions, given: GivenHeaders) -> CommonFlags:
 
 
 def read_compile_commands(path: Path, beside: Iterable[Path]) -> CommonFlags:
-    """The flags of the entries whose sources lie beside the folders ``beside``; of all, where none does.
+    """The flags of the entries whose sources are beside the folders ``beside``; of all, where none is.
 
     Include folders are those of any entry, macros those that all entries have, the standard is the most frequent of
     each language. Raises :class:`HeaderError`.
@@ -96,7 +96,7 @@ def _read(path: Path) -> list[CompileCommand]:
 
 
 def _project(folder: Path) -> Path:
-    """The folder of a project that has headers in ``folder``: around ``include``, or that of the headers itself."""
+    """The project's folder for headers in ``folder``: the one around ``include``, or ``folder`` itself."""
     for each in (folder, *folder.parents):
         if each.name == "include" and each != Path("/usr/include"):
             return each.parent
@@ -185,7 +185,7 @@ def is_newer(reading: Reading, than: Reading) -> bool:
 def newest(readings: Sequence[Reading], than: Reading) -> Reading:
     """The latest standard after that of a reading, or else the first of the others.
 
-    What it does not mend, no standard between the two does.
+    Errors that it does not remove, no standard between the two does.
     """
     newer = [each for each in readings if is_newer(each, than)]
     return max(newer, key=_year) if newer else readings[0]
@@ -205,12 +205,12 @@ def is_cpp(name: str, text: str) -> bool:
 def readings(
     options: HeaderOptions, usual: Mapping[Language, str], headers: Iterable[tuple[str, str]], *, cpp_exports: bool
 ) -> Sequence[Reading]:
-    """How to read headers (names and texts), the best guess first, the others for when that fails.
+    """The languages and standards to try for headers (names and texts), the best guess first.
 
-    ``usual`` are the standards that the library itself is compiled with, where that is known.
+    ``usual`` are the standards of the library's own build, where known.
 
-    C++ where a C compiler could not read them, or where the library exports C++ symbols: a declaration that a C
-    compiler could read too then has a mangled name. Otherwise the headers are read as C, as their C consumers do.
+    C++ where a C compiler could not read them, or where the library exports C++ symbols, so that declarations get
+    mangled names. Otherwise C, as their C consumers read them.
     """
     language, standard = options.language, options.standard
     if language is None and standard is not None:
@@ -229,7 +229,7 @@ def _standards(language: Language, usual: Mapping[Language, str]) -> Sequence[st
 
 
 def _cpp_words(text: str) -> Iterator[str]:
-    """The words of C++ that stand where a C compiler reads them: not behind a condition with ``__cplusplus``."""
+    """The words of C++ outside of conditions on ``__cplusplus``, where a C compiler meets them."""
     guards: list[bool | None] = []
     for token in _TOKENS.finditer(text):
         directive = token["directive"]
@@ -243,14 +243,13 @@ def _cpp_words(text: str) -> Iterator[str]:
 
 
 def _asks_for_cpp(directive: str, condition: str) -> bool | None:
-    """Whether a condition holds in C++ alone (true) or in C alone (false); ``None`` where it says nothing of it."""
+    """Whether a condition holds only in C++ (true) or only in C (false); ``None`` for other conditions."""
     if not _MENTIONS.search(condition):
         return None
     return directive != "ifndef" and not _UNLESS.search(condition)
 
 
 def _go_on(guards: list[bool | None], directive: str, condition: str) -> None:
-    """Enter the next branch of the innermost condition, or leave it."""
     before = guards.pop()
     if directive == "else":
         guards.append(None if before is None else not before)
@@ -277,9 +276,9 @@ def umbrella(
     expected: bool = False,
     without: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> str:
-    """The text that includes ``headers`` in this order, after what some of them expect if that is wanted.
+    """A text that includes ``headers`` in this order, after common system headers if ``expected``.
 
-    Each is included ``without`` the macros that are given for its name.
+    Each is included ``without`` the macros listed for its name.
     """
     lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in _EXPECTED] if expected else []
     for each in headers:
@@ -299,17 +298,17 @@ def _quoted(path: Path) -> str:
 
 
 class SearchedFolders(msgspec.Struct, frozen=True):
-    """Where given headers are found: the ``first`` folders before those of the system, the ``last`` behind them."""
+    """Include folders of given headers: the ``first`` before those of the system, the ``last`` behind them."""
 
     first: tuple[Path, ...]
     last: tuple[Path, ...] = ()
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """How the umbrella is compiled, but for its language and standard.
+    """How the umbrella is compiled, except for its language and standard.
 
-    ``edited`` are files that are read from memory instead of from the disk. ``standard`` is what the
-    headers include of the C++ library. ``mode`` are the arguments for programs that are built in another mode.
+    ``edited`` are files read from memory. ``standard`` are the included headers of the C++ library. ``mode`` are the
+    arguments of another build mode.
     """
 
     toolchain: HeaderToolchain
@@ -357,14 +356,14 @@ class Invocation(msgspec.Struct, frozen=True):
 
     @property
     def _named(self) -> Iterator[str]:
-        """The folders by which headers name others: behind the system's where one has a ``features.h`` as these do."""
+        """The include folders of packages; behind the system's if they have a file like one of the system's."""
         for folder in self.options.named_dirs:
             hides = _hides(folder, tuple(self.toolchain.folders))
             yield f"{'-idirafter' if hides else '-I'}{folder.absolute()}"
 
     @property
     def searched(self) -> Iterator[Path]:
-        """The folders that are searched before those of the system, or may be."""
+        """The folders that may be searched before those of the system."""
         yield from self.folders.first
         yield from (folder.absolute() for folder in (*self.options.include_dirs, *self.options.named_dirs))
         yield from (Path(_FOLDER.sub("", each)) for each in self.flags.folders)
@@ -372,16 +371,16 @@ class Invocation(msgspec.Struct, frozen=True):
 
 @cache
 def _hides(folder: Path, system: tuple[Path, ...]) -> bool:
-    """Whether a folder has a file that is called like a header of the system."""
+    """Whether a folder has a file with the name of a system header."""
     names = [each.name for each in folder.iterdir() if each.is_file()]
     return any(is_file(each / name) for each in system for name in names)
 
 
 def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolders:
-    """The folders that given headers are found from: their own, and folders around them that they name.
+    """The include folders of given headers: their own, and folders around them that their includes need.
 
-    ``#include <foo/bar.h>`` in ``include/foo/baz.h`` is found from ``include``, where only ``include/foo`` was given.
-    Consumers do not search ``include/foo`` then: a ``features.h`` in it is not what the C library means by its own.
+    ``#include <foo/bar.h>`` in ``include/foo/baz.h`` needs ``include``, where only ``include/foo`` was given. Consumers
+    do not search ``include/foo`` then: a ``features.h`` in it must not replace that of the C library.
     """
     own = dict.fromkeys(folder.path for folder in given.folders)
     named = {name for text in texts for name in _INCLUDE.findall(text) if "/" in name and not name.startswith("/")}
@@ -393,7 +392,7 @@ def include_folders(given: GivenHeaders, texts: Sequence[str]) -> SearchedFolder
 
 
 def _named_from_above(folders: Sequence[Path], named: Iterable[str]) -> Iterator[Path]:
-    """The folders of which headers include files by a name that begins in another one, in which they lie."""
+    """The folders whose headers include files by a name that starts in a folder above them."""
     files = dict[str, list[str]]()
     for name in named:
         for slash in re.finditer("/", name):
@@ -420,6 +419,6 @@ SEARCHED: Final = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUD
 
 
 def may_be_precompiled(invocation: Invocation) -> bool:
-    """Whether headers of the C++ library are included, and all is known by which they are found."""
+    """Whether headers of the C++ library are included, and nothing unknown changes where they are found."""
     plain = not (invocation.options.clang_args or invocation.edited or any(map(os.environ.get, SEARCHED)))
     return plain and bool(invocation.standard.names)

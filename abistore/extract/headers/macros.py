@@ -26,7 +26,7 @@ DEEPEST: Final = 64
 
 
 def plainly_cast(found: Sequence[str], numbers: Mapping[str, str]) -> Iterator[str]:
-    """The tokens ``found``, with the built-in type in a cast to one that has another name: ``(unsigned int) 3``."""
+    """The tokens ``found``, with built-in types in casts to their aliases: ``(unsigned int) 3``."""
     place = 0
     while place < len(found):
         named = next((each for each in found[place + 1 : place + 3] if each != "enum"), "")
@@ -41,7 +41,7 @@ def plainly_cast(found: Sequence[str], numbers: Mapping[str, str]) -> Iterator[s
 
 
 def numbers(found: Collected) -> Mapping[str, str]:
-    """The enumerations, and other names of built-in types, with what each is."""
+    """Enumerations and aliases of built-in types, with the built-in type of each."""
     types: dict[str, str] = {}
     for name in found.shapes:
         plain = _plain_type(Named(name), found) if name.kind in ("alias", "enum") else None
@@ -80,7 +80,7 @@ QUALIFIERS: Final = frozenset({"const", "volatile"})
 
 
 def measured(found: Sequence[str], pointer: int) -> Iterator[str]:
-    """The tokens ``found``, with its size in place of ``sizeof (T)`` where that is known. ``pointer`` is in bytes."""
+    """The tokens ``found``, with known sizes in place of ``sizeof (T)``. ``pointer`` is in bytes."""
     place = 0
     while place < len(found):
         end = found.index(")", place) if found[place : place + 2] == ("sizeof", "(") and ")" in found[place:] else place
@@ -109,7 +109,7 @@ WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class Definition(NamedTuple):
-    """A macro: its parameters, ``None`` without a list of them, what it stands for, and whether it is the library's.
+    """A macro: its parameters (``None`` without a list), its replacement, and whether it is the library's.
 
     The last parameter of a ``variadic`` one takes all further arguments.
     """
@@ -121,18 +121,18 @@ class Definition(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """What a text becomes, and whether macros of others had a part in it."""
+    """An expanded text, and whether macros of others took part."""
 
     tokens: tuple[str, ...]
     borrowed: bool
 
 
 class TooLong(Exception):
-    """A text becomes too long to be followed."""
+    """The expansion is too long to be followed."""
 
 
 class Expansions:
-    """Expands texts by all macros of a translation unit as they are defined at its end."""
+    """Expands texts by the macros of a translation unit as defined at its end."""
 
     def __init__(
         self, lib: LibClang, text: SourceText, top: Iterable[Cursor], is_own: Callable[[Cursor], bool]
@@ -367,7 +367,7 @@ def is_value(words: Sequence[str]) -> bool:
 
 
 def is_initializer(words: Sequence[str]) -> bool:
-    """Whether the tokens of a macro give members their first values: ``{17, 0}``, or ``(struct lock){17, 0}``.
+    """Whether a macro is an initialiser: ``{17, 0}``, or ``(struct lock){17, 0}``.
 
     A block of statements has a semicolon in it.
     """
@@ -378,9 +378,9 @@ def is_initializer(words: Sequence[str]) -> bool:
 
 
 def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> None:
-    """Tell what macros stand for that name others; leave out those that name pieces of declarations in this way.
+    """Evaluate macros that name others; leave out those that name pieces of declarations.
 
-    A macro that becomes the name of a function in the end stands for that: ``NAME(saxpy)`` for ``saxpy_``.
+    A macro that expands to a function's name stands for that: ``NAME(saxpy)`` for ``saxpy_``.
     ``pointer`` is the size of a pointer in bytes.
     """
     constants, types, functions = dict(_constants(found)), numbers(found), frozenset(_functions(found))
@@ -404,7 +404,7 @@ def _functions(found: Collected) -> Iterator[str]:
 
 
 def _function_named(expansion: Expansion, text: str, functions: Container[str]) -> Meaning | None:
-    """That a macro becomes the name of a function which its own text does not show."""
+    """The fact that a macro expands to a function's name that its own text does not show."""
     word = expansion.tokens[0] if len(expansion.tokens) == 1 else text
     return Meaning(word, expansion.borrowed) if word != text and word in functions else None
 
@@ -464,14 +464,14 @@ FARTHEST: Final = 200
 
 
 class Handed(NamedTuple):
-    """A function that is called with a name, or whose result is compared with it, and what is computed of both."""
+    """A function called with a name, or whose result is compared with it, and what is computed of both."""
 
     function: str
     beside: tuple[str, ...] = ()
 
 
 def words_with(text: str, begin: int, end: int, function: str) -> Iterator[tuple[str, Handed]]:
-    """The names that stand in a call of ``function``, a piece of ``text``, or with which its result is compared."""
+    """The names in a call of ``function`` in ``text``, or compared with its result."""
     for found in WORD.finditer(text, begin, end):
         ahead = JOINED[0].search(text[max(begin, found.start() - FARTHEST) : found.start()])
         behind = JOINED[1].match(text, found.end(), end)
@@ -486,10 +486,10 @@ def words_with(text: str, begin: int, end: int, function: str) -> Iterator[tuple
 def settle_handed(
     found: Collected, expansions: Expansions, called: Mapping[str, Iterable[Handed]], written: Iterable[str]
 ) -> None:
-    """Tell of macros which functions of the library programs hand them to, by code that the headers make.
+    """Note which functions of the library programs pass macros to, by code that the headers generate.
 
-    ``called`` are the names that stand in calls by inline functions, with what is called; ``written`` are the public
-    macros, whatever they stand for. ``CURRENT - AGE`` is the difference of two, which neither tells alone.
+    ``called`` are the names in calls by inline functions, with the called functions; ``written`` are all public macros.
+    ``CURRENT - AGE`` is the difference of two, which neither shows alone.
     """
     constants = {name.spelling: name for name, declared in found.declared.items() if _has_value(name, found)}
     if not constants:
@@ -519,7 +519,7 @@ def _has_value(name: Name, found: Collected) -> bool:
 
 
 def _calls(found: Collection[str], constants: Collection[str]) -> Iterator[tuple[str, Handed]]:
-    """Constants with what is called with each in an expanded macro."""
+    """Constants with the functions that an expanded macro passes each to."""
     text = "" if frozenset(constants).isdisjoint(found) else " ".join(found)
     for match in CALLED.finditer(text):
         found_in = words_with(text, match.start(), _closed(text, match.end()), match[1])
@@ -527,7 +527,7 @@ def _calls(found: Collection[str], constants: Collection[str]) -> Iterator[tuple
 
 
 def _closed(text: str, begin: int) -> int:
-    """Behind the parenthesis that closes one which opens before ``begin``; tokens have spaces between."""
+    """The position behind the parenthesis that closes the one before ``begin``; tokens have spaces between."""
     depth, place = 1, begin
     for match in re.finditer(r"(?<= )[()](?= |$)", text[begin:]):
         depth += 1 if match[0] == "(" else -1
@@ -538,7 +538,7 @@ def _closed(text: str, begin: int) -> int:
 
 
 class _Takers:
-    """Tells by its name whether a function is the library's, or an inline one that calls functions of the library."""
+    """Decides by name whether a function is the library's, or an inline one that calls the library."""
 
     def __init__(self, found: Collected) -> None:
         self._linked = [
@@ -577,7 +577,7 @@ FARTHEST_BEFORE: Final = 300
 
 
 class MacroUses:
-    """Where public headers use macros themselves, and where they take them back."""
+    """Where public headers use or undefine macros themselves."""
 
     def __init__(self, lib: LibClang, text: SourceText, top: Sequence[Cursor], files: PublicFiles) -> None:
         self._lib, self._text, self._top, self._files = lib, text, top, files
@@ -675,7 +675,7 @@ def _replacement(macro: Definition, uses: set[Use]) -> Replacement:
 
 
 def _is_expression(macro: Definition) -> bool:
-    """Whether a macro is written in expressions, as those of programs; ``EXPORT(x) x`` is around declarations."""
+    """Whether a macro is an expression for programs; ``EXPORT(x) x`` wraps declarations."""
     return is_value(macro.body) and not set(macro.body) <= {*(macro.parameters or ()), "(", ")"}
 
 

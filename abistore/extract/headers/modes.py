@@ -42,7 +42,7 @@ _TOUCHED_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
 def touched(first: ReadUnit, second: ReadUnit) -> frozenset[str]:
-    """The headers of a library in which two units of them may declare something else."""
+    """The headers whose declarations may differ between two units."""
     apart = {file for file, _ in first.passed ^ second.passed}
     found = {file for file in apart if _declares_nothing_else(first, second, file)}
     differing = _differing(first.macros, second.macros)
@@ -50,7 +50,7 @@ def touched(first: ReadUnit, second: ReadUnit) -> frozenset[str]:
 
 
 class ReadUnit:
-    """What one unit passed over of the library's headers, and the macros that these define."""
+    """The skipped text and the macros of the library's headers in one unit."""
 
     def __init__(self, unit: Any, named: Named) -> None:
         self._lib = lib = libclang()
@@ -110,7 +110,7 @@ def _blank(match: re.Match[bytes]) -> bytes:
 
 
 def _declares_nothing_else(first: ReadUnit, second: ReadUnit, file: str) -> bool:
-    """Whether the text that only one of them passed over holds more than directives."""
+    """Whether text that only one of two units skipped holds more than directives."""
     for own, other in ((first, second), (second, first)):
         for each, lines in own.passed - other.passed:
             text = _TOUCHED_DIRECTIVES.sub(b"", own.lines(file, *lines)) if each == file else b""
@@ -120,7 +120,6 @@ def _declares_nothing_else(first: ReadUnit, second: ReadUnit, file: str) -> bool
 
 
 def _differing(first: Mapping[str, bytes], second: Mapping[str, bytes]) -> frozenset[str]:
-    """The macros that differ, by themselves or by others that they name; those that make no difference are left out."""
     apart = {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
     found = {name for name in apart if not (_is_quiet(name, first) and _is_quiet(name, second))}
     fresh = set(found)
@@ -152,7 +151,7 @@ MOST_ALONE: Final = 4
 
 
 class _Switch(NamedTuple):
-    """A mode that macros tell; the first of them is defined where ordinary programs ask for it by ``arguments``."""
+    """A build mode; programs choose it with ``arguments``, and headers ask for its ``macros``."""
 
     name: str
     macros: frozenset[str]
@@ -175,7 +174,7 @@ SWITCHES: Final = (
 
 
 class _Seen(NamedTuple):
-    """What headers show in one mode, where, in which of them alone, and the first error that only this mode has."""
+    """Declarations and locations in one mode, the headers they are from, and the first error of this mode alone."""
 
     entries: Mapping[Name, Variants]
     locations: Mapping[Name, Location]
@@ -184,7 +183,7 @@ class _Seen(NamedTuple):
 
 
 class _Only(NamedTuple):
-    """Some headers as if no others were public; all without ``files``."""
+    """A subset of headers as if no others were public; all without ``files``."""
 
     parser: HeaderParser
     files: frozenset[str] | None
@@ -212,7 +211,7 @@ class _Only(NamedTuple):
 
 
 class HeaderModes:
-    """Reads headers again, mode by mode, and compares what they declare with the reading of all."""
+    """Reads headers again in each mode, and compares the declarations with those of the main reading."""
 
     def __init__(self, parser: HeaderParser, parsed: ParsedHeaders, walked: Walked, *, runtime: bool) -> None:
         self._parser = parser
@@ -223,7 +222,7 @@ class HeaderModes:
         self._read_unit = lru_cache(None)(lambda number: ReadUnit(parsed.units[number].unit, self._named))
 
     def read(self, asked: Asked) -> tuple[HeadersMode, ...]:
-        """The modes in which programs see something else, by their names."""
+        """The modes in which programs see other declarations, by name."""
         found = [*self._switched(asked.macros), *self._other_language(asked.macros), *self._alone(asked.borrowed)]
         return tuple(sorted((each for each in found if each.entries or each.failure), key=lambda each: each.name))
 
@@ -239,7 +238,7 @@ class HeaderModes:
             yield HeadersMode(name, tuple(self._differing(seen)), seen.failure)
 
     def _other_language(self, macros: frozenset[str]) -> Iterator[HeadersMode]:
-        """What programs of the other language see. Headers that only C++ reads have no other one."""
+        """Declarations in the other language, unless only C++ can read the headers."""
         own = self._parsed.reading.language
         readable = own == "c" or any(each.language == "c" for each in self._parser.readings)
         if "__cplusplus" in macros and readable:
@@ -248,7 +247,7 @@ class HeaderModes:
             yield HeadersMode(name, tuple(self._differing(seen, same_language=False)), seen.failure)
 
     def _alone(self, borrowed: Mapping[str, frozenset[str]]) -> Iterator[HeadersMode]:
-        """What programs see that include a header without those others whose macros it asks for."""
+        """Declarations for programs that include a header without the headers whose macros it asks for."""
         headers = [each for each in self._parser.given.headers if each.name in borrowed]
         if not headers:
             return
@@ -274,7 +273,7 @@ class HeaderModes:
         return _joined_modes([self._walk(reading, unit, main) for unit, main in pairs])
 
     def _walk(self, reading: Reading, unit: HeaderUnit, main: HeaderUnit, among: frozenset[str] | None = None) -> _Seen:
-        """What a unit declares in the headers that may declare something else than in the ``main`` one."""
+        """Declarations of a unit in the headers that may differ from the ``main`` one."""
         if unit.faulty:
             return _Seen({}, {}, frozenset(), "")
         files = touched(self._read_unit(self._parsed.units.index(main)), ReadUnit(unit.unit, self._named))
@@ -321,7 +320,7 @@ def _has_other_linkage(name: Name, entries: Mapping[Name, Variants]) -> bool:
 
 
 def _shown(own: Variants, other: Variants, *, same_language: bool) -> Variants:
-    """The shapes that a mode shows, with what the text of all says."""
+    """The shapes in a mode, with the declared facts of the main reading."""
     told = [each for each in own if isinstance(each, Declared)]
     before = [each for each in own if not isinstance(each, Declared)]
     after: list[AnyShape] = [each for each in other if not isinstance(each, Declared)]
@@ -333,9 +332,9 @@ def _shown(own: Variants, other: Variants, *, same_language: bool) -> Variants:
 
 
 def _as_written(own: AnyShape, other: AnyShape) -> AnyShape:
-    """A shape of one language with what the headers write differently for the other one: members, values, parameters.
+    """A shape with what the headers write differently for the other language: members, values, parameters.
 
-    What the languages make different by themselves stays: an empty struct, and ``wchar_t``, a typedef in C alone.
+    Differences of the languages themselves are ignored: an empty struct, and ``wchar_t``, a typedef in C alone.
     """
     match own, other:
         case Record(), Record() if own.fields and other.fields and _laid(own) != _laid(other):
@@ -357,7 +356,7 @@ def _signature(function: Function) -> tuple[object, ...]:
 
 
 def _joined_modes(seen: Sequence[_Seen]) -> _Seen:
-    """What several units show; the first one counts."""
+    """The declarations of several units; the first one wins."""
     entries: dict[Name, Variants] = {}
     locations: dict[Name, Location] = {}
     for each in reversed(seen):
@@ -367,7 +366,7 @@ def _joined_modes(seen: Sequence[_Seen]) -> _Seen:
 
 
 def _refusal(unit: HeaderUnit, parser: HeaderParser) -> str:
-    """What a header says with ``#error`` that is included without the others."""
+    """The ``#error`` of a header that is included without the others."""
     for error in clang.errors(unit.unit):
         if clang.is_refusal(error) and (name := parser.public(error.file)):
             return f"{name}:{error.line}: {error.message}"

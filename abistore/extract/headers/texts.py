@@ -50,14 +50,14 @@ class ReadTexts:
         return text.decode(errors="replace")
 
     def beginning_if_readable(self, path: Path) -> str:
-        """That of a header that another includes: libclang says what is wrong with one that cannot be read."""
+        """The beginning of an included header; empty if unreadable, as libclang reports that."""
         try:
             return self.beginning(path)
         except (HeaderError, PathDenied):
             return ""
 
     def note(self, path: str, text: bytes) -> None:
-        """Remember what a reading of a file, or of its beginning, had."""
+        """Remember the text that a reading of a file, or of its beginning, had."""
         known = self._texts.get(path)
         if known is None or _agree(known, text):
             self._texts[path] = text if known is None or len(text) > len(known) else known
@@ -65,7 +65,7 @@ class ReadTexts:
             self._differing[path] = None
 
     def check(self, folders: Iterable[Path]) -> None:
-        """Raise :class:`HeaderError` where a file had two texts, or has another one now, or one came in its place.
+        """Raise :class:`HeaderError` where a file had two texts, has changed, or another file now hides it.
 
         ``folders`` are searched for headers, in this order. Messages name a file from the one that it is below.
         """
@@ -81,7 +81,7 @@ class ReadTexts:
             raise HeaderError("the headers of the C++ library were changed while the headers were read", HINT)
 
     def _came(self, folders: Sequence[Path]) -> str | None:
-        """A file that came since, and that an earlier folder would have given in place of one that was read."""
+        """A new file that would hide one that was read."""
         searched = [os.path.realpath(folder).rstrip("/") + "/" for folder in folders]
         for real in map(os.path.realpath, self._texts if len(searched) > 1 else ()):
             for number, folder in enumerate(searched):
@@ -153,7 +153,7 @@ Includes = Mapping[str, Set[str]]
 
 
 def include_graph(units: Iterable[Any], real: Canonical) -> Includes:
-    """Every directive that the preprocessor followed counts, also one to a file that it had read before."""
+    """The files that each file includes, repeated includes counted too."""
     includes = dict[str, set[str]]()
     for unit in units:
         for by, file in _directives(unit, real):
@@ -174,7 +174,7 @@ def inclusions(includes: Includes, named: Named, texts: Mapping[str, str]) -> di
 
 
 def files_behind(start: str, includes: Includes, given: Container[str], own: Callable[[str], bool]) -> frozenset[str]:
-    """The ``own`` files that a header includes by way of none that was ``given``."""
+    """The ``own`` files that a header includes without passing through a given one."""
     found, pending = set[str](), [start]
     while pending:
         more = {file for file in includes.get(pending.pop(), ()) if file not in given and own(file)} - found
@@ -184,7 +184,6 @@ def files_behind(start: str, includes: Includes, given: Container[str], own: Cal
 
 
 def _directives(unit: Any, real: Canonical) -> Iterator[tuple[str, str]]:
-    """Each file that is included, behind the one that includes it."""
     lib, known = libclang(), dict[int, str]()
 
     def path(file: int) -> str:
@@ -197,7 +196,7 @@ def _directives(unit: Any, real: Canonical) -> Iterator[tuple[str, str]]:
 
 
 def directives(unit: Any) -> Iterator[tuple[int, int, int]]:
-    """Each include that the preprocessor followed: the file and offset of its directive, and the file that it names."""
+    """Each include that the preprocessor followed: file and offset of its directive, and the included file."""
     lib = libclang()
     for each in lib.top(unit):
         if each.kind == INCLUSION and (file := lib.getIncludedFile(each)):
@@ -211,7 +210,7 @@ def _values(includes: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 
 def _leading(includes: Mapping[str, Iterable[str]], names: Mapping[str, str]) -> set[str]:
-    """The files from which a given header is reached: what the system includes leads to none."""
+    """The files that lead to a given header; system headers lead to none."""
     included_by = dict[str, list[str]]()
     for by, files in includes.items():
         for file in files:
@@ -228,7 +227,7 @@ def _leading(includes: Mapping[str, Iterable[str]], names: Mapping[str, str]) ->
 def _given(
     start: str, includes: Mapping[str, Iterable[str]], names: Mapping[str, str], leading: set[str]
 ) -> Iterator[str]:
-    """The given headers that a file leads to by way of none of them."""
+    """The given headers that a file includes without passing through one of them."""
     seen, pending = {start}, [start]
     while pending:
         for file in includes.get(pending.pop(), ()):
@@ -240,7 +239,7 @@ def _given(
 
 
 def _once(name: str, text: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """The headers that a header includes unless they were read, and whose guard it asks for."""
+    """The headers that a header includes only if their guard is undefined."""
     for match in _ONCE.finditer(text):
         defines = re.compile(rf"#[ \t]*define[ \t]+{match['guard']}\b")
         for other in _may_mean(name, match["name"], texts):
@@ -276,7 +275,7 @@ def fragments(unit: Any, entered: Iterable[IncludedFile], named: Named) -> froze
 
 
 def _within_declarations(unit: Any, named: Named) -> Iterator[str]:
-    """Those that a directive within a declaration names; a header that includes itself is none."""
+    """Headers included inside a declaration; a header that includes itself is none."""
     known = lru_cache(None)(lambda file: named(libclang().text(libclang().getFileName(file))))
     between = dict[int, list[tuple[int, int, str]]]()
     for by, offset, file in directives(unit):

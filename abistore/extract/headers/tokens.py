@@ -81,7 +81,7 @@ def _apart(before: str, token: str, gap: bool) -> bool:
 
 
 def after(text: bytes, mark: str) -> bytes:
-    """What stands behind the first token ``mark`` that is in no brackets; empty where there is none.
+    """The text behind the first token ``mark`` outside of brackets; empty where there is none.
 
     Brackets may have opened before the text, as in ``call)(int) = nullptr``.
     """
@@ -167,10 +167,10 @@ class Definitions:
         self._cpp = cpp
 
     def hold(self, function: Cursor) -> bool:
-        """Whether whoever includes the header that declares a function, or a template of one, compiles it.
+        """Whether a program that includes the declaring header compiles a function or function template itself.
 
-        In C an inline function without ``static`` is left to a unit that declares it ``extern``. So are all instances
-        of a template to the library where headers say so of one (``extern template``).
+        In C an inline function without ``static`` is left to a unit that declares it ``extern``, and template instances
+        to the library by ``extern template``.
         """
         lib = self._lib
         found: Cursor = lib.getCursorDefinition(function)
@@ -194,7 +194,7 @@ class Definitions:
             yield "defined_within"
 
     def _hold_within(self, template: Cursor) -> bool:
-        """Whether this is so of all functions of the classes in a class, which are instantiated with it."""
+        """Whether that holds for all functions of nested classes, which are instantiated together."""
         found: Cursor = self._lib.getCursorDefinition(template)
         if found.kind in cursors.NOTHING or self._is_instantiated(template):
             return False
@@ -211,7 +211,7 @@ class Definitions:
         return [each for each in children if each.kind in cursors.CLASSES]
 
     def hold_all(self, template: Cursor) -> bool:
-        """Whether this is so of all functions of a class template, private ones too."""
+        """Whether that holds for all functions of a class template, private ones too."""
         lib = self._lib
         found: Cursor = lib.getCursorDefinition(template)
         if found.kind in cursors.NOTHING or self._is_instantiated(template):

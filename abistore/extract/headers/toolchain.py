@@ -178,7 +178,7 @@ def sdk(triple: str, said: Callable[..., str]) -> Path | None:
 def alone(folder: Path, triple: str, *, hosted: bool) -> Mapping[str, str]:
     """GCC's own headers as they are read for another system, by path.
 
-    They leave ``stdint.h`` and a part of ``limits.h`` to the C library, unless none is there (not ``hosted``), and use
+    They leave ``stdint.h`` and a part of ``limits.h`` to the C library, unless there is none (not ``hosted``), and use
     a type that Clang has on few systems.
     """
     found = dict[str, str]()
@@ -198,7 +198,7 @@ def _text(path: Path) -> str:
 
 
 def missing(triple: str) -> tuple[str, str]:
-    """What the system of a target is called whose standard headers are missing, and how to have them."""
+    """The name of the system whose standard headers are missing, and how to get them."""
     if "-apple-" in triple:
         how = "name its SDK with --sysroot, or install the Python package ziglang, which brings its headers"
         return "macOS" if "macosx" in triple else "Apple's systems", how
@@ -210,7 +210,7 @@ def missing(triple: str) -> tuple[str, str]:
 
 
 class StandardHeadersMissing(HeaderError):
-    """The headers need standard headers of their system that are not on this machine: what they declare is unknown."""
+    """Standard headers of the target's system are not on this machine: the declarations are unknown."""
 
 
 _ARCHES = {
@@ -253,10 +253,10 @@ GCC_FOLDERS = ("/usr/lib/gcc", "/usr/lib64/gcc", "/usr/local/lib/gcc")
 
 
 class BuiltIns(msgspec.Struct, frozen=True):
-    """The headers that a compiler brings along: ``stddef.h``, ``stdarg.h``, intrinsics.
+    """The headers that a compiler provides: ``stddef.h``, ``stdarg.h``, intrinsics.
 
-    ``shadowed`` are those of them that libclang cannot read, as they are made for another compiler; ``declaring`` tells
-    that it can once their functions have no bodies.
+    ``shadowed`` are those that libclang cannot read, as they are another compiler's; with ``declaring`` it can once
+    their functions have no bodies.
     """
 
     origin: str
@@ -289,7 +289,7 @@ class HeaderToolchain(msgspec.Struct, frozen=True):
         return {**files, **own}
 
     def with_types_alone(self) -> HeaderToolchain:
-        """The same, with the types of intrinsics and no functions: not even these can be read."""
+        """The same with only the types of intrinsics, where even their declarations cannot be read."""
         return msgspec.structs.replace(self, built_ins=msgspec.structs.replace(self.built_ins, declaring=False))
 
 
@@ -350,7 +350,6 @@ def _built_ins(options: HeaderOptions, triple: str, major: int) -> BuiltIns:
 
 
 def _given_resources(arguments: Sequence[str]) -> Path | None:
-    """The folder that the caller names."""
     for number, argument in enumerate(arguments):
         if argument == "-resource-dir" and number + 1 < len(arguments):
             return Path(arguments[number + 1])
@@ -484,7 +483,7 @@ def _has_built_ins(folder: Path) -> bool:
 
 
 def _said(program: str, *arguments: str) -> str:
-    """What a compiler prints; nothing where it cannot be run."""
+    """The output of a compiler; empty where it cannot be run."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(

@@ -84,7 +84,6 @@ class Names:
         return found
 
     def _own(self, cursor: Cursor) -> str:
-        """The unqualified name in normal form."""
         lib = self._lib
         if cursor.kind in cursors.RECORDS:
             if lib.Cursor_isAnonymous(cursor):
@@ -103,9 +102,9 @@ class Names:
 
 
 def in_own_words(spelled: str, written: str, values: Iterable[str]) -> str:
-    """A dependent type with the names that its own template has for its ``values``, as they are in what is ``written``.
+    """A dependent type with its own template's names for its ``values``, as in ``written``.
 
-    libclang spells equal types as the first of them was written in the unit, by the standard library for one.
+    libclang spells equal types as the first one in the unit, which may be the standard library's.
     """
     here = dict.fromkeys(IDENTIFIER.findall(written))
     there = dict.fromkeys(IDENTIFIER.findall(spelled))
@@ -207,7 +206,7 @@ def _spelled(argument: TypeRef | str) -> str:
 
 
 def _value(spelled: str) -> str:
-    """A value without the cast that tells an enumeration: ``1`` of ``(geo::Color)1``, as debug information has it."""
+    """A value without its cast to an enumeration: ``1`` of ``(geo::Color)1``, as in debug information."""
     return spelled.rpartition(")")[2] if spelled.startswith("(") and spelled[-1:].isdigit() else spelled
 
 
@@ -226,11 +225,11 @@ Unnamed = Callable[[Cursor], "Record | Enum | None"]
 
 
 class HeaderTypes:
-    """The references of one translation unit, each type read once.
+    """Type references of one translation unit, each type read once.
 
-    Reading a reference never reads the members of what has a name: ``mentioned`` keeps its declaration by name.
-    ``unmet`` are classes that members of instances need and that no declaration was met of.
-    ``runtime`` tells that the library is the C++ runtime itself.
+    Reading a reference never reads the members of a named type: ``mentioned`` keeps its declaration by name.
+    ``unmet`` are classes without a declaration that members of instances need.
+    ``runtime``: the library is the C++ runtime itself.
     """
 
     def __init__(self, lib: LibClang, unnamed: Unnamed, *, runtime: bool) -> None:
@@ -313,7 +312,7 @@ class HeaderTypes:
     # --- named declarations ---------------------------------------------------------------------------------------
 
     def declared(self, cursor: Cursor) -> TypeRef:
-        """The mention of a record or enum, which is noted; spelled out where it has no name."""
+        """The reference to a record or enum, which is noted; spelled out where it has no name."""
         if self._bound is not None and self._is_within_template(cursor):
             return self._unresolved(self.names.of(cursor))
         if self.lib.Cursor_isAnonymous(cursor):
@@ -324,7 +323,7 @@ class HeaderTypes:
         return named
 
     def alias(self, cursor: Cursor) -> TypeRef:
-        """The mention of a typedef; of what it stands for where it belongs to the standard library."""
+        """The reference to a typedef; to its target where it belongs to the standard library."""
         lib = self.lib
         underlying = lib.getTypedefDeclUnderlyingType(cursor)
         spelling = self.names.of(cursor)
@@ -400,7 +399,7 @@ class HeaderTypes:
         return self.references.member_pointer(self.of(lib.Type_getClassType(type)), target)
 
     def _unexposed(self, type: Type) -> TypeRef:
-        """Parentheses, ``decltype``, template instances and whatever else libclang does not tell apart."""
+        """Parentheses, ``decltype``, template instances and others that libclang does not distinguish."""
         lib = self.lib
         if lib.getNumArgTypes(type) >= 0:
             return self.procedure(type)

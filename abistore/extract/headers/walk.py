@@ -48,7 +48,7 @@ UNNAMED = pattern(r"\((?:anonymous|unnamed|lambda)\b|type-parameter-|[#\n\"{};]|
 
 
 def unlaid_instances(types: HeaderTypes, collected: Collected) -> dict[Name, str]:
-    """Instances of templates, and classes in them, without a layout; each as C++ spells it."""
+    """Template instances, and classes in them, without a layout; each as C++ spells it."""
     found = {name: _spelled_by_clang(types, name) for name in _without_layout(types, collected)}
     return {name: spelled for name, spelled in found.items() if not UNNAMED.search(spelled)}
 
@@ -67,7 +67,7 @@ def _without_layout(types: HeaderTypes, collected: Collected) -> Iterator[Name]:
 
 
 def _may_be_made(lib: LibClang, cursor: Cursor) -> bool:
-    """Whether a class comes from a template: a handle that headers only declare in one does not."""
+    """Whether a class comes from a template; a handle that is only declared inside one does not."""
     template: Cursor = lib.getSpecializedCursorTemplate(cursor)
     return template.kind not in cursors.NOTHING
 
@@ -89,7 +89,7 @@ Visitor = Callable[[Cursor, Location], None]
 
 
 class PublicWalk:
-    """Visits public declarations. Types that they mention are noted, and read later."""
+    """Visits public declarations. Mentioned types are noted, and read later."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class PublicWalk:
         self._depth -= 1
 
     def _is_spoilt(self, cursor: Cursor, location: Location, faults: Faults) -> bool:
-        """Whether a declaration is not what its text says; the members of a class may be all the same."""
+        """Whether an error changes a declaration; the members of a class may be sound all the same."""
         attributed = faults.attributed(cursor) if cursor.kind == kinds.VARIABLE else None
         if attributed is not None:
             self._spoil(self._types.declared(attributed))
@@ -272,7 +272,7 @@ class PublicWalk:
             )
 
     def _open(self, cursor: Cursor, word: str, namespace: str, location: Location) -> None:
-        """Note that programs find what stands in an internal namespace without naming that."""
+        """Note that programs reach an internal namespace without naming it."""
         names = self._types.names
         if names_internals(f"{namespace}::") and not names_internals(f"{names.scope(cursor)}::"):
             name = Name("alias", names.qualify(cursor, word))
@@ -291,7 +291,7 @@ class PublicWalk:
 
 
 def alias_shape(types: HeaderTypes, cursor: Cursor) -> Alias:
-    """What a typedef stands for."""
+    """The shape of a typedef."""
     return Alias(types.of(types.lib.getTypedefDeclUnderlyingType(cursor)))
 
 
@@ -300,10 +300,10 @@ WHOLE: Final = (Record, Enum, Foreign)
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """What headers declare, and where. ``refused`` counts types that are too large to be spelled out.
+    """The declarations of headers, and their locations. ``refused`` counts types that are too large to be spelled out.
 
-    ``unlaid`` are instances of templates without a layout, as C++ spells them; ``unmade`` are those that cannot be
-    made, with the reason. ``padded`` are classes with padding at their end. ``lent`` are types of other projects.
+    ``unlaid`` are template instances without a layout, as C++ spells them; ``unmade`` are those that do not compile,
+    with the reason. ``padded`` are classes with padding at their end. ``lent`` are types of other projects.
     """
 
     entries: Mapping[Name, Variants]
@@ -317,9 +317,9 @@ class Walked(msgspec.Struct, frozen=True):
 
 
 class Instantiations(NamedTuple):
-    """Which instantiations are ``left_out``, by line, and what is ``known`` already and need not be read again.
+    """Lines of instantiations to be ``left_out``, and names ``known`` already that need not be read again.
 
-    ``faults`` are those of the headers behind which they stand.
+    ``faults`` are those of the headers before them.
     """
 
     left_out: Container[int]
@@ -337,10 +337,10 @@ NOTHING: Final = Instantiations((), {})
 
 
 def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = False) -> Walked:
-    """What the headers that ``names`` calls public declare in a parsed ``clang.cindex.TranslationUnit`` of C or C++.
+    """Public declarations of a parsed ``clang.cindex.TranslationUnit`` of C or C++; ``names`` knows public files.
 
-    Types that public declarations need are public as well where a header beside a given one defines them; they have
-    no :class:`Declared` shape where any other does. ``runtime``: the library is the C++ runtime itself.
+    Types that they need are public as well where a header beside a given one defines them; others get no
+    :class:`Declared` shape. ``runtime``: the library is the C++ runtime itself.
     """
     with without_cycle_collection():
         walk = UnitWalk(unit, names, cpp=cpp, runtime=runtime, faults=Faults(libclang(), unit))
@@ -348,10 +348,7 @@ def declarations(unit: Any, names: HeaderNames, *, cpp: bool, runtime: bool = Fa
 
 
 def made_instances(unit: Any, names: HeaderNames, marker: str, made: Instantiations, *, runtime: bool) -> Walked:
-    """What classes mean, and all that they mention, which the arguments of instances of a template ``marker`` are.
-
-    These are instantiated in the text of the unit itself.
-    """
+    """The arguments of instances of the template ``marker`` in the unit's own text, and all that these mention."""
     with without_cycle_collection():
         walk = UnitWalk(unit, names, cpp=True, runtime=runtime, faults=made.faults)
         return _settled(walk, walk.made(marker, made), cpp=True)
@@ -371,10 +368,7 @@ def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
 
 
 def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
-    """The public headers in which anything stands at all, but includes and their own guards.
-
-    That is cheap to tell: no type is looked at. What stands there may be no declaration.
-    """
+    """Public headers with content besides includes and include guards. Cheap: no type is looked at."""
     with without_cycle_collection():
         lib = libclang()
         top = lib.top(unit)
@@ -430,7 +424,7 @@ class UnitWalk:
         return self._without_spoilt(found)
 
     def _without_spoilt(self, found: Collected) -> Collected:
-        """What was found without what errors lie in, what is made of that, and what files that are missing declare."""
+        """What was found, except what errors spoil, what is composed of that, and what lacks missing files."""
         spoilt = self._public.spoilt
         if self._faults is not None and self._faults.lacks_files:
             spoilt |= {name for name, shapes in found.shapes.items() if declares_types(name, shapes)}
@@ -508,12 +502,11 @@ class UnitWalk:
         return self.records.of(cursor) or self._undefined(cursor)
 
     def _defined(self, cursor: Cursor) -> Cursor:
-        """The definition of what is mentioned, where there is one."""
         found = self._lib.getCursorDefinition(cursor)
         return cursor if found.kind in kinds.NOTHING else found
 
     def _undefined(self, cursor: Cursor) -> AnyShape | None:
-        """A handle; nothing for a template instance that no header needs complete, nor for a definition with errors."""
+        """A handle; nothing for a template instance that need not be complete, nor for a definition with errors."""
         sort: Sort = "enum" if cursor.kind == kinds.ENUM else kinds.RECORDS.get(cursor.kind, "struct")
         instance = self._lib.Type_getNumTemplateArguments(self._lib.getCursorType(cursor)) >= 0
         defined = self._lib.getCursorDefinition(cursor).kind not in kinds.NOTHING
@@ -521,7 +514,7 @@ class UnitWalk:
 
 
 def _settle_wide(found: Collected) -> None:
-    """Give enumerators of more than 64 bits their exact values; leave an enumeration out where they are not known."""
+    """Set the exact values of enumerators of more than 64 bits; leave out enumerations with unknown ones."""
     for name, shapes in found.shapes.items():
         if name.kind == "enum" and any(isinstance(shape, Enum) and 8 * shape.size > TOLD for shape in shapes):
             written = dict(found.declared[name].expressions) if name in found.declared else {}
