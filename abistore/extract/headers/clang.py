@@ -14,11 +14,8 @@ TranslationUnit: TypeAlias = Any
 """``clang.cindex.TranslationUnit``, which has no types."""
 
 _KEEP_GOING = 0x200
-
 _FOR_SERIALIZATION = 0x10
-
 _ERROR = 3
-
 _FATAL = 4
 
 

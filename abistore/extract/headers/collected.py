@@ -237,7 +237,6 @@ def _both(one: Argument, other: Argument) -> Argument:
 
 
 _EXTERNAL: Final = 4
-
 _SCOPES: Final = frozenset({cursors.NAMESPACE, cursors.LINKAGE, cursors.UNEXPOSED_DECL})
 
 

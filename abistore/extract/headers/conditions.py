@@ -31,15 +31,10 @@ _DIRECTIVE: Final = re.compile(
     rb"^[ \t]*(?:\#|%:)[ \t]*(?P<word>ifn?def|if|elifn?def|elif|else|endif)\b(?P<asked>(?:[^\n\\]|\\\r?\n|\\.)*)",
     re.MULTILINE,
 )
-
 _JOINED: Final = re.compile(rb"\\\r?\n")
-
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
-
 _NO_MACROS: Final = frozenset({"defined", "true", "false", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
-
 _LANGUAGE: Final = re.compile(r"#(?:if|elif)(?:n?def | ?!? ?defined ?\(? ?)__cplusplus\)?")
-
 _LINKAGE: Final = re.compile(
     rb'(?:[\s\\]*(?:extern\s*"C"\s*\{|\}'
     rb'|\#[ \t]*define[ \t]+\w+(?:[ \t]+(?:extern(?:[ \t]*"C")?)?[ \t]*[{}]?)?[ \t]*(?=\n)))*[\s\\]*'
@@ -47,9 +42,7 @@ _LINKAGE: Final = re.compile(
 """What makes no other declaration for one language than for the other."""
 
 _DEFINED: Final = re.compile(rb"\s*\#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:[^\n\\]|\\\r?\n|\\.)*)\s*")
-
 _DIRECTIVES: Final = re.compile(rb"^[ \t]*(?:\#|%:)(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
-
 _COMPILER: Final = re.compile(r"__(?:clang|GNUC|GCC|has|llvm|INTEL|COUNTER|cpp_|STDC_VERSION|AVX|SSE|ARM_)\w*")
 """Macros by which headers ask which compiler reads them: its version, its standard, its instruction set."""
 

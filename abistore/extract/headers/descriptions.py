@@ -124,7 +124,6 @@ INTEGER, STRING = 1, 4
 
 LITERAL: Final = re.compile(r"[-+]?(?:0[xXbB])?[\da-fA-F']+[uUlLzZ]*|'(?:[^'\\]|\\.)*'")
 
-
 LONGEST: Final = 8
 """How many bytes an integer has at most that libclang tells."""
 
@@ -188,7 +187,6 @@ NOEXCEPT: Final = frozenset({1, 4, 6, 9})
 
 COMPUTED: Final = 5
 """``noexcept`` of an expression."""
-
 
 DUMMY: Final = re.compile(r"_*(?:dummy|unused|not_?used|placeholder|opaque|incomplete)\w*", re.IGNORECASE)
 """What the one member of a definition is called that only gives a handle a type."""

@@ -20,7 +20,6 @@ from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.files import open_file
 
 TYPES = frozenset({*kinds.RECORDS, kinds.ENUM, kinds.TYPEDEF, kinds.ALIAS})
-
 SCOPES = frozenset({kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL})
 
 
@@ -117,7 +116,6 @@ def _extent(lib: LibClang, cursor: Cursor) -> Extent:
 
 
 TAKEN_AWAY = "#error this header was taken away\n"
-
 SNIPPET = {"c": "/abistore/declared.c", "c++": "/abistore/declared.cpp"}
 
 

@@ -123,15 +123,11 @@ _DIRECTIVE: Final = re.compile(
     rb"^[ \t]*#[ \t]*(?:(if|ifdef|ifndef|elif|else|endif)\b|pragma[ \t]+(pack)[ \t]*\()(?:[^\n\\]|\\.)*",
     re.MULTILINE | re.DOTALL,
 )
-
 _OUTSIDE: Final = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|$)|\"[^\"\n]*\"|\b\d[\w.]*", re.DOTALL)
-
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
-
 _WORDS: Final = frozenset(
     {b"if", b"ifdef", b"ifndef", b"elif", b"defined", b"pragma", b"pack", b"push", b"pop", b"show"}
 )
-
 _RESERVED: Final = re.compile(rb"_[A-Z_]")
 """How the names of macros begin that compilers and systems define, or not."""
 
@@ -174,7 +170,6 @@ _LONGEST = 500
 """Characters of a line that are looked at."""
 
 _NAME = r"(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])"
-
 _TAKES = r"(?P<takes>[ \t]*\([^()]*\))?"
 
 _ATTRIBUTES = (
@@ -188,7 +183,6 @@ _ATTRIBUTES = (
     ),
     re.compile(rf"^[ \t]*{_NAME}{_TAKES}[ \t]*;?$"),  # FOO_BEGIN_DECLS, FOO_NO_COPY(Foo);
 )
-
 _AROUND_TYPES = re.compile(rf"^[ \t]*(?:extern[ \t]+)?{_NAME}[ \t]*\([^()]+\)[ \t]*\w+[ \t]*\(")
 """``FOO_EXPORT(int) f(int);``"""
 
@@ -217,7 +211,6 @@ TYPED: Final = frozenset(
 """What libclang gives the type ``int`` where its own has an error."""
 
 _TEMPLATES: Final = frozenset({cursors.CLASS_TEMPLATE, cursors.PARTIAL_SPECIALIZATION, cursors.ALIAS_TEMPLATE})
-
 _ENDING: Final = frozenset({*cursors.RECORDS, cursors.ENUM, cursors.TYPEDEF, cursors.VARIABLE, *_TEMPLATES})
 """What goes on to a semicolon, with attributes before it."""
 
@@ -361,14 +354,11 @@ _SPLICE: Final = re.compile(rb"\\[ \t]*\r?\n")
 _CODE_WORD: Final = re.compile(r"[A-Za-z_$\x80-\U0010ffff][\w$]*")
 
 _PASTED: Final = re.compile(r"[\w$\x80-\U0010ffff]+")
-
 _LABEL: Final = re.compile(r'(?:u8|[uUL])?"([\w$.]+)"')
 """A string that may be a symbol, as in ``__asm__("name")``."""
 
 _PASTES: Final = frozenset({"##", "%:%:"})
-
 _MARKS: Final = frozenset({"#", "%:"})
-
 _DIRECTIVES: Final = frozenset({"include", "include_next", "import", "embed"})
 
 

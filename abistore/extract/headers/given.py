@@ -26,11 +26,8 @@ SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
 PARTS = (".inc", ".ipp", ".tcc", ".inl", ".tpp", ".txx", ".ixx", ".def", ".impl")
 
 MOST_HEADERS, MOST_BYTES = 20_000, 64 << 20
-
 _HEAD = 1 << 14
-
 _COMMENTS = re.compile(rb"\s+|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
-
 _DIRECTIVE = re.compile(rb"#[ \t]*(?:include|ifndef|ifdef|if|pragma|define)\b")
 
 

@@ -95,7 +95,6 @@ MOST_ROUNDS: Final = 3
 """How often the headers are parsed again: what an instance points to or derives from may be one more."""
 
 MARKER: Final = "abistore_made"
-
 TEMPLATE: Final = f"template <class T> struct {MARKER} {{ enum {{ size = sizeof(T) }}; }};\n"
 """Needs its argument whole. No name is checked for access where a template is instantiated by hand."""
 
@@ -168,9 +167,7 @@ def _is_laid_out(shapes: Variants) -> bool:
 
 
 _POISON: Final = re.compile(rb"\b(?:GCC|clang)\s+poison\s+([^\n\"\\]*)")
-
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-
 _POISONED: Final = "poisoned"
 """In what clang says of such a name."""
 

@@ -148,7 +148,6 @@ def _by_frequency(counts: Counter[str]) -> Sequence[str]:
 
 
 CPP_SUFFIXES = (".hh", ".hpp", ".hxx", ".h++", ".H", ".hp", ".cuh")
-
 STANDARDS: dict[Language, tuple[str, ...]] = {
     "c++": ("gnu++17", "gnu++20", "gnu++23", "gnu++14"),
     "c": ("gnu17", "gnu23"),
@@ -164,9 +163,7 @@ _TOKENS = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-
 _MENTIONS = re.compile(r"\b__cplusplus\b")
-
 _UNLESS = re.compile(r"!\s*(?:defined\s*\(?\s*)?__cplusplus\b")
 
 
@@ -264,9 +261,7 @@ _EXPECTED = ("stdarg.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.
 """Headers of the system that old C headers use and leave to their consumers to include (``FILE``, ``size_t``)."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
-
 _FOLDER = re.compile("-isystem|-iquote|-idirafter|-I")
-
 _MOST_PARENTS = 8
 
 

@@ -309,7 +309,6 @@ RESERVED: Final = re.compile(r"_[A-Z_]")
 """How names begin that belong to compilers: ``__GNUC__``, ``_POSIX_SOURCE``; include guards are often so."""
 
 UNDEFINED: Final = re.compile(rb"^[ \t]*\#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
-
 NO_VALUE: Final = frozenset(
     {
         *("__attribute__", "__attribute", "__declspec", "__extension__", "__inline", "__inline__", "_Pragma"),
@@ -438,7 +437,6 @@ def _value(text: SourceText, cursor: Cursor, name: str, undefined: Callable[[int
 
 
 CALLED: Final = re.compile(rf"({WORD.pattern}) \(")
-
 EQUALS: Final = re.compile(
     rf"\s*(?:[=!<>]=|[<>&](?![<>&]))[\s(]*({WORD.pattern})\b(?![\s)]*[-+*/%][\s(]*{WORD.pattern})"
 )

@@ -142,7 +142,6 @@ def _is_quiet(name: str, macros: Mapping[str, bytes]) -> bool:
 
 
 ALONE: Final = "header alone"
-
 OTHER: Final[Mapping[Language, tuple[Language, str]]] = {"c": ("c++", "C++"), "c++": ("c", "C")}
 """The other language, and what its mode is called."""
 

@@ -38,7 +38,6 @@ from abistore.extract.headers.toolchain import StandardHeadersMissing, missing
 from abistore.files import roots, status
 
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")
-
 _TWICE = "redefinition"
 """In what clang says of a definition that it met before."""
 

@@ -49,7 +49,6 @@ STANDARD: Final = frozenset(
 ([using.headers]); ``<cassert>``, which does not, is none of them."""
 
 DIRECTIVE: Final = re.compile(r"^[ \t]*#[ \t]*([a-z]+)[ \t]*(.*)", re.MULTILINE)
-
 MOST_FILES: Final = 2000
 
 TextOf = Callable[[Path], str]
@@ -339,7 +338,6 @@ ASKED: Final = re.compile(rb"""\b__has_include(?:_next)?[ \t]*\([ \t]*[<"]([^>"\
 """A file of which a header wants to know whether it is there."""
 
 DEFINED: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-
 COMMENTS: Final = re.compile(rb"""//[^\n]*|/\*.*?\*/|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""", re.DOTALL)
 """Comments, or literals, which may hold what looks like one."""
 
@@ -506,12 +504,10 @@ def _defined(names: Sequence[str], text: StandardText, more: Sequence[str]) -> I
 
 
 NEVER: Final = 1 << 62
-
 MOST_BYTES: Final = 4 << 20
 """How large a file may be of which the words are looked at."""
 
 Canonical = Callable[[str], str]
-
 Public = Callable[[str], str | None]
 
 

@@ -120,9 +120,7 @@ class NestedCursors:
 
 
 NORETURN = "__attribute__((noreturn))"
-
 SAYS_NORETURN = re.compile(r"\[\[(?:\w+::)?_?_?noreturn_?_?\]\]|\b_Noreturn\b|__attribute__\(\(noreturn\)\)")
-
 CALLED = frozenset({cursors.METHOD, cursors.CONVERSION})
 
 
@@ -448,9 +446,7 @@ _CAST: Final = r"\(\s*(?:unsigned\s+|signed\s+)?__u?int128(?:_t)?(?:\s+unsigned|
 """A cast to a type that holds every value. Others make an expression that is not understood."""
 
 _SUFFIX: Final = r"\b(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)([uUlLzZ]*)\b"
-
 _LONGEST: Final = 4096
-
 _OPERATORS: Final[Mapping[type[ast.AST], Callable[..., int]]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul},
     **{ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.BitXor: operator.xor},

@@ -23,14 +23,11 @@ from abistore.model.snapshot import Location
 from abistore.model.words import names_internals
 
 RECURSE: Final = 2
-
 TYPES: Final = frozenset({cursors.TYPE_REF, cursors.TEMPLATE_REF})
-
 VALUES: Final = frozenset({cursors.MEMBER_REF, cursors.OVERLOADED, 101, 102, cursors.CALL})
 """Uses of functions and objects, whose types are deduced."""
 
 TYPED: Final = frozenset({*cursors.FUNCTIONS, cursors.FUNCTION_TEMPLATE, cursors.FIELD, cursors.VARIABLE})
-
 QUALIFIED: Final = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
 
 

@@ -23,13 +23,9 @@ TOKEN: Final = re.compile(
 """One token of C or C++, or what stands between two. ``>>`` is two tokens: it may end two lists of arguments."""
 
 WORD: Final = re.compile(r"[\w$\"']")
-
 OPENING: Final = frozenset({"(", "[", "{", "::", "~", "!", ".", "->"})
-
 CLOSING: Final = frozenset({")", "]", "}", ",", ";", "::", ".", "->", "..."})
-
 CLOSED: Final = frozenset({")", "]"})
-
 PREFIXES: Final = frozenset({"+", "-", "*", "&", "++", "--"})
 """What stands directly before its operand, unless another operand is before it."""
 
@@ -148,7 +144,6 @@ EVERYTHING: Final = "*"
 """What a macro instantiates: its arguments are not looked for."""
 
 _PERHAPS: Final = re.compile(rb"\btemplate\b(?!\s*<)")
-
 _NAMED: Final = frozenset({b".", b"->", b"::"})
 """What stands before ``template`` where it only says that a name is one: ``object.template get<int>()``."""
 

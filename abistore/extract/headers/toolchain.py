@@ -48,7 +48,6 @@ typedef long long __m512i __attribute__((__vector_size__(64), __aligned__(64)));
 """What headers of another compiler say of vectors where not even their declarations can be read."""
 
 _BODY: Final = re.compile(r"(?<=\))\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
-
 _OPTIMIZED: Final = re.compile(r"^#[ \t]*ifdef[ \t]+__OPTIMIZE__\b", re.MULTILINE)
 """Before functions that are macros otherwise, which call what is built in."""
 
@@ -77,7 +76,6 @@ def declared_files(files: tuple[str, ...]) -> Mapping[str, str]:
 
 
 _ZIG_SYSTEMS = {"apple": "any-darwin-any", "windows": "any-windows-any"}
-
 _SITE = (
     "ABI_VERSION=1",
     "ABI_NAMESPACE=__1",
@@ -139,9 +137,7 @@ def _installed(found: Iterator[Path]) -> Iterator[Path]:
 
 
 _MINGW: Final = ("-fno-ms-compatibility", "-fgnuc-version=4.2.1", "-U_MSC_VER", "-U_MSC_FULL_VER", "-U_MSC_BUILD")
-
 _MINGW_MACROS: Final = ("__MINGW32__=1", "__MSVCRT__=1", "__declspec=__declspec")
-
 _MINGW_MACHINES: Final = {
     "i686": ("__i386__=1", "__i386=1", "_X86_=1"),
     "x86_64": ("__MINGW64__=1",),
@@ -222,7 +218,6 @@ _ARCHES = {
     "x32": "x86_64",
     "mipsn32": "mips64",
 }
-
 _ENVIRONMENTS = {
     "arm": "gnueabi",
     "armhf": "gnueabihf",
@@ -230,11 +225,8 @@ _ENVIRONMENTS = {
     "mips64": "gnuabi64",
     "mipsn32": "gnuabin32",
 }
-
 _SYSTEMS = {"freebsd": "unknown-freebsd", "netbsd": "unknown-netbsd", "openbsd": "unknown-openbsd"}
-
 _APPLE = {"macos": "macosx", "maccatalyst": "ios-macabi", "visionos": "xros", "visionos-simulator": "xros-simulator"}
-
 _KNOWN = re.compile(
     r"x86_64|x32|i386|aarch64|arm(hf)?|riscv(32|64)|ppc(64(le)?)?|s390x?|mips(64|n32)?|loongarch64|sparc(64)?|m68k|hppa"
 )

@@ -81,7 +81,6 @@ def _spelled_by_clang(types: HeaderTypes, name: Name) -> str:
 
 
 TRANSPARENT: Final = frozenset({kinds.NAMESPACE, kinds.LINKAGE})
-
 MAX_DEPTH: Final = 100
 """How many namespaces and classes may be nested in one another. Real code stays below 20."""
 
