@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import msgspec
@@ -189,11 +190,12 @@ TONES: Mapping[Verdict, str] = {
 
 
 class MatrixCell(NamedTuple):
-    """One cell of a page: its sign, its colour, and what it says in words."""
+    """One cell of a page: its sign, its colour, what it says in words, and whether another SONAME begins with it."""
 
     sign: str
     tone: str
     title: str
+    begins: bool = False
 
 
 def as_text(matrices: Sequence[Matrix]) -> str:
@@ -233,15 +235,13 @@ def _is_partial(matrix: Matrix, row: int, column: int) -> bool:
 
 def as_html(matrices: Sequence[Matrix]) -> str:
     """The matrices as one self-contained page."""
-    return (
-        environment()
-        .get_template("matrix.html")
-        .render(
-            matrices=[(matrix, cells_of(matrix)) for matrix in matrices],
-            style=asset("page.css"),
-            matrix_style=asset("matrix.css"),
-            counted=counted,
-        )
+    made = environment()
+    made.filters["sonames"] = sonames
+    return made.get_template("matrix.html").render(
+        matrices=[(matrix, cells_of(matrix)) for matrix in matrices],
+        style=asset("page.css"),
+        matrix_style=asset("matrix.css"),
+        counted=counted,
     )
 
 
@@ -253,13 +253,22 @@ def cells_of(matrix: Matrix) -> list[tuple[str, list[MatrixCell]]]:
 
 def _cell(matrix: Matrix, row: int, column: int) -> MatrixCell:
     verdict, sign = matrix.verdicts[row][column], _sign(matrix, row, column)
-    old, new = matrix.releases[row].version, matrix.releases[column].version
+    old, new = matrix.releases[row], matrix.releases[column]
+    begins = column > 0 and new.soname != matrix.releases[column - 1].soname
     if verdict is None:
-        return MatrixCell(sign, "unchecked" if sign == UNJUDGED else "self", f"{old} on {new}: not judged")
+        tone = "unchecked" if sign == UNJUDGED else "self"
+        return MatrixCell(sign, tone, f"{old.version} on {new.version}: not judged", begins)
     partial = _is_partial(matrix, row, column)
     tone = "unchecked" if partial and verdict <= Verdict.COMPATIBLE else TONES[verdict]
-    words = verdict.name.replace("_", " ").lower()
-    return MatrixCell(sign, tone, f"built against {old}, on {new}: {words}{', checked in part' if partial else ''}")
+    words = f"{verdict.name.replace('_', ' ').lower()}{', checked in part' if partial else ''}"
+    if old.soname != new.soname:
+        tone, words = "apart", f"{words}, under another SONAME"
+    return MatrixCell(sign, tone, f"built against {old.version}, on {new.version}: {words}", begins)
+
+
+def sonames(matrix: Matrix) -> list[tuple[str, int]]:
+    """The SONAMEs above the columns of a matrix, each with how many releases in a row have it."""
+    return [(soname, len(list(group))) for soname, group in groupby(matrix.releases, lambda one: one.soname or "")]
 
 
 class Mark(NamedTuple):
@@ -274,21 +283,21 @@ class Mark(NamedTuple):
     points: tuple[tuple[float, float], ...] = ()
 
 
-_OCTAGON = ((-0.4, -1), (0.4, -1), (1, -0.4), (1, 0.4), (0.4, 1), (-0.4, 1), (-1, 0.4), (-1, -0.4))
+OCTAGON = ((-0.4, -1), (0.4, -1), (1, -0.4), (1, 0.4), (0.4, 1), (-0.4, 1), (-1, 0.4), (-1, -0.4))
 _DIAMOND = ((0, -1.15), (1.15, 0), (0, 1.15), (-1.15, 0))
 _TRIANGLE = ((0, -1.15), (1.15, 0.95), (-1.15, 0.95))
-_SQUARE = ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))
+SQUARE = ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))
 
 MARKS = {
-    Verdict.BREAKING: Mark("B", "breaking", "Breaking", _OCTAGON),
+    Verdict.BREAKING: Mark("B", "breaking", "Breaking", OCTAGON),
     Verdict.API_BREAK: Mark("A", "api_break", "API break", _DIAMOND),
     Verdict.COMPATIBLE_WITH_RISK: Mark("R", "risk", "Compatible with risk", _TRIANGLE),
     Verdict.COMPATIBLE: Mark("C", "compatible", "Compatible"),
     Verdict.NO_CHANGE: Mark("N", "unchanged", "No change"),
 }
-UNJUDGED_MARK = Mark("?", "unchecked", "Not judged", _SQUARE)
-FIRST = Mark("1", "first", "First stored release", _SQUARE)
-PARTIAL_MARK = Mark("?", "unchecked", f"No change found {CHECKED}", _SQUARE)
+UNJUDGED_MARK = Mark("?", "unchecked", "Not judged", SQUARE)
+FIRST = Mark("1", "first", "First stored release", SQUARE)
+PARTIAL_MARK = Mark("?", "unchecked", f"No change found {CHECKED}", SQUARE)
 
 
 def mark_of(row: HistoryRow) -> Mark:

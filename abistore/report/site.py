@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from hashlib import blake2b
 from itertools import groupby
-from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+import msgspec
 
 from abistore.model.findings import Impact, Verdict
 from abistore.model.history import LineKey, Release
@@ -26,9 +30,19 @@ from abistore.report.history import (
     cells_of,
     mark,
     mark_of,
+    sonames,
 )
-from abistore.report.model import ChangeKind, Report, Style, every
+from abistore.report.model import ChangeKind, Report, Style
+from abistore.report.outcomes import (
+    MEANINGS,
+    OUTCOMES,
+    badge_facts,
+    decision_of,
+    outcome_mark,
+    shown_outcome,
+)
 from abistore.report.plain import labelled
+from abistore.report.timeline import LETTER, chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,179 +73,6 @@ def release_file(line: LineKey, version: str) -> str:
     return f"{address(version, line.target, line.profile, version)}.html"
 
 
-LEFT, RIGHT = 58, 26
-NARROWEST, WIDEST, WANTED = 14, 96, 870
-"""The width of a release in the chart, and of all of them where there is room."""
-
-TOP, BOTTOM = 34.0, 138.0
-"""Between which heights the exports are drawn; above them stand the SONAMEs."""
-
-MIDDLE, TALLEST = 184.0, 28.0
-"""Added and changed grow up from the middle, removed down, at most so far."""
-
-MARKED = 234.0
-LETTER = 6.6
-"""The width of a letter, so that labels are cut before they leave their place."""
-
-LABEL_LETTERS = 12
-RADIUS = 7.0
-"""Of a mark; less where the releases stand closer."""
-
-
-class Band(NamedTuple):
-    """Releases in a row that have one SONAME; ``text`` is cut to their width."""
-
-    x: float
-    width: float
-    text: str
-    soname: str
-
-
-class Bar(NamedTuple):
-    """How many exports or declarations were ``added``, ``changed`` or ``removed``."""
-
-    tone: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-class Column(NamedTuple):
-    """One release: its verdict's mark, its label (cut), and what the pointer shows."""
-
-    row: HistoryRow
-    x: float
-    y: float
-    mark: Mark
-    corners: str
-    label: str
-    title: str
-
-
-class Chart(NamedTuple):
-    """All places; ``line`` are the exports as the points of a path, ``ticks`` the numbers beside it."""
-
-    width: float
-    bands: tuple[Band, ...]
-    line: str
-    ticks: tuple[tuple[float, int], ...]
-    bars: tuple[Bar, ...]
-    columns: tuple[Column, ...]
-    step: float
-    tilted: bool
-    radius: float
-
-
-def chart(rows: Sequence[HistoryRow]) -> Chart:
-    """The chart of releases in release order, oldest first; there is at least one."""
-    step = max(NARROWEST, min(WIDEST, WANTED / len(rows)))
-    low, high = _range([row.release.exports for row in rows])
-    tilted = any(len(_cut(row.release.version, LABEL_LETTERS)) * LETTER > step - 4 for row in rows)
-    return Chart(
-        round(LEFT + step * len(rows) + RIGHT, 1),
-        tuple(_bands(rows, step)),
-        _path([_height(row.release.exports, low, high) for row in rows], step),
-        tuple((_height(count, low, high), count) for count in sorted({low, high})),
-        tuple(_bars(rows, step)),
-        tuple(_columns(rows, step, (low, high))),
-        round(step, 1),
-        tilted,
-        round(min(RADIUS, step * 0.43), 1),
-    )
-
-
-def spark(rows: Sequence[HistoryRow], width: float, height: float) -> str:
-    """The exports of releases as the points of a small line."""
-    counts = [row.release.exports for row in rows]
-    low, high = min(counts), max(counts)
-    run = width / max(len(counts) - 1, 1)
-    rise = (height - 2) / max(high - low, 1)
-    heights = [height / 2 if low == high else height - 1 - (count - low) * rise for count in counts]
-    places = [(number * run, y) for number, y in enumerate(heights)]
-    if len(places) == 1:
-        places.append((width, places[0][1]))
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-
-
-def corners(mark: Mark, x: float, y: float, radius: float) -> str:
-    """The corners of a mark's shape around a place, as SVG has them; empty for a circle."""
-    return " ".join(f"{x + radius * dx:.1f},{y + radius * dy:.1f}" for dx, dy in mark.points)
-
-
-def _range(counts: Sequence[int]) -> tuple[int, int]:
-    """The range of the chart: from 0 if the counts differ much, else from the least to the most."""
-    low, high = min(counts), max(counts)
-    return (0 if 2 * low < high else low), high
-
-
-def _height(count: int, low: int, high: int) -> float:
-    return round((TOP + BOTTOM) / 2 if low == high else BOTTOM - (BOTTOM - TOP) * (count - low) / (high - low), 1)
-
-
-def _path(heights: Sequence[float], step: float) -> str:
-    """Steps, not slopes: a release has what it has until the next one."""
-    moves = [f"M{LEFT:.1f} {heights[0]:.1f}"]
-    for number, height in enumerate(heights):
-        moves.append(f"V{height:.1f}H{LEFT + step * (number + 1):.1f}")
-    return "".join(moves)
-
-
-def _bands(rows: Sequence[HistoryRow], step: float) -> Iterator[Band]:
-    start = 0
-    for soname, group in groupby(rows, key=lambda row: row.release.soname or ""):
-        length = len(tuple(group))
-        width = step * length
-        yield Band(round(LEFT + step * start, 1), round(width, 1), _cut(soname, int((width - 8) / LETTER)), soname)
-        start += length
-
-
-def _bars(rows: Sequence[HistoryRow], step: float) -> Iterator[Bar]:
-    churns = [row.churn for row in rows if row.churn]
-    most = max((max(one.added + one.changed, one.removed) for one in churns), default=0)
-    scale = TALLEST / sqrt(most) if most else 0.0
-    width = round(min(step * 0.56, 22.0), 1)
-    for number, row in enumerate(rows):
-        if row.churn is None:
-            continue
-        x = round(LEFT + step * (number + 0.5) - width / 2, 1)
-        both = sqrt(row.churn.added + row.churn.changed) * scale
-        added = both * row.churn.added / max(row.churn.added + row.churn.changed, 1)
-        removed = sqrt(row.churn.removed) * scale
-        for tone, y, height in (
-            ("added", MIDDLE - added, added),
-            ("changed", MIDDLE - both, both - added),
-            ("removed", MIDDLE, removed),
-        ):
-            if height:
-                yield Bar(tone, x, round(y, 1), width, round(max(height, 1.0), 1))
-
-
-def _columns(rows: Sequence[HistoryRow], step: float, span: tuple[int, int]) -> Iterator[Column]:
-    for number, row in enumerate(rows):
-        mark, x = mark_of(row), LEFT + step * (number + 0.5)
-        yield Column(
-            row,
-            round(x, 1),
-            _height(row.release.exports, *span),
-            mark,
-            corners(mark, x, MARKED, min(RADIUS, step * 0.43)),
-            _cut(row.release.version, LABEL_LETTERS),
-            _title(row, mark),
-        )
-
-
-def _title(row: HistoryRow, mark: Mark) -> str:
-    churn = row.churn
-    changes = f", +{churn.added} -{churn.removed} ~{churn.changed}" if churn else ""
-    since = f" since {row.previous}" if row.previous else ""
-    return f"{row.release.version}: {mark.words}{since}; {row.release.exports} exports{changes}"
-
-
-def _cut(text: str, letters: int) -> str:
-    return text if len(text) <= letters else f"{text[: letters - 1]}…" if letters > 2 else ""
-
-
 FENCE = "```"
 
 
@@ -256,21 +97,32 @@ def _blocks(markdown: str) -> Iterator[Block]:
             yield from (Block(text, False) for text in paragraphs if text)
 
 
-LEGEND = (*(MARKS[verdict] for verdict in sorted(Verdict, reverse=True)), UNJUDGED_MARK, FIRST)
+VERDICTS = (*(MARKS[verdict] for verdict in sorted(Verdict, reverse=True)), UNJUDGED_MARK, FIRST)
 ASSETS = ("style.css", "site.js", "findings.js")
-NAMES_SEARCHED = 500
-"""How many names of a release can be searched for: those of its first findings."""
+RECENT = 12
+"""How many of the latest releases a row of the overview marks."""
 
-RECENT = 24
-"""How many of the latest releases the overview draws."""
+ROWS = 100
+"""How many libraries stand on one page of the overview."""
+
+ENTRIES = 50
+"""How many releases a feed tells of, the newest first."""
 
 
-class Searched(NamedTuple):
-    """A hit of the search: its name, its sort, and the path of its page from the folder of the index."""
+class Frame(NamedTuple):
+    """What stands around every page: the site's title and address, and where the project and its revisions are.
 
-    text: str
-    about: str
-    address: str
+    ``revisions`` is the address of a commit, with ``{revision}`` in its place. What is empty is not shown.
+    """
+
+    title: str
+    url: str = ""
+    project: str = ""
+    revisions: str = ""
+
+    def commit(self, revision: str) -> str:
+        """The address of a commit; empty without a template."""
+        return self.revisions.replace("{revision}", quote(revision, safe="")) if self.revisions else ""
 
 
 class LibraryCard(NamedTuple):
@@ -281,6 +133,29 @@ class LibraryCard(NamedTuple):
     line: History
     lines: int
     releases: int
+
+    @property
+    def newest(self) -> HistoryRow:
+        """The latest release."""
+        return self.line.rows[-1]
+
+    @property
+    def recent(self) -> Sequence[HistoryRow]:
+        """The releases that its row marks."""
+        return self.line.rows[-RECENT:]
+
+    @property
+    def urgency(self) -> tuple[int, float, str]:
+        """Its place in the overview: problems first, and of each outcome the newest."""
+        return (_place(self.newest), -_moment(self.newest.release).timestamp(), self.library)
+
+
+def _place(row: HistoryRow) -> int:
+    return [*OUTCOMES].index(shown_outcome(decision_of(row)))
+
+
+def _moment(shown: Release) -> datetime:
+    return shown.released or shown.ingested
 
 
 class ReleasePage(NamedTuple):
@@ -302,20 +177,69 @@ class ReleasePage(NamedTuple):
         return self.line.rows[self.number]
 
 
-def overview(title: str, cards: Sequence[LibraryCard]) -> str:
-    """The first page: all libraries."""
-    names = [f"libraries/{card.folder}/names.js" for card in cards]
-    return _page("index.html", title=title, cards=cards, root="", names=" ".join(names))
+def overview(frame: Frame, cards: Sequence[LibraryCard]) -> Iterator[tuple[str, str]]:
+    """The pages of all libraries, each with its name: problems first, the rest behind the first page."""
+    ordered = sorted(cards, key=lambda card: card.urgency)
+    counts = Counter(shown_outcome(decision_of(card.newest)) for card in cards)
+    pages = [ordered[start : start + ROWS] for start in range(0, len(ordered), ROWS)] or [[]]
+    for number, page in enumerate(pages, 1):
+        yield (
+            overview_file(number),
+            _page(
+                "index.html",
+                frame,
+                cards=page,
+                counts=counts,
+                attention=counts["fail"] + counts["undecided"],
+                releases=sum(card.releases for card in cards),
+                number=number,
+                pages=len(pages),
+                root="",
+            ),
+        )
 
 
-def library(title: str, histories: Sequence[History], channels: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def overview_file(number: int) -> str:
+    """The file of a page of the overview; the first is 1."""
+    return f"index-{number}.html" if number > 1 else "index.html"
+
+
+def overview_files(libraries: int) -> tuple[str, ...]:
+    """The files of an overview of so many libraries."""
+    return tuple(overview_file(number) for number in range(1, max(-(-libraries // ROWS), 1) + 1))
+
+
+def overview_index(cards: Sequence[LibraryCard]) -> str:
+    """What filters and sorts the overview, as a script: a row a library, problems first."""
+    rows = [_indexed(card) for card in sorted(cards, key=lambda card: card.urgency)]
+    return f"abistore_libraries({json_text(json.dumps(rows, separators=(',', ':')))});\n"
+
+
+def _indexed(card: LibraryCard) -> tuple[object, ...]:
+    row = card.newest
+    outcomes = "".join(outcome_mark(decision_of(one)).letter for one in card.recent)
+    name, version = bounded(card.library, 200), bounded(row.release.version, 80)
+    return (
+        name,
+        card.folder,
+        version,
+        outcomes,
+        mark_of(row).tone,
+        row.release.exports,
+        card.releases,
+        _day(row.release),
+    )
+
+
+def library(frame: Frame, histories: Sequence[History], channels: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     """The page of a library: the timeline of each line. ``channels`` are those at each version of each line."""
     name = histories[0].line.library
     return _page(
         "library.html",
-        title=title,
+        frame,
         library=name,
         histories=histories,
+        newest=_newest(histories),
         channels=channels,
         has_matrix=any(len(one.rows) > 1 for one in histories),
         root="../../",
@@ -323,32 +247,77 @@ def library(title: str, histories: Sequence[History], channels: Mapping[str, Map
     )
 
 
-def replacements(title: str, matrices: Sequence[Matrix], more: int) -> str:
-    """The page that tells which release of a library can replace which; ``more`` older releases are left out."""
-    told = [(matrix, cells_of(matrix)) for matrix in matrices]
-    return _page(
-        "matrix_page.html", title=title, library=matrices[0].line.library, matrices=told, more=more, root="../../"
+def _newest(histories: Sequence[History]) -> HistoryRow | None:
+    rows = [one.rows[-1] for one in histories if one.rows]
+    return max(rows, key=lambda row: row.release.ingested, default=None)
+
+
+class FeedEntry(NamedTuple):
+    """A release in a feed, and its page from the folder of the feed."""
+
+    row: HistoryRow
+    address: str
+
+
+def feed_entries(histories: Sequence[History], folder: str = "") -> tuple[FeedEntry, ...]:
+    """The newest releases of some lines, newest first; their pages lie in ``folder``, which ends with a slash."""
+    rows = [row for one in histories for row in one.rows]
+    rows.sort(key=lambda row: (_moment(row.release), row.release.reference), reverse=True)
+    return tuple(
+        FeedEntry(row, f"{folder}{release_file(row.release.line, row.release.version)}") for row in rows[:ENTRIES]
     )
 
 
-def release(title: str, shown: ReleasePage) -> str:
+def newest_entries(entries: Iterable[FeedEntry]) -> tuple[FeedEntry, ...]:
+    """The newest of the entries of many feeds."""
+    ordered = sorted(entries, key=lambda one: (_moment(one.row.release), one.address), reverse=True)
+    return tuple(ordered[:ENTRIES])
+
+
+def feed(frame: Frame, name: str, where: str, entries: Sequence[FeedEntry]) -> str:
+    """An Atom feed of releases and their outcomes; ``where`` is its folder in the site."""
+    base = f"{frame.url.rstrip('/')}/{where}" if frame.url else ""
+    return _page("feed.xml", frame, called=name, entries=entries, base=base)
+
+
+def badges(histories: Sequence[History]) -> dict[str, str]:
+    """The badge of the newest release, as a picture and for badge services; none without a release."""
+    newest = _newest(histories)
+    if newest is None:
+        return {}
+    decision = decision_of(newest)
+    facts, mark = badge_facts(decision), outcome_mark(decision)
+    left, right = (round(len(text) * LETTER) + 16 for text in (facts.label, facts.message))
+    picture = _page("badge.svg", Frame(""), facts=facts, mark=mark, left=left, right=right + 14)
+    return {"badge.svg": picture, "badge.json": f"{msgspec.json.encode(facts).decode()}\n"}
+
+
+def replacements(frame: Frame, matrices: Sequence[Matrix], more: int) -> str:
+    """The page that tells which release of a library can replace which; ``more`` older releases are left out."""
+    told = [(matrix, cells_of(matrix)) for matrix in matrices]
+    return _page("matrix_page.html", frame, library=matrices[0].line.library, matrices=told, more=more, root="../../")
+
+
+def release(frame: Frame, shown: ReleasePage) -> str:
     """The page of a release: what is known of it, and what it changed."""
     rows, number = shown.line.rows, shown.number
     told = told_in_pages(shown.report, Style()) if shown.report else {"report": None, "groups": ()}
     return _page(
         "release.html",
+        frame,
         **{**told, "remarks": shown.remarks, "kinds_at": "../../kinds/"},
-        title=title,
         shown=shown,
+        previous=next((row.release for row in rows[:number] if row.release.version == shown.row.previous), None),
+        decision=decision_of(shown.row),
         older=rows[number - 1].release if number else None,
         newer=rows[number + 1].release if number + 1 < len(rows) else None,
         root="../../",
     )
 
 
-def kinds(title: str, every_kind: Mapping[str, Sequence[ChangeKind]]) -> str:
+def kinds(frame: Frame, every_kind: Mapping[str, Sequence[ChangeKind]]) -> str:
     """The list of all kinds of change, each by its first variant."""
-    return _page("kinds.html", title=title, every_kind=every_kind, root="../")
+    return _page("kinds.html", frame, every_kind=every_kind, root="../")
 
 
 class ShownVariant(NamedTuple):
@@ -359,15 +328,15 @@ class ShownVariant(NamedTuple):
     near_misses: str
 
 
-def kind(title: str, name: str, variants: Sequence[ShownVariant]) -> str:
+def kind(frame: Frame, name: str, variants: Sequence[ShownVariant]) -> str:
     """The page of a kind: of each variant what happens, how to avoid it, and a case."""
-    return _page("kind.html", title=title, kind=name, variants=variants, root="../")
+    return _page("kind.html", frame, kind=name, variants=variants, root="../")
 
 
 def history_page(histories: Sequence[History]) -> str:
     """The timelines of a library as one page that needs no other file, without a newline at its end."""
     name = histories[0].line.library
-    return _page("history.html", title=name, library=name, histories=histories, channels={}, root="", linked=False)
+    return _page("history.html", Frame(name), library=name, histories=histories, channels={}, root="", linked=False)
 
 
 def asset(name: str) -> str:
@@ -377,25 +346,8 @@ def asset(name: str) -> str:
     return _source({"findings.js": "page.js"}.get(name, name))
 
 
-def search_index(found: Iterable[Searched]) -> str:
-    """An index as a script: pages that are read from a disk may load scripts, and nothing else."""
-    rows = json.dumps([[bounded(one.text, 200), one.about, one.address] for one in found], separators=(",", ":"))
-    return f"abistore_index({json_text(rows)});\n"
-
-
-def names_in(report: Report, page: str) -> tuple[Searched, ...]:
-    """The declarations that a release changed, each once, with the place on its page."""
-    found: dict[str, Searched] = {}
-    for finding in every(report.changes):
-        found.setdefault(finding.display, Searched(finding.display, f"{finding.kind}, {report.new}", f"{page}#"))
-        if len(found) == NAMES_SEARCHED:
-            break
-    first = {finding.display: finding.id for finding in reversed(report.changes)}
-    return tuple(one._replace(address=f"{page}#{first.get(one.text, '')}".rstrip("#")) for one in found.values())
-
-
-def _page(name: str, **shown: object) -> str:
-    return spelled(_environment().get_template(name).render(**shown))
+def _page(name: str, frame: Frame, **shown: object) -> str:
+    return spelled(_environment().get_template(name).render(frame=frame, title=frame.title, **shown))
 
 
 @cache
@@ -408,23 +360,41 @@ def _environment() -> Environment:
         "web": _web,
         "groupby_impact": _by_impact,
         "blocks": blocks,
+        "by_soname": by_soname,
+        "decision_of": decision_of,
+        "corners": corners,
+        "sonames": sonames,
+        "moment": lambda shown: f"{_moment(shown):%Y-%m-%dT%H:%M:%SZ}",
+        "outcome_mark": outcome_mark,
+        "uri": lambda text: quote(text.encode("utf-8", "surrogatepass"), safe=""),
     }
     made.globals |= {
-        "LEGEND": LEGEND,
-        "RECENT": RECENT,
+        "MEANINGS": MEANINGS,
+        "OUTCOMES": OUTCOMES,
+        "VERDICTS": VERDICTS,
         "Verdict": Verdict,
         "chart": chart,
-        "corners": corners,
         "library_folder": library_folder,
         "mark": mark,
+        "overview_file": overview_file,
         "source": _marked,
-        "spark": spark,
     }
     return made
 
 
 def _day(shown: Release) -> str:
-    return f"{shown.released or shown.ingested:%Y-%m-%d}"
+    return f"{_moment(shown):%Y-%m-%d}"
+
+
+def by_soname(rows: Sequence[HistoryRow]) -> list[tuple[str, list[HistoryRow]]]:
+    """The releases newest first, in groups of one SONAME."""
+    grouped = groupby(reversed(rows), key=lambda row: row.release.soname or "")
+    return [(soname, list(group)) for soname, group in grouped]
+
+
+def corners(mark: Mark) -> str:
+    """The corners of a mark's shape around the origin, as SVG has them; empty for a circle."""
+    return " ".join(f"{x:g},{y:g}" for x, y in mark.points)
 
 
 def _by_impact(

@@ -115,6 +115,13 @@ def _is_digest(reference: str) -> bool:
     return len(reference) >= 6 and not set(reference) - set("0123456789abcdef")
 
 
+def declared(store: Store, ordered: Sequence[Release]) -> tuple[InventoryItem, ...]:
+    """The exports and types of the latest of a line's releases, which are ``ordered``."""
+    meant, kinds = (ordered[-1], ordered), ((EXPORTS, ("symbol",)), (TYPES, ("layout", "source")))
+    every = (_inventory(store, meant, each, _matcher(None, False), None) for each in kinds)
+    return tuple(item for inventory in every for item in inventory.items)
+
+
 Kinds = tuple[tuple[str, ...], tuple[Facet, ...]]
 """Kinds of names, and the facets that show that one of these is there."""
 

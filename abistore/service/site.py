@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from abistore import __version__
-from abistore.errors import AbistoreError, OutputError, named_error
+from abistore.errors import AbistoreError, OutputError, UsageError, named_error
 from abistore.files import write_whole
 from abistore.model.findings import ENGINE
 from abistore.model.history import DEFAULT_CHANNEL, LineKey, Progress, Release
@@ -29,13 +30,14 @@ from abistore.model.structure import with_cycle_collection
 from abistore.process import serving
 from abistore.process.child import Child, Ended
 from abistore.process.protocol import Answered, Failed, Say
-from abistore.report import site
+from abistore.report import searching, site
 from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.site import OURS, library_folder, release_file
 from abistore.service.database import Connections, Database, locate, using
 from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.history import history
+from abistore.service.inventory import declared
 from abistore.service.judging import concluded, report
 from abistore.service.kinds import by_kind, case, changes
 from abistore.service.listing import channels_of
@@ -50,12 +52,33 @@ if TYPE_CHECKING:
 class SitePlan(Given, frozen=True):
     """How a site is made: its title, and the baseline that releases are judged against beside the one before.
 
-    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet".
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``url`` is where the site will be
+    published, so that feeds have whole addresses; ``project`` is the page of the project. ``revision_url`` is that of a
+    commit, with ``{revision}`` in its place. ``built`` is told on the pages, which say how old they are.
     """
 
     title: str = "ABI history"
     channel: str = DEFAULT_CHANNEL
     judge: bool = True
+    url: str = ""
+    project: str = ""
+    revision_url: str = ""
+    built: datetime | None = None
+
+    @property
+    def frame(self) -> site.Frame:
+        """What stands around every page."""
+        return site.Frame(self.title, self.url, self.project, self.revision_url)
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` for an address that no page can lead to."""
+        for name, said in (("url", self.url), ("project", self.project), ("revision-url", self.revision_url)):
+            if said and not said.lower().startswith(("https://", "http://")):
+                raise UsageError(f"--{name} {said}: is no address of the web", "begin it with https://")
+        if self.revision_url and "{revision}" not in self.revision_url:
+            raise UsageError(
+                f"--revision-url {self.revision_url}: has no {{revision}}", "put it where the commit's hash is"
+            )
 
 
 USUAL = SitePlan()
@@ -89,7 +112,7 @@ def _sources(folder: Traversable, where: str) -> Iterator[tuple[str, bytes]]:
     for each in folder.iterdir():
         if each.is_dir():
             yield from _sources(each, f"{where}{each.name}/")
-        elif each.name.endswith((".py", ".html", ".css", ".js")):
+        elif each.name.endswith((".py", ".html", ".css", ".js", ".xml", ".svg")):
             yield f"{where}{each.name}", each.read_bytes()
 
 
@@ -308,7 +331,8 @@ class Made(NamedTuple):
     """A library of the site, and what search finds of it."""
 
     card: site.LibraryCard
-    found: tuple[site.Searched, ...]
+    found: tuple[searching.Searched, ...]
+    entries: tuple[site.FeedEntry, ...]
 
 
 class LibraryPages:
@@ -326,22 +350,38 @@ class LibraryPages:
         channels = {str(one.line): _standing(channels_of(self._store, one.line)) for one in histories}
         files = [release_file(row.release.line, row.release.version) for one in histories for row in one.rows]
         several = [one for one in histories if len(one.rows) > 1]
-        folder.plan(("index.html", "names.js", *(["matrix.html"] if several else []), *files))
+        badges = site.badges(histories)
+        folder.plan(("index.html", "names.js", "feed.xml", *badges, *(["matrix.html"] if several else []), *files))
         names = [found for one in histories for found in self._line(one, channels[str(one.line)], folder)]
         whole = key(self._plan, histories, channels)
-        folder.put("index.html", whole, lambda: site.library(self._plan.title, histories, channels))
-        folder.put("names.js", key(names), lambda: site.search_index(names))
+        folder.put("index.html", whole, lambda: site.library(self._plan.frame, histories, channels))
+        folder.put("names.js", key(names, histories), lambda: self._names(names, histories))
+        where = f"{LIBRARIES}/{folder.path.name}/"
+        feed = site.feed(self._plan.frame, f"{name}: ABI", where, site.feed_entries(histories))
+        for file, text in {"feed.xml": feed, **badges}.items():
+            folder.write(file, "", text)
         if several:
             ends = [(one.line, [row.release for row in one.rows[-PAIRED:]], len(one.rows)) for one in histories]
-            folder.put("matrix.html", key(self._plan.title, ends, self._ruling(ends)), lambda: self._matrix(name))
+            folder.put("matrix.html", key(self._plan.frame, ends, self._ruling(ends)), lambda: self._matrix(name))
         folder.finish()
         return _made(histories, folder.path.name)
+
+    def _names(self, changed: Sequence[searching.Searched], histories: Sequence[History]) -> str:
+        """What search finds of a library: every name that its latest releases declare, and what releases changed."""
+        found: dict[tuple[str, str], searching.Searched] = {}
+        for one in histories:
+            ordered = [row.release for row in one.rows]
+            for item in declared(self._store, ordered) if ordered else ():
+                page = next(release_file(each.line, each.version) for each in ordered if each.version == item.since)
+                about = f"{one.line.library}, {item.name.kind} since {item.since}"
+                found.setdefault((item.display, item.name.kind), searching.Searched(item.display, about, page))
+        return searching.search_index([*found.values(), *changed])
 
     def _matrix(self, name: str) -> str:
         """Which release can replace which, of the latest of each line."""
         found = matrix(name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by)
         stored = len(self._store.releases(name))
-        return site.replacements(self._plan.title, found, stored - sum(len(one.releases) for one in found))
+        return site.replacements(self._plan.frame, found, stored - sum(len(one.releases) for one in found))
 
     def _ruling(self, ends: Sequence[tuple[LineKey, Sequence[Release], int]]) -> list[object]:
         """What pairs are judged by; suppressions may hold for some releases only."""
@@ -349,7 +389,7 @@ class LibraryPages:
 
     def _line(
         self, line: History, channels: Mapping[str, Sequence[str]], folder: SiteFolder
-    ) -> Iterator[site.Searched]:
+    ) -> Iterator[searching.Searched]:
         """Write the pages of the releases of a line; what search finds in each."""
         reports = Reports(self._store, self._by)
         remarks = _remarks(self._store, line.line)
@@ -364,12 +404,12 @@ class LibraryPages:
             kept = folder.kept(name, shown)
             if kept is None:
                 report = reports.of(previous, row) if previous and row.verdict is not None else None
-                found = site.names_in(report, name) if report else ()
+                found = searching.names_in(report, name) if report else ()
                 page = site.ReleasePage(line, number, report, remarks, standing)
-                folder.write(name, shown, site.release(self._plan.title, page), found)
+                folder.write(name, shown, site.release(self._plan.frame, page), found)
                 yield from found
             else:
-                yield from (site.Searched(*each) for each in kept.kept)
+                yield from (searching.Searched(*each) for each in kept.kept)
 
 
 def _made(histories: Sequence[History], folder: str) -> Made:
@@ -379,9 +419,9 @@ def _made(histories: Sequence[History], folder: str) -> Made:
         latest.line.library, folder, latest, len(histories), sum(len(one.rows) for one in histories)
     )
     here = f"{LIBRARIES}/{folder}/"
-    found = [site.Searched(card.library, "library", f"{here}index.html")]
+    found = [searching.Searched(card.library, "library", f"{here}index.html")]
     found += [
-        site.Searched(
+        searching.Searched(
             f"{card.library} {row.release.version}",
             f"release, {one.line.target}",
             f"{here}{release_file(one.line, row.release.version)}",
@@ -389,7 +429,7 @@ def _made(histories: Sequence[History], folder: str) -> Made:
         for one in histories
         for row in reversed(one.rows)
     ]
-    return Made(card, tuple(found))
+    return Made(card, tuple(found), site.feed_entries(histories, here))
 
 
 def _standing(channels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -507,8 +547,8 @@ class _Writer:
         return Answered(pickle.dumps((made, tally)))
 
 
-SHARED = ("index.html", "search.js", *site.ASSETS)
-KINDS = "kinds"
+SHARED = ("libraries.js", "search.js", "feed.xml", "built.js", *site.ASSETS)
+KINDS, NAMES = "kinds", "names"
 
 
 class SiteBuilt(msgspec.Struct, frozen=True):
@@ -535,12 +575,13 @@ def build_site(
     Verdicts that are missing are given now and stored. What changed since the last build is written, what is over is
     removed, and files of others are left alone. Raises :class:`OutputError`.
     """
-    tally = Tally()
+    plan.check()
+    dated, plan, tally = plan.built, msgspec.structs.replace(plan, built=None), Tally()
     top = open_site(Path(out), tally)
     with using(database) as store, with_cycle_collection():
         folders = {name: library_folder(name) for name in sorted({line.library for line in store.lines()})}
         libraries = top.inside(LIBRARIES)
-        top.plan(SHARED, (LIBRARIES, KINDS))
+        top.plan((*site.overview_files(len(folders)), *SHARED), (LIBRARIES, KINDS, NAMES))
         libraries.plan((), folders.values())
         _kinds(top.inside(KINDS), plan)
         made = []
@@ -549,30 +590,51 @@ def build_site(
             if progress:
                 progress(each.card.library, len(made) / len(folders))
         _remove_former(libraries, set(folders.values()))
-    _top(top, plan, made)
+    shards = _names(top.inside(NAMES), libraries.path, made)
+    _top(top, plan, made, shards)
+    top.write("built.js", "", f'abistore_built("{dated.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}");\n' if dated else "")
+    top.finish()
     releases = sum(one.card.releases for one in made)
     return SiteBuilt(top.path / "index.html", len(made), releases, tally.written, tally.unchanged, tally.removed)
 
 
-def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made]) -> None:
+def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made], shards: Sequence[str]) -> None:
     cards = tuple(one.card for one in made)
-    kinds = (site.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
+    kinds = (searching.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
     found = [*(each for one in made for each in one.found), *kinds]
-    top.put("index.html", key(plan, cards), lambda: site.overview(plan.title, cards))
-    top.put("search.js", key(found), lambda: site.search_index(found))
+    for name, text in site.overview(plan.frame, cards):
+        top.write(name, "", text)
+    entries = site.newest_entries(each for one in made for each in one.entries)
+    top.write("feed.xml", "", site.feed(plan.frame, plan.title, "", entries))
+    top.write("libraries.js", "", site.overview_index(cards))
+    top.write("search.js", "", searching.search_index(found, shards))
     for name in site.ASSETS:
         top.write(name, "", site.asset(name))
-    top.finish()
+
+
+def _names(folder: SiteFolder, libraries: Path, made: Sequence[Made]) -> tuple[str, ...]:
+    """Write the names of all libraries as few scripts, or as many as their words begin differently."""
+    found = []
+    for one in made:
+        script = (libraries / one.card.folder / "names.js").read_text(encoding="utf-8")
+        here = f"../{LIBRARIES}/{one.card.folder}/"
+        found += [each._replace(address=f"{here}{each.address}") for each in searching.read_index(script)]
+    shards = searching.sharded(found)
+    folder.plan(f"{name}.js" for name in shards)
+    for name, each in shards.items():
+        folder.write(f"{name}.js", "", searching.search_index(each))
+    folder.finish()
+    return tuple(shards)
 
 
 def _kinds(folder: SiteFolder, plan: SitePlan) -> None:
     """Write the reference of kinds, to which ``helpUri`` of SARIF can point."""
     every = by_kind(changes())
     folder.plan(("index.html", *(f"{kind}.html" for kind in every)))
-    folder.put("index.html", key(plan.title), lambda: site.kinds(plan.title, every))
+    folder.put("index.html", key(plan.frame), lambda: site.kinds(plan.frame, every))
     for kind, cards in every.items():
         shown = [site.ShownVariant(card, *case(card.kind)) for card in cards]
-        folder.put(f"{kind}.html", key(plan.title, shown), partial(site.kind, plan.title, kind, shown))
+        folder.put(f"{kind}.html", key(plan.frame, shown), partial(site.kind, plan.frame, kind, shown))
     folder.finish()
 
 
