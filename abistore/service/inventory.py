@@ -117,7 +117,8 @@ def _is_digest(reference: str) -> bool:
 
 def declared(store: Store, ordered: Sequence[Release]) -> tuple[InventoryItem, ...]:
     """The exports and types of the latest of a line's releases, which are ``ordered``."""
-    meant, kinds = (ordered[-1], ordered), ((EXPORTS, ("symbol",)), (TYPES, ("layout", "source")))
+    meant = ordered[-1], ordered
+    kinds: tuple[Kinds, ...] = ((EXPORTS, ("symbol",)), (TYPES, ("layout", "source")))
     every = (_inventory(store, meant, each, _matcher(None, False), None) for each in kinds)
     return tuple(item for inventory in every for item in inventory.items)
 
