@@ -328,7 +328,8 @@ def _timeline(history: History) -> str:
 
 def _row(row: HistoryRow) -> str:
     verdicts = (row.verdict, row.against_baseline)
-    accepted = [", approved" if said else "" for said in (row.passed_by, row.passed_by_baseline)]
+    decisions = (row.decision, row.baseline_decision)
+    accepted = [f", {one.outcome}" if one is not None else "" for one in decisions]
     told = [
         f"{one.name}{said}" if one is not None else reason
         for one, said, reason in zip(verdicts, accepted, _reasons(row), strict=True)

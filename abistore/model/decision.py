@@ -6,7 +6,8 @@ that somebody approved. Surfaces render a :class:`Decision`; none computes a par
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -134,3 +135,32 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     missing: tuple[MissingEvidence, ...] = ()
     ways: tuple[Way, ...] = ()
     consumers: tuple[HurtConsumer, ...] = ()
+
+    @property
+    def code(self) -> ReasonCode:
+        """Its first reason."""
+        return self.reasons[0].code
+
+    @property
+    def waived(self) -> tuple[Waiver, ...]:
+        """The waivers that apply."""
+        return tuple(each for each in self.waivers if each.state == "approved")
+
+
+_RANKS: Final[dict[Outcome, int]] = {"pass": 0, "undecided": 1, "fail": 2}
+_CODES: Final[tuple[ReasonCode, ...]] = ("first-release", "no-break")
+"""Reasons of what passes without an excuse."""
+
+
+def worst_decision(decisions: Iterable[Decision]) -> Decision:
+    """The decision that asks most; of equal ones the first."""
+    return max(decisions, key=_weight)
+
+
+def best_decision(decisions: Iterable[Decision]) -> Decision:
+    """The decision that asks least; of equal ones the first."""
+    return min(decisions, key=_weight)
+
+
+def _weight(decision: Decision) -> tuple[int, int, bool]:
+    return _RANKS[decision.outcome], decision.exit_code, decision.code not in _CODES

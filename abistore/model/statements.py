@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from abistore.model.approvals import Deprecation
-from abistore.model.bump import Bump
+from abistore.model.decision import Decision, Outcome
 from abistore.model.declarations import Facet, Kind
 from abistore.model.findings import RulingFile, Verdict
 from abistore.model.history import LineKey, Release, VerdictSummary
@@ -68,19 +68,17 @@ class Standing(msgspec.Struct, frozen=True):
 
     ``summary`` is ``None`` where nothing could be judged; ``unjudged`` says why. ``supported`` is false where the
     baseline is tagged as no longer supported: its verdict is told, and does not count. ``evidence_gap`` says what the
-    verdict does not cover. ``approved`` counts the findings that would fail a gate and are approved, ``passed_by`` says
-    by whom if a gate would pass for that. ``bump`` says whether the release may break, by what its line promises.
+    verdict does not cover. ``decision`` says whether the release may ship beside this baseline: at the channel, if one
+    stands there.
     """
 
     roles: tuple[BaselineRole, ...]
     against: Release
     summary: VerdictSummary | None
+    decision: Decision
     unjudged: str = ""
     supported: bool = True
     evidence_gap: str = ""
-    approved: int = 0
-    passed_by: str = ""
-    bump: Bump | None = None
 
     @property
     def role(self) -> Role:
@@ -117,13 +115,14 @@ class Ledger(msgspec.Struct, frozen=True):
     first with the SONAME, or was another for a while, and that programs may need. ``worst`` is the worst of those
     against supported baselines; ``None`` where there are none, and where one of them is missing and the others break
     nothing. ``remarks`` are sentences about several releases: a break that no single step shows, what the release
-    restores, and what it lacks. ``channels`` stand at the release itself. ``missing`` are the asked lines that lack
-    this version: ``worst`` says nothing of them.
+    restores, and what it lacks. ``decision`` is the one that asks most of the release. ``channels`` stand at the
+    release itself. ``missing`` are the asked lines that lack this version: ``worst`` says nothing of them.
     """
 
     release: Release
     standings: tuple[Standing, ...]
     worst: Verdict | None
+    decision: Decision
     remarks: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
     missing: tuple[MissingLine, ...] = ()
@@ -275,17 +274,15 @@ class StatedExport(msgspec.Struct, frozen=True):
 class StatedLine(msgspec.Struct, frozen=True):
     """A release in one line. Exports are told against ``previous``; none is new in the first release.
 
-    ``bump`` is the step that the changes since ``previous`` require, and the one that the label declares.
+    ``decision`` is the one that asks most of this line, and ``step`` the one about the step from ``previous``.
     ``removals`` are the declarations that headers had, with since when they were deprecated and whether that was long
-    enough. ``decided_by`` is the baseline that asks most of this line, and ``passed_by`` says who accepted what it
-    breaks.
+    enough.
     """
 
     line: LineKey
     previous: str | None
-    bump: Bump | None
-    decided_by: str | None
-    passed_by: str
+    decision: Decision
+    step: Decision | None
     evidence: tuple[Evidence, ...]
     exports: int
     new_exports: tuple[StatedExport, ...]
@@ -298,8 +295,8 @@ class StatedLine(msgspec.Struct, frozen=True):
 class ReleaseStatement(msgspec.Struct, frozen=True):
     """What is stated of a version of a library, over all its lines. ``sentence`` comes first and says the answer.
 
-    ``allowed``: every line may ship as what it says it is, or what it breaks is approved; ``None`` where a line is
-    missing or was not judged, and none is refused. ``verdict`` stays what was found. ``release`` has the verdicts
+    ``outcome`` is the worst of all lines: undecided where a line is missing and none fails. ``verdict`` stays what was
+    found. ``release`` has the verdicts
     against every baseline, the holes, and what only some lines export. ``today`` decided which approvals hold; it is
     ``None`` where there are none. ``deprecation`` is the window before which nothing may be removed.
     """
@@ -308,7 +305,8 @@ class ReleaseStatement(msgspec.Struct, frozen=True):
     version: str
     sentence: str
     verdict: Verdict | None
-    allowed: bool | None
+    outcome: Outcome
+    exit_code: int
     policy: str
     policy_file: RulingFile | None
     suppression_files: tuple[RulingFile, ...]

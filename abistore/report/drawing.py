@@ -16,7 +16,7 @@ from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report, Style
 from abistore.report.outline import REQUIRED, advice, allowance, extent, name_like, passing, ruled_by, tone
 from abistore.report.releases import library_table
-from abistore.report.wording import counts, differing, distinct, several, shortened, unchecked
+from abistore.report.wording import counts, differing, distinct, found_counts, several, shortened, unchecked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -228,6 +228,7 @@ def environment(*folders: str) -> Environment:
         allowance,
         counted,
         counts,
+        found_counts,
         diff,
         differing,
         drawing,

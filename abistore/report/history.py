@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from abistore.model.bump import Bump
+from abistore.model.decision import Decision
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import word_on
@@ -24,6 +24,7 @@ from abistore.report.drawing import asset, environment
 from abistore.report.formats.markdown import code, plain
 from abistore.report.model import Style
 from abistore.report.outline import CHECKED, ruling
+from abistore.report.reasons import excuse
 
 
 class MatrixRelease(msgspec.Struct, frozen=True):
@@ -66,10 +67,8 @@ class HistoryRow(msgspec.Struct, frozen=True):
     ``churn``, ``verdict`` and ``notices`` (how many findings count in no verdict) are against ``previous``; the first
     release has none. ``against_baseline`` is ``None`` for releases before the baseline, and without a baseline.
     ``unjudged`` and ``unjudged_baseline`` say why a verdict is missing. ``evidence_gap`` and ``evidence_gap_baseline``
-    say what a verdict does not cover because one side shows less than the other. ``approved`` and ``approved_baseline``
-    count the findings that would fail a gate and are approved; ``passed_by`` and ``passed_by_baseline`` say by whom,
-    why and until when, if a gate would pass for that. The verdict stays. ``bump`` says whether the release is allowed
-    beside ``previous``, by what the line's scheme promises; ``None`` without a verdict.
+    say what a verdict does not cover because one side shows less than the other. ``decision`` says whether the release
+    may ship, beside ``previous``, and ``baseline_decision`` beside the baseline, where it has a verdict against that.
     """
 
     release: Release
@@ -82,11 +81,8 @@ class HistoryRow(msgspec.Struct, frozen=True):
     unjudged_baseline: str = ""
     evidence_gap: str = ""
     evidence_gap_baseline: str = ""
-    approved: int = 0
-    passed_by: str = ""
-    approved_baseline: int = 0
-    passed_by_baseline: str = ""
-    bump: Bump | None = None
+    decision: Decision | None = None
+    baseline_decision: Decision | None = None
 
 
 class History(msgspec.Struct, frozen=True):
@@ -358,9 +354,16 @@ def _row(history: History, row: HistoryRow) -> tuple[str, ...]:
         _table_cell(release.soname) if release.soname else "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        mark_of(row).words,
-        "baseline" if release.version == history.baseline else against,
+        _with_outcome(mark_of(row).words, row.decision),
+        "baseline" if release.version == history.baseline else _with_outcome(against, row.baseline_decision),
     )
+
+
+def _with_outcome(words: str, decision: Decision | None) -> str:
+    """The verdict, and the outcome where something breaks: ``Breaking: pass, waived``."""
+    if decision is None or (decision.outcome == "pass" and not excuse(decision)):
+        return words
+    return f"{words}: {', '.join(filter(None, (decision.outcome, excuse(decision))))}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from abistore.model.approvals import Deprecation
+from abistore.model.decision import Decision
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
 from abistore.model.labels import SonameChange
@@ -28,6 +29,7 @@ from abistore.model.statements import (
 from abistore.model.words import counted, visible
 from abistore.report.formats.markdown import plain
 from abistore.report.outline import extent, ruling
+from abistore.report.reasons import excuse
 from abistore.report.wording import named, shortened
 
 UNKNOWN = "not known"
@@ -97,9 +99,9 @@ def _ledger(ledger: Ledger) -> LedgerTable:
 
 
 def _refused(ledger: Ledger) -> Iterator[str]:
-    refused = [each.against.version for each in ledger.standings if each.bump and not each.bump.allowed]
+    refused = [each.against.version for each in ledger.standings if each.decision.outcome == "fail" and each.supported]
     if refused:
-        yield f"{REFUSED} not allowed in this line as a step from {', '.join(refused)}"
+        yield f"{REFUSED} fails compared with {', '.join(refused)}"
 
 
 def _missing(version: str, one: MissingLine) -> LedgerTable:
@@ -115,13 +117,13 @@ def _named(verdict: Verdict | None) -> str:
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
-    summary, bump = standing.summary, standing.bump
+    summary, promise = standing.summary, standing.decision.promise
     breaks, sources = (summary.breaking, summary.api_breaks) if summary else (0, 0)
     notes = filter(
         None,
         (
             "" if standing.supported else "withdrawn" if is_withdrawn(standing.against) else "no longer supported",
-            "approved" if standing.passed_by else f"{standing.approved} approved" if standing.approved else "",
+            excuse(standing.decision),
             "checked in part" if standing.evidence_gap else "",
         ),
     )
@@ -131,7 +133,7 @@ def _row(standing: Standing) -> tuple[str, ...]:
         summary.verdict.name if summary else "not judged",
         str(breaks or ""),
         str(sources or ""),
-        "" if bump is None else f"{bump.required}{'' if bump.allowed else REFUSED}",
+        "" if promise is None else f"{promise.required}{REFUSED if standing.decision.outcome == 'fail' else ''}",
         ", ".join(notes),
     )
 
@@ -141,10 +143,11 @@ def _below(standing: Standing) -> Iterator[str]:
         yield f"not judged against {standing.against.version}: {standing.unjudged}"
     if standing.evidence_gap:
         yield f"against {standing.against.version}: {standing.evidence_gap}"
-    if standing.bump and standing.bump.reason == "removed-too-early":
-        yield f"against {standing.against.version}: {standing.bump.sentence}"
-    if standing.passed_by:
-        yield f"against {standing.against.version}: approved: {standing.passed_by}"
+    promise = standing.decision.promise
+    if promise and promise.reason == "removed-too-early":
+        yield f"against {standing.against.version}: {promise.sentence}"
+    if standing.decision.code == "waived":
+        yield f"against {standing.against.version}: {standing.decision.headline}"
 
 
 def _first_breaks(ledger: Ledger | None) -> str:
@@ -230,7 +233,7 @@ def _finding(one: MovedFinding) -> str:
 
 
 NAMES_LISTED = 5
-BUMP_HEADS = ("line", "since", "required", "declared", "SONAME", "allowed")
+BUMP_HEADS = ("line", "previous", "required", "declared", "SONAME", "outcome")
 REMOVAL_HEADS = ("name", "deprecated", "may go in", "which is")
 APPROVAL_HEADS = ("against", "finding", "name", "approved by", "on", "until", "why")
 GAP_HEADS = ("against", "evidence", "side", "why", "names")
@@ -260,9 +263,8 @@ def _titled(title: str, table: LedgerTable) -> LedgerTable:
 
 def _head(found: ReleaseStatement) -> LedgerTable:
     verdict = found.verdict.name if found.verdict is not None else _unknown(found)
-    may = {True: "allowed", False: "not allowed", None: "not known to be allowed"}[found.allowed]
     judged = ruling(found.policy, found.policy_file, found.suppression_files)
-    below = [f"{found.library} {found.version}: {verdict}, {may}; {judged}"]
+    below = [f"{found.library} {found.version}: {verdict}, outcome {found.outcome}; {judged}"]
     if found.today is not None:
         below.append(f"approvals as of {found.today:%Y-%m-%d}")
     return LedgerTable(found.sentence, (), (), below)
@@ -276,28 +278,21 @@ def _unknown(found: ReleaseStatement) -> str:
 
 
 def _bumps(found: ReleaseStatement) -> LedgerTable:
-    ledgers = {row.line: row.ledger for row in found.release.rows if row.ledger}
-    rows = [
-        (str(each.line), each.previous or "first release", *_bump(each, ledgers[each.line])) for each in found.lines
-    ]
-    return LedgerTable("Bump since the previous release", BUMP_HEADS, rows, ())
+    rows = [(str(each.line), each.previous or "first release", *_step(each)) for each in found.lines]
+    return LedgerTable("Step from the previous release", BUMP_HEADS, rows, ())
 
 
-def _bump(line: StatedLine, ledger: Ledger) -> tuple[str, str, str, str]:
-    bump = line.bump
-    if bump is None:
-        return "", "", "", ""
-    soname = SONAMES.get(bump.soname, bump.soname)
-    approved = line.passed_by and line.decided_by == line.previous
-    allowed = "yes" if bump.allowed else f"by approval, else no: {bump.reason}" if approved else f"no: {bump.reason}"
-    refused = [each for each in ledger.standings if each.supported and each.role != "previous" and _is_refused(each)]
-    if bump.allowed and refused:
-        allowed = f"yes since {line.previous}, no since {', '.join(each.against.version for each in refused)}"
-    return bump.required, bump.declared or "promises nothing", soname, allowed
+def _step(line: StatedLine) -> tuple[str, str, str, str]:
+    if line.step is None or line.step.promise is None:
+        return "", "", "", (line.step or line.decision).outcome
+    promise = line.step.promise
+    soname = SONAMES.get(promise.soname, promise.soname)
+    return promise.required, promise.declared or "promises nothing", soname, _outcome(line.step)
 
 
-def _is_refused(standing: Standing) -> bool:
-    return standing.bump is not None and not standing.bump.allowed and not standing.passed_by
+def _outcome(decision: Decision) -> str:
+    """``fail``, ``pass``, and why it passes although something breaks: ``pass, waived``."""
+    return ", ".join(filter(None, (decision.outcome, excuse(decision))))
 
 
 def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:

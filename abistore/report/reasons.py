@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abistore.model.bump import Bump
-from abistore.model.decision import Counterpart, Outcome, Reason
+from abistore.model.decision import Counterpart, Decision, Outcome, Reason
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding
@@ -90,3 +90,10 @@ def bump_way(bump: Bump, name: str | None) -> str:
     label = f"call it {bump.suggested}" if bump.suggested else ""
     name_too = f"bump the {name_word(name or '')}" if bump.soname_required else ""
     return " and ".join(filter(None, (label, name_too))) or "give it a label that declares the break"
+
+
+def excuse(decision: Decision) -> str:
+    """Why a release passes although it breaks something, or how much of what fails is waived, in a word or two."""
+    if decision.outcome == "pass":
+        return decision.code if decision.code in {"allowed", "waived", "tolerated", "inherited"} else ""
+    return f"{len(decision.waived)} waived" if decision.waived else ""

@@ -371,10 +371,15 @@ def numbers(summary: Summary) -> str:
 
 def counts(report: Report) -> str:
     """How many findings have each impact, how many are suppressed, and the exit code."""
+    return f"{found_counts(report)}; exit code {report.exit_code}"
+
+
+def found_counts(report: Report) -> str:
+    """How many findings have each impact, and how many are suppressed."""
     suppressed = f"{report.suppressed_count} suppressed" if report.suppressed_count else ""
     said = ", ".join(filter(None, (numbers(report.summary), suppressed))) or "no changes"
     gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
-    return f"{said}{gaps}; exit code {report.exit_code}"
+    return f"{said}{gaps}"
 
 
 def approval(said: ReportedApproval) -> str:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from abistore.model.approvals import Approval, GatePlace
-from abistore.model.bump import AllowPlan, Bump, OldAndNew, bump
+from abistore.model.decision import Decision
 from abistore.model.declarations import Name
 from abistore.model.findings import ENGINE, Comparison, Impact, RulingFile, RulingKey, Verdict
 from abistore.model.history import (
@@ -29,16 +28,14 @@ from abistore.model.structure import with_cycle_collection
 from abistore.model.versions import is_unreleased
 from abistore.report.history import History as History
 from abistore.report.history import HistoryRow as HistoryRow
-from abistore.report.outline import evidence_gap, outline
-from abistore.report.wording import ChangeFacts, in_words, whole_facets
-from abistore.service.approved_gates import approved, channel_of, day, of_library, place_between
+from abistore.report.outline import evidence_gap
+from abistore.service.approved_gates import day, of_library
 from abistore.service.bisect import Broken, broken_by
 from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.database import Database, using
-from abistore.service.decision import DecisionRequest, decide
 from abistore.service.listing import channels_of, lines_of, promised, releases_of
-from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import Predecessors
+from abistore.service.stored_decisions import StoredDecisions
 from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
 
 if TYPE_CHECKING:
@@ -166,7 +163,6 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
     baseline = next((one for one in stored if one.version == baseline_version), None)
     start = stored.index(baseline) if baseline else len(stored)
     verdicts = _Verdicts(key, judging)
-    allow = AllowPlan(scheme=judging.store.scheme(key.library))
     rows, steps = list[HistoryRow](), list[StepVerdicts]()
     first: dict[str | None, Release] = {}
     predecessors = Predecessors()
@@ -178,10 +174,10 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
         beside = verdicts.beside(previous, release) if previous else None
         against = verdicts.against(baseline, release) if baseline and number > start else None
         row = _row(release, (previous, beside), (baseline, against))
-        row = msgspec.structs.replace(
-            row, bump=_bump(release, (previous, beside), verdicts.planned(previous, release, allow))
-        )
-        rows.append(verdicts.accepted(row, previous, baseline, channel))
+        decision = verdicts.decided(previous, release, beside)
+        at_channel = f"baseline:{channel}"
+        by_baseline = verdicts.decided(baseline, release, against, at_channel) if against is not None else None
+        rows.append(msgspec.structs.replace(row, decision=decision, baseline_decision=by_baseline))
         base = baseline or first.setdefault(release.recorded_name, release)
         whole = against if baseline else verdicts.against(base, release) if base != release else None
         steps.append(StepVerdicts(release, base if whole else None, *map(_verdict_of, (beside, whole))))
@@ -199,7 +195,7 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
             *sentences(steps, store.returned_exports(key, stored)),
             *_lacks(stored, verdicts, judging),
         ),
-        pending=_pending(stored, verdicts, allow),
+        pending=_pending(stored, verdicts),
     )
 
 
@@ -225,7 +221,7 @@ def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudgi
     yield from lacks(asked, finder.before(asked), verdicts.compared)
 
 
-def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -> str:
+def _pending(stored: Sequence[Release], verdicts: _Verdicts) -> str:
     """What the next release must be, where builds that are none stand after the last one; else nothing."""
     last = next((each for each in reversed(stored) if not is_unreleased(each.version)), None)
     if last is None or last == stored[-1]:
@@ -233,7 +229,8 @@ def _pending(stored: Sequence[Release], verdicts: _Verdicts, allow: AllowPlan) -
     found = verdicts.against(last, stored[-1])
     if not isinstance(found, VerdictSummary):
         return ""
-    return bump_beside(last, stored[-1], found, verdicts.planned(last, stored[-1], allow)).sentence
+    promise = verdicts.decided(last, stored[-1], found).promise
+    return promise.sentence if promise else ""
 
 
 def _verdict_of(told: VerdictSummary | str | None) -> Verdict | None:
@@ -254,7 +251,9 @@ class _Verdicts:
         self._judging = judging
         self._known = dict(judging.store.verdict_summaries(key, str(ENGINE)))
         self._judge = ConsecutiveJudge(judging.store, judging.by)
-        self._ledger = of_library(judging.store.approvals(), key.library)
+        approvals = of_library(judging.store.approvals(), key.library)
+        self._decisions = StoredDecisions(judging.store, approvals, judging.today, judging.deprecation)
+        self._last: dict[tuple[Release, Release], StoredVerdict] = {}
 
     @property
     def damaged(self) -> bool:
@@ -293,40 +292,18 @@ class _Verdicts:
                 worst[name] = max(impact, worst.get(name, impact))
         return worst
 
-    def planned(self, old: Release | None, new: Release, allow: AllowPlan) -> AllowPlan:
-        """The plan with what a release removes of the one before it too early, where a window is asked for."""
-        window = self._judging.deprecation
-        given = self._verdict(old, new) if old and window else None
-        if window is None or old is None or given is None:
-            return allow
-        early = early_removals(self._judging.store, outline(given.comparison), old, moment(new), window)
-        return msgspec.structs.replace(allow, early=early)
-
-    def accepted(self, row: HistoryRow, previous: Release | None, baseline: Release | None, channel: str) -> HistoryRow:
-        """The row with what is approved of the breaks that it tells."""
-        if not self._ledger:
-            return row
-        sides = (
-            (previous, row.verdict, "prev", ("approved", "passed_by")),
-            (baseline, row.against_baseline, f"baseline:{channel}", ("approved_baseline", "passed_by_baseline")),
-        )
-        for old, verdict, against, fields in sides:
-            if old is not None and verdict is not None and verdict.exit_code:
-                said = self._accepted(old, row.release, against)
-                row = msgspec.structs.replace(row, **dict(zip(fields, said, strict=True)))
-        return row
-
-    def _accepted(self, old: Release, new: Release, against: str) -> tuple[int, str]:
-        """How many findings of a verdict are approved, and what a gate that passes for that says."""
-        given = self._verdict(old, new)
-        if given is None:
-            return 0, ""
-        at = place_between(self._judging.store, (old, new), self._judging.today, channel_of(against))
-        return accepted_of(given, self._ledger, at)
+    def decided(
+        self, old: Release | None, new: Release, found: VerdictSummary | str | None, against: str | None = None
+    ) -> Decision:
+        """The decision about a release beside another one; about the first of a line where there is no other."""
+        if old is None or found is None:
+            return self._decisions.first(new)
+        return self._decisions.beside(old, new, found, lambda: self._verdict(old, new), against)
 
     def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:
         key = key_of(self._judging.by, old, new)
-        return self._judging.keeper.pending(old, new) or self._judging.store.find_verdict(old, new, key, str(ENGINE))
+        pending = self._last.get((old, new)) or self._judging.keeper.pending(old, new)
+        return pending or self._judging.store.find_verdict(old, new, key, str(ENGINE))
 
     def _remembered(self, old: Release, new: Release) -> VerdictSummary | None:
         return self._known.get((old.sequence, new.sequence, key_of(self._judging.by, old, new)))
@@ -340,16 +317,11 @@ class _Verdicts:
         if isinstance(given, str):
             return given
         self._judging.keeper.keep(given)
+        self._last = {pair: one for pair, one in self._last.items() if pair[1] == given.new}
+        self._last[given.old, given.new] = given
         summary = self._judging.store.summary_of(given)
         self._known[given.old.sequence, given.new.sequence, key_of(self._judging.by, given.old, given.new)] = summary
         return summary
-
-
-def accepted_of(given: StoredVerdict, ledger: Sequence[Approval], at: GatePlace) -> tuple[int, str]:
-    """How many findings of a verdict are approved where a gate stands, and what it says if it passes for that."""
-    decision = decide(approved(outline(given.comparison), ledger, at), DecisionRequest("release"))
-    first, waived = decision.reasons[0], [each for each in decision.waivers if each.state == "approved"]
-    return len(waived), first.sentence if first.code == "waived" else ""
 
 
 Told: TypeAlias = tuple[Release | None, VerdictSummary | str | None]
@@ -372,26 +344,6 @@ def _row(release: Release, beside: Told, against: Told) -> HistoryRow:
         evidence_gap=_gap(release, beside),
         evidence_gap_baseline=_gap(release, against),
     )
-
-
-def _bump(release: Release, told: Told, allow: AllowPlan) -> Bump | None:
-    other, found = told
-    return bump_beside(other, release, found, allow) if other and isinstance(found, VerdictSummary) else None
-
-
-def bump_beside(other: Release, release: Release, found: VerdictSummary, allow: AllowPlan) -> Bump:
-    """Whether a release is allowed beside another one, in one sentence."""
-    facts = ChangeFacts(
-        OldAndNew(other.version, release.version),
-        OldAndNew(other.soname, release.soname),
-        found.verdict,
-        found.breaking if found.verdict is Verdict.BREAKING else found.api_breaks,
-        users=allow.users,
-        early=allow.early,
-        checked=bool(whole_facets(other.evidence, release.evidence)),
-    )
-    answer = bump(facts.verdict, facts.labels, facts.sonames, allow, adds=found.churn.added > 0)
-    return in_words(answer, facts)
 
 
 def _gap(release: Release, told: Told) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from abistore.errors import DamagedStore, Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.limits import limits_for
+from abistore.model.decision import Decision, best_decision, worst_decision
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.findings import ENGINE, Comparison, Finding, Impact, Verdict, identified
 from abistore.model.history import LineKey, Release, StoredVerdict
@@ -29,25 +30,23 @@ from abistore.model.statements import (
     MovedFinding,
     MovedVerdict,
     Standing,
-    channels_of_roles,
     worst_of,
 )
 from abistore.model.structure import with_cycle_collection
 from abistore.model.versions import position
 from abistore.model.words import counted, of_all
-from abistore.report.outline import evidence_gap, outline
+from abistore.report.outline import evidence_gap
 from abistore.report.wording import named
-from abistore.service.approved_gates import day, of_library, place_between
+from abistore.service.approved_gates import day, of_library
 from abistore.service.bisect import Broken, StepJudge, broken_by, broken_names, steps_at_once
 from abistore.service.blame import AskedRelease, DepartureFinder, Departures, lacks, last_with, needed
-from abistore.service.consumers import allow_plan
 from abistore.service.database import Database, line_target, using
-from abistore.service.history import Measure, accepted_of, bump_beside, measures_of, standing_here
+from abistore.service.history import Measure, measures_of, standing_here
 from abistore.service.inventory import in_line
 from abistore.service.judging import concluded
 from abistore.service.listing import lines_of, releases_of
-from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import before
+from abistore.service.stored_decisions import StoredDecisions
 from abistore.service.verdicts import (
     VerdictKeeper,
     given_now,
@@ -185,9 +184,18 @@ def ledger_of(
         release,
         standings,
         worst_of(each.verdict for each in standings if each.supported),
+        _decisive(store, release, standings),
         (*remarks(store, sought, measures, departures, asked), *_unjudged(release, steps)),
         standing_here(release, moves),
     )
+
+
+def _decisive(store: Store, release: Release, standings: Sequence[Standing]) -> Decision:
+    """The decision that asks most of a release; that about a first one where no supported baseline is there."""
+    asked = [each.decision for each in standings if each.supported]
+    if asked:
+        return worst_decision(asked)
+    return StoredDecisions(store, (), date.max).first(release)
 
 
 class PairJudge:
@@ -247,29 +255,26 @@ def _standing(
 ) -> Standing:
     (release, today), old, store = at, measure.against, asked.store
     given = asked(old, release)
-    if isinstance(given, str):
-        return Standing(measure.roles, old, None, given, measure.supported)
-    summary = store.summary_of(given)
-    count, said = 0, ""
-    if summary.verdict.exit_code:
-        ledger = of_library(store.approvals(), release.line.library)
-        places = (place_between(store, (old, release), today, each) for each in channels_of_roles(measure.roles))
-        count, said = max(
-            (accepted_of(given, ledger, place) for place in places), key=lambda told: (told[1] > "", told)
-        )
-    plan = allow_plan(store, old, release.soname, release.provenance)
-    if deprecation is not None:
-        plan = replace(plan, early=early_removals(store, outline(given.comparison), old, moment(release), deprecation))
-    return Standing(
-        measure.roles,
-        old,
-        summary,
-        supported=measure.supported,
-        evidence_gap=evidence_gap(old.evidence, release.evidence),
-        approved=count,
-        passed_by=said,
-        bump=bump_beside(old, release, summary, plan),
-    )
+    approvals = of_library(store.approvals(), release.line.library)
+    decisions = StoredDecisions(store, approvals, today, deprecation)
+    found = given if isinstance(given, str) else store.summary_of(given)
+    whole = None if isinstance(given, str) else given
+    asked_as = _words(measure.roles, old)
+    decision = best_decision(decisions.beside(old, release, found, lambda: whole, each) for each in asked_as)
+    if isinstance(found, str):
+        return Standing(measure.roles, old, None, decision, found, measure.supported)
+    gap = evidence_gap(old.evidence, release.evidence)
+    return Standing(measure.roles, old, found, decision, supported=measure.supported, evidence_gap=gap)
+
+
+def _words(roles: Sequence[BaselineRole], old: Release) -> Sequence[str | None]:
+    """What ``verdict --against`` names the baseline by: the channels there, else the previous one, or a version.
+
+    What passes at one channel may ship there.
+    """
+    if channels := [each.channel for each in roles if each.channel is not None]:
+        return [f"baseline:{channel}" for channel in channels]
+    return [None if roles[0].role == "previous" else old.version]
 
 
 def differences(store: Store, releases: Sequence[Release]) -> tuple[LineDifference, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.errors import SnapshotNotFound
+from abistore.errors import EvidenceMissing, SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.approvals import Deprecation
+from abistore.model.decision import Decision, Outcome, worst_decision
 from abistore.model.declarations import EXPORTS, FACETS, Name
-from abistore.model.findings import ENGINE, RulingKey, Verdict
+from abistore.model.findings import ENGINE, RulingKey
 from abistore.model.history import LineKey, Release, StoredVerdict
 from abistore.model.shapes import Foreign
 from abistore.model.snapshot import Snapshot, evidence_of
@@ -28,6 +29,7 @@ from abistore.model.structure import with_cycle_collection
 from abistore.model.words import of_all
 from abistore.report.model import ReportedFinding, every
 from abistore.report.outline import LACKS, UNASKED, outline
+from abistore.report.reasons import OUTCOMES
 from abistore.service.approved_gates import approved, day, of_library, place_between
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import display
@@ -41,101 +43,46 @@ if TYPE_CHECKING:
     from abistore.store.store import Store
 
 
-class Decisive(NamedTuple):
-    """The standing that asks most of a release, beside the one of the previous release, and the line of both."""
-
-    line: LineKey
-    standing: Standing
-    previous: Standing | None
-
-
-def decisive(ledger: Ledger) -> Standing | None:
-    """The standing that asks most of a release in one line: a refused one, then the worst, then the previous release.
-
-    One that was not judged comes before those that pass. Baselines that are no longer supported do not count.
-    """
-    supported = [each for each in ledger.standings if each.supported]
-    return max(supported, key=_weight, default=None)
-
-
 def previous_of(ledger: Ledger) -> Standing | None:
     """The standing beside the previous release; ``None`` for the first."""
     return next((each for each in ledger.standings if each.role == "previous"), None)
 
 
-def is_allowed(found: FoldedRelease) -> bool | None:
-    """Whether every line may ship; ``None`` where that is not known, and none is refused."""
-    every = [_is_allowed(each) for each in _supported(found)]
-    if False in every:
-        return False
-    return None if None in every or found.holes else True
+def outcome_of(found: FoldedRelease) -> tuple[Outcome, int]:
+    """The outcome over all lines, and its exit code: a line that is missing leaves open what the others pass."""
+    worst = worst_decision(row.ledger.decision for row in found.rows if row.ledger)
+    if found.holes and worst.outcome == "pass":
+        return "undecided", EvidenceMissing.exit_code
+    return worst.outcome, worst.exit_code
 
 
 def sentence(found: FoldedRelease) -> str:
-    """``1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``1.9.2 breaks nothing of 1.9.1``."""
-    ledgers = [(row.line, row.ledger) for row in found.rows if row.ledger]
-    asked = [Decisive(line, each, previous_of(ledger)) for line, ledger in ledgers if (each := decisive(ledger))]
-    if not asked:
-        first = f"{found.version} is the first release of {found.library} that is stored: nothing tells what it breaks"
-        return "; ".join((first, *_holes(found)))
-    chosen = max(asked, key=lambda each: _weight(each.standing))
-    where = f", on {_line(chosen.line, asked)}" if len(asked) > 1 and _differ(asked) else ""
-    said = f"{_said(found.version, chosen.standing)}{where}"
-    return "; ".join((said, *_last_step(found.version, chosen, asked), *_holes(found)))
+    """``FAIL: 1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``PASS: 1.9.2 breaks nothing``."""
+    ledgers = [row.ledger for row in found.rows if row.ledger]
+    chosen = worst_decision(each.decision for each in ledgers)
+    deciding = next(each for each in ledgers if each.decision == chosen)
+    several = len({(each.decision.outcome, each.decision.verdict) for each in ledgers}) > 1
+    where = f", on {_line(deciding.release.line, ledgers)}" if several else ""
+    outcome, _ = outcome_of(found)
+    said = chosen.headline if outcome == chosen.outcome else f"{OUTCOMES[outcome]}: {chosen.reasons[0].sentence}"
+    return "; ".join((f"{said}{where}", *_last_step(chosen, ledgers), *_holes(found)))
 
 
-def _supported(found: FoldedRelease) -> Iterator[Standing]:
-    yield from (each for row in found.rows if row.ledger for each in row.ledger.standings if each.supported)
-
-
-def _is_allowed(standing: Standing) -> bool | None:
-    if standing.bump is None:
-        return None
-    return standing.bump.allowed or bool(standing.passed_by)
-
-
-def _weight(standing: Standing) -> tuple[bool, bool, Verdict]:
-    """How much a standing asks; of equal ones the first is taken, which is the previous release."""
-    allowed = _is_allowed(standing)
-    return allowed is False, allowed is None, standing.verdict or Verdict.NO_CHANGE
-
-
-def _said(version: str, standing: Standing) -> str:
-    old, bump = standing.against.version, standing.bump
-    if bump is None:
-        return f"{version} was not judged against {old}: {standing.unjudged}"
-    verdict = "not judged" if standing.verdict is None else standing.verdict.name
-    said = bump.sentence or f"{version} is {verdict} against {old}"
-    if standing.evidence_gap:
-        said = f"{said}; in what could be checked: {standing.evidence_gap}"
-    return f"{said}; it passes by approval: {standing.passed_by}" if standing.passed_by else said
-
-
-def _last_step(version: str, chosen: Decisive, asked: Sequence[Decisive]) -> Iterator[str]:
-    """That no line is refused for the previous release, where an older baseline is what refuses a release."""
-    steps = [each.previous for each in asked if each.previous]
-    if chosen.previous in (None, chosen.standing) or _is_allowed(chosen.standing) is not False:
+def _last_step(chosen: Decision, ledgers: Sequence[Ledger]) -> Iterator[str]:
+    """That no line fails beside the previous release, where it does beside an older baseline."""
+    steps = [each.decision for ledger in ledgers if (each := previous_of(ledger))]
+    if chosen.outcome == "pass" or not steps or chosen in steps:
         return
-    if not all(map(_is_allowed, steps)):
-        return
-    versions = sorted({each.against.version for each in steps})
-    old = f"{versions[0]}, the previous release," if len(versions) == 1 else "the previous releases"
-    if any(each.verdict is not None and each.verdict >= Verdict.API_BREAK for each in steps):
-        yield f"the step from {old} is allowed"
-    else:
-        seen = " that could be checked" if any(each.evidence_gap for each in steps) else ""
-        yield f"of {old} {version} breaks nothing{seen}"
+    worst = worst_decision(steps)
+    if worst.outcome == "pass":
+        yield f"compared with {worst.against.version}, the previous release: {worst.headline}"
 
 
-def _differ(asked: Sequence[Decisive]) -> bool:
-    return len({each.standing.verdict for each in asked}) > 1
-
-
-def _line(line: LineKey, asked: Sequence[Decisive]) -> str:
+def _line(line: LineKey, ledgers: Sequence[Ledger]) -> str:
     words = [line.target]
-    if len({each.line.library for each in asked}) > 1:
+    if len({each.release.line.library for each in ledgers}) > 1:
         words.insert(0, line.library)
-    if len({each.line.profile for each in asked}) > 1:
+    if len({each.release.line.profile for each in ledgers}) > 1:
         words.append(line.profile)
     return " ".join(words)
 
@@ -174,13 +121,11 @@ def stated_line(facts: StatedFacts, ledger: Ledger) -> StatedLine:
     before = _exports(facts.store, previous.against) if previous else {}
     after = _exports(facts.store, release)
     added = after.keys() - before.keys() if previous else set[Name]()
-    most = decisive(ledger)
     return StatedLine(
         release.line,
         previous.against.version if previous else None,
-        previous.bump if previous else None,
-        most.against.version if most else None,
-        most.passed_by if most else "",
+        ledger.decision,
+        previous.decision if previous else None,
         release.evidence,
         len(after),
         tuple(after[name] for name in sorted(added)),
@@ -291,7 +236,7 @@ def statement(
             meant.version,
             sentence(release),
             release.verdict,
-            is_allowed(release),
+            *outcome_of(release),
             by.policy.name if by else RulingKey().policy,
             by.policy.file if by else None,
             by.suppressions.files if by else (),

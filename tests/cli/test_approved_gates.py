@@ -265,19 +265,20 @@ def test_a_review_is_shown_by_reports_and_moves_nothing(released: Call, new: Pat
 def test_a_history_marks_what_is_approved_and_names_who_accepted_it(released: Call, failing: Ids, new: Path) -> None:
     first, *others = failing(new)
     assert released("ingest", new, "--version", "2.0").code == 0
-    assert released("history", "libcase", "--json").json["histories"][0]["rows"][1]["passed_by"] == ""
+    assert released("history", "libcase", "--json").json["histories"][0]["rows"][1]["decision"]["waivers"] == []
     released("approve", first, *WHY)
-    assert "2.0 against 1.0: 1 finding approved, and not all" in released("history", "libcase").out
-    assert "1 approved" in released("ledger", "libcase@2.0").out
+    assert "2.0 compared with 1.0: fail, 1 finding approved" in released("history", "libcase").out
+    assert "1 waived" in released("ledger", "libcase@2.0").out
     released("approve", *others, *WHY, "--scope", "branch")
     row = released("history", "libcase", "--json").json["histories"][0]["rows"][1]
-    assert (row["verdict"], row["passed_by"], row["approved"]) == ("BREAKING", "", 1)
-    assert (row["approved_baseline"], "by ana (LIB-7): nobody calls it" in row["passed_by_baseline"]) == (2, True)
+    assert (row["verdict"], row["decision"]["outcome"]) == ("BREAKING", "fail")
+    assert [one["code"] for one in row["decision"]["reasons"]] == ["breaking", "waived", "waiver-void"]
+    assert (row["baseline_decision"]["outcome"], len(row["baseline_decision"]["waivers"])) == ("pass", 2)
     text = released("history", "libcase").out
-    assert re.search(r"BREAKING +major\S* +BREAKING, approved", text)
-    assert "2.0 against 1.0: approved: 1 finding approved by ana (LIB-7): nobody calls it" in text
+    assert re.search(r"BREAKING, 1 waived +major\S* +BREAKING, waived", text)
+    assert "2.0 compared with 1.0: PASS: 1 finding approved by ana (LIB-7): nobody calls it" in text
     first_row = released("history", "libcase", "--channel", "main", "--json").json["histories"][0]["rows"][1]
-    assert first_row["passed_by_baseline"] == ""
+    assert first_row["baseline_decision"]["outcome"] == "fail"
 
 
 def test_each_library_of_a_release_needs_its_own_approval(abistore: Call, tmp_path: Path) -> None:
@@ -335,10 +336,11 @@ def test_history_and_statement_call_no_release_refused_that_ships_by_approval(
     assert released("approve", *ids, "--library", "libcase", *WHY, "--scope", "branch:release").code == 0
     assert "not allowed in this line" not in released("history", "libcase").out
     statement = released("statement", "libcase").out
-    assert "libcase 1.1: BREAKING, allowed" in statement
-    assert "for branch release" in statement.splitlines()[0]
+    assert "libcase 1.1: BREAKING, outcome pass" in statement
+    assert statement.startswith("PASS: 2 findings approved by ana for branch release")
     assert "Accepted: 2 findings" in statement
-    assert "by approval, else no: soname-kept" in statement
+    assert "not allowed" not in statement
+    assert "pass, waived" in statement
 
 
 def versioned(names: str, node: str) -> Path:

@@ -46,7 +46,7 @@ def test_ledger_and_sentence_count_alike_what_breaks_programs_and_what_breaks_so
         built = build_library("".join(f"int {name}(int value) {{ return value; }}\n" for name in functions))
         words = ("--library", "libgeo", "--version", version, "--header", header)
         assert abistore("ingest", built, *words).code == 0
-    assert "breaks 1.0 in 2 places" in abistore("statement", "libgeo").out.splitlines()[0]
+    assert "1.1 removes 2 functions" in abistore("statement", "libgeo").out.splitlines()[0]
     heads, row = abistore("ledger", "libgeo").out.splitlines()[1:3]
     at = heads.index("  breaks") + 2, heads.index("source breaks")
     assert [row[each:].split()[0] for each in at] == ["2", "1"]
@@ -80,11 +80,11 @@ def test_history_ledger_and_statement_tell_the_programs_that_a_release_between_l
     told = abistore("ledger", "libgeo").out.splitlines()
     assert told[0].endswith("1.3: BREAKING")
     assert told[4].startswith("  1.1      last before a break     BREAKING")
-    assert told[-2:] == ["! not allowed in this line as a step from 1.1", said]
+    assert told[-2:] == ["! fails compared with 1.1", said]
     standing = abistore("ledger", "libgeo", "--json").json["ledgers"][0]["standings"][-1]
     assert ([one["role"] for one in standing["roles"]], standing["against"]["version"]) == (["last_with"], "1.1")
     statement = abistore("statement", "libgeo").out
-    assert statement.startswith("1.3 breaks 1.1 in 1 place under the same SONAME")
+    assert statement.startswith("FAIL: 1.3 removes 1 function under the same SONAME")
     assert "last before a break" in statement
 
 
@@ -150,5 +150,5 @@ def test_history_ledger_statement_and_blame_tell_a_type_that_changed_between(abi
     ledger = abistore("ledger", "libgeo").out
     assert ledger.splitlines()[0].endswith("1.3: BREAKING")
     assert said in ledger
-    assert abistore("statement", "libgeo").out.startswith("1.3 breaks 1.1 in ")
+    assert abistore("statement", "libgeo").out.startswith("FAIL: 1.3 breaks 1.1 in ")
     assert abistore("blame", "libgeo").out.splitlines() == blamed

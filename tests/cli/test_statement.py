@@ -13,21 +13,21 @@ from tests.store.test_ledger import release, stored
 
 pytestmark = pytest.mark.fast
 
-SENTENCE = "1.1 breaks 1.0 in 1 place under the same SONAME: call it 2.0 and bump the SONAME, or restore it"
+SENTENCE = "FAIL: 1.1 removes 1 function under the same SONAME: call it 2.0 and bump the SONAME, or restore it"
 
 
 def test_a_statement_begins_with_its_sentence_in_every_format(abistore: Call, database: Path, tmp_path: Path) -> None:
     stored(str(database), release("f", "g"), release("f", "h")).close()
     told = abistore("statement", "libgeo@1.1")
-    assert (told.code, told.out.splitlines()[0]) == (0, SENTENCE)
+    assert (told.code, told.out.splitlines()[0]) == (4, SENTENCE)
     assert abistore("statement", "libgeo@1.1").out == told.out
     answer = abistore("statement", "libgeo@1.1", "--json").json["statement"]
-    assert (answer["sentence"], answer["allowed"], answer["verdict"]) == (SENTENCE, False, "BREAKING")
+    assert (answer["sentence"], answer["outcome"], answer["verdict"]) == (SENTENCE, "fail", "BREAKING")
     page, document = tmp_path / "RELEASE.md", tmp_path / "release.json"
-    assert abistore("statement", "libgeo@1.1", "--format", "markdown", "-o", page).code == 0
+    assert abistore("statement", "libgeo@1.1", "--format", "markdown", "-o", page).code == 4
     assert page.read_text().splitlines()[0] == f"### {SENTENCE}"
     assert "| elf-" not in page.read_text()
-    assert abistore("statement", "libgeo@1.1", "--format", "json", "-o", document).code == 0
+    assert abistore("statement", "libgeo@1.1", "--format", "json", "-o", document).code == 4
     assert json.loads(document.read_text())["statement"] == answer
     STATEMENTS.validate(json.loads(document.read_text()))
 

@@ -31,11 +31,12 @@ from abistore.model.statements import is_withdrawn
 from abistore.model.words import counted, json_text
 from abistore.report.history import history_document
 from abistore.report.outline import CHECKED, ruling
+from abistore.report.reasons import excuse
 from abistore.report.since import built_text
 from abistore.report.wording import package_of, short_package, shortened
 
 if TYPE_CHECKING:
-    from abistore.model.bump import Bump
+    from abistore.model.decision import Decision
     from abistore.model.history import LineKey, Release
     from abistore.model.snapshot import Evidence
     from abistore.report.history import FoldedRow
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
 
-APPROVED = ", approved"
 """Follows a verdict whose breaks somebody accepted, so that a gate would pass."""
 
 REFUSED = "!"
@@ -236,20 +236,24 @@ def _some(releases: list[Release]) -> str:
 
 
 def _accepted(history: History) -> Iterator[str]:
-    """Who accepted what a verdict tells, or that some of it is accepted and a gate fails all the same."""
+    """Why a release passes that breaks something and is no allowed one, or how much of it is waived."""
     for row in history.rows:
-        beside = (row.previous, row.approved, row.passed_by)
-        against = (history.baseline, row.approved_baseline, row.passed_by_baseline)
-        for other, count, passed_by in dict.fromkeys((beside, against)):
-            if count:
-                said = f"approved: {passed_by}" if passed_by else f"{counted(count, 'finding')} approved, and not all"
-                yield f"{row.release.version} against {other}: {said}"
+        for decision in dict.fromkeys(filter(None, (row.decision, row.baseline_decision))):
+            if decision.waived:
+                yield f"{row.release.version} compared with {decision.against.version}: {_waived(decision)}"
+
+
+def _waived(decision: Decision) -> str:
+    if decision.code == "waived":
+        return decision.headline
+    return f"{decision.outcome}, {counted(len(decision.waived), 'finding')} approved"
 
 
 def _is_refused(row: HistoryRow, baseline: str | None) -> bool:
-    """Whether a release may not break what it breaks, and nobody accepted that."""
-    approved = row.passed_by or (row.passed_by_baseline and row.previous == baseline)
-    return row.bump is not None and not row.bump.allowed and not approved and not is_withdrawn(row.release)
+    """Whether a release fails beside the one before; one that passes at its channel is no problem."""
+    failing = row.decision is not None and row.decision.outcome == "fail"
+    passes = row.previous == baseline and row.baseline_decision is not None and row.baseline_decision.outcome == "pass"
+    return failing and not passes and not is_withdrawn(row.release)
 
 
 def _unjudged(history: History) -> Iterator[str]:
@@ -262,9 +266,9 @@ def _unjudged(history: History) -> Iterator[str]:
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
     against_previous = _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap)
-    against_previous += APPROVED if row.passed_by else ""
+    against_previous += _excuse(row.decision)
     against_baseline = _verdict(row.against_baseline, row.unjudged_baseline, 0, row.evidence_gap_baseline)
-    against_baseline += APPROVED if row.passed_by_baseline else ""
+    against_baseline += _excuse(row.baseline_decision)
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",
@@ -272,7 +276,7 @@ def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
         against_previous,
-        _bump(row.bump),
+        _bump(row.decision),
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )
@@ -286,12 +290,19 @@ def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> 
     return f"{verdict.name}{PARTIAL if gap else ''}{noticed}"
 
 
-def _bump(bump: Bump | None) -> str:
-    """The step that the changes require, and behind it the one that the label declares where it is another."""
-    if bump is None:
+def _excuse(decision: Decision | None) -> str:
+    """Why a release passes although it breaks something: ``, waived``."""
+    said = excuse(decision) if decision is not None else ""
+    return f", {said}" if said else ""
+
+
+def _bump(decision: Decision | None) -> str:
+    """The step that the changes require, behind it the one that the label declares where it is another, and a mark."""
+    promise = decision.promise if decision is not None else None
+    if decision is None or promise is None:
         return ""
-    declared = "" if bump.declared in {None, bump.required} else f"/{bump.declared}"
-    return f"{bump.required}{declared}{'' if bump.allowed else REFUSED}"
+    declared = "" if promise.declared in {None, promise.required} else f"/{promise.declared}"
+    return f"{promise.required}{declared}{REFUSED if decision.outcome == 'fail' else ''}"
 
 
 def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:

@@ -255,14 +255,14 @@ def _fits(each: RunsOn) -> bool:
 @store_command
 def statement_command(
     settings: SharedSettings, /, *, reference: str, form: str, output: Path | None, **words: Any
-) -> None:
+) -> int:
     """State what a release is: whether it may ship, and everything that this rests on.
 
     One sentence comes first. Then follow the required and the declared bump, the releases it is compatible with on each
     target, lines that are missing, what was accepted by whom and until when, new and removed exports, what was not
     checked and why, and the policy.
 
-    It is no gate: the exit code is 0 whatever it says. `abistore verdict` and `abistore gate` decide.
+    Exits with the worst outcome of all lines: 0 (pass), 2 or 4 (fail), 72 (undecided).
 
     \b
     abistore statement libfoo@1.4.0
@@ -272,3 +272,4 @@ def statement_command(
 
     found = statement(reference, database=settings.database, **words)
     show_tables(settings, {"statement": found}, lambda: statement_tables(found), (form, output))
+    return found.exit_code

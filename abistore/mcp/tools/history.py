@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.interface import BaselineMove, HistoryRow, LineKey, LogEntry, OpenStore, Verdict
+from abistore.interface import BaselineMove, Decision, HistoryRow, LineKey, LogEntry, OpenStore, Verdict
 from abistore.mcp.answers import Answer, BumpItem, asking, brief, bump_of
 from abistore.mcp.operands import Call, line_of
 from abistore.mcp.settings import Refusal
@@ -36,6 +36,7 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     previous: str | None = msgspec.field(name="from")
     verdict: str | None
     exit_code: int | None
+    outcome: str = ""
     comparable: bool
     against_baseline: str | None = None
     added: int = 0
@@ -173,13 +174,15 @@ def _between(rows: tuple[HistoryRow, ...], since: str | None, until: str | None)
 
 
 def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
-    release, churn = row.release, row.churn
+    release, churn, decision = row.release, row.churn, row.decision
+    promise = decision.promise if decision is not None else None
     return HistoryItem(
         version=release.version,
         released_at=f"{release.released or release.ingested:%Y-%m-%d}",
         previous=row.previous,
         verdict=row.verdict.name if row.verdict is not None else None,
-        exit_code=row.verdict.exit_code if row.verdict is not None else None,
+        exit_code=decision.exit_code if decision is not None and row.previous is not None else None,
+        outcome=decision.outcome if decision is not None else "",
         comparable=not row.unjudged,
         against_baseline=row.against_baseline.name if row.against_baseline is not None else None,
         added=churn.added if churn else 0,
@@ -187,12 +190,17 @@ def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
         changed=churn.changed if churn else 0,
         not_checked=brief(row.evidence_gap, 160),
         reason=brief(row.unjudged, 160),
-        bump=bump_of(row.bump) if row.bump is not None and row.bump.notable else None,
+        bump=bump_of(promise) if promise is not None and promise.notable else None,
         trend=_trend(before, row) if before else None,
-        approved=brief(row.passed_by, 160),
-        approved_baseline=brief(row.passed_by_baseline, 160),
+        approved=brief(_waived(decision), 160),
+        approved_baseline=brief(_waived(row.baseline_decision), 160),
         tags=tuple(tag.name for tag in release.tags),
     )
+
+
+def _waived(decision: Decision | None) -> str:
+    """Who approved what a release breaks, where it passes for that."""
+    return decision.reasons[0].sentence if decision is not None and decision.code == "waived" else ""
 
 
 def _trend(before: HistoryRow, row: HistoryRow) -> Trend:
