@@ -144,7 +144,7 @@ class SnapshotError(InputError):
     """A JSON snapshot is malformed, or of a format newer than this abistore."""
 
     code = "snapshot"
-    usual_hint = "write it again with `abistore dump` or `abistore export`"
+    usual_hint = "write it again with `abistore export`"
 
 
 class BundleError(InputError):

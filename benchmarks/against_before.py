@@ -69,7 +69,7 @@ def works(versions: Versions, folder: Path) -> Iterator[Work]:
     for library, recipe in RECIPES.items():
         old, new = (build(recipe, version) for version in recipe.version_numbers()[-2:])
         versions.seed(library, ["ingest", old, "--version", "1"])
-        yield f"{library}: dump", "", ["dump", new, "-o", folder / "snapshot.json"]
+        yield f"{library}: dump", "", ["export", new, "-o", folder / "snapshot.json"]
         yield f"{library}: compare", "", ["compare", old, new]
         yield f"{library}: ingest, new database", "", ["ingest", new, "--version", "2"]
         yield f"{library}: ingest, after the release before", library, ["ingest", new, "--version", "2"]

@@ -28,9 +28,9 @@ QUESTIONS = (
     ("consumers", "broken", "libbig@2.0"),
     ("consumers", "broken", "libbig@1.0"),
     ("consumers", "using", "libbig", "big_7"),
-    ("consumers", "range", "app-7", "libbig"),
+    ("matrix", "--program", "app-7", "libbig"),
     ("consumers", "list", "libbig"),
-    ("exports", "libbig@1.0", "--unused"),
+    ("show", "--exports", "libbig@1.0", "--unused"),
 )
 
 

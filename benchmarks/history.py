@@ -56,7 +56,7 @@ def judged(database: Path, copy: Path) -> tuple[Cost, ...]:
             path.unlink()
         shutil.copyfile(database, copy)
         if baseline:
-            measured([*command(copy), "baseline", "set", "growing@1.1"])
+            measured([*command(copy), "db", "baseline", "set", "growing@1.1"])
         costs += history(copy), history(copy)
     return tuple(costs)
 
@@ -65,9 +65,9 @@ QUESTIONS = (
     ("log", "call_77"),
     ("exports", "growing"),
     ("types", "growing"),
-    ("first-broken", "call_77"),
+    ("blame", "call_77"),
     ("blame", "growing"),
-    ("provides", "call_77"),
+    ("list", "--provides", "call_77"),
     ("who-uses", "record_77"),
     ("matrix", "growing", "--last", "100"),
     ("matrix", "growing", "--last", "200"),

@@ -76,7 +76,7 @@ def by_libraries(folder: Path, libraries: int, asked: argparse.Namespace) -> Ite
     for what, name in LOGS.items():
         yield str(libraries), what, f"`{name}`", *told(asked, database, "log", name)
     for name in ("_ZN3ns76call70ERKNS_5Rec70E", "common_init"):
-        yield str(libraries), "`provides`", f"`{name}`", *told(asked, database, "provides", name)
+        yield str(libraries), "`provides`", f"`{name}`", *told(asked, database, "list", "--provides", name)
 
 
 def by_releases(folder: Path, releases: int, asked: argparse.Namespace) -> Iterator[Sequence[str]]:
@@ -84,7 +84,7 @@ def by_releases(folder: Path, releases: int, asked: argparse.Namespace) -> Itera
     database = folder / f"releases-{releases}.db"
     if not database.exists():
         ingested(database, releases, 5000, joined=False)
-        for words in (("baseline", "set", "growing@1.1"), ("history", "growing")):
+        for words in (("db", "baseline", "set", "growing@1.1"), ("history", "growing")):
             told(asked, database, *words, rounds=1)
     command = [asked.abistore, "--db", database, "compare", "growing@1.1", "growing@1.2", "--json"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout

@@ -1,4 +1,4 @@
-"""How ``abistore dump`` stands against ``abicheck dump`` on the dylibs and DLLs of real wheels.
+"""How ``abistore export`` stands against ``abicheck dump`` on the dylibs and DLLs of real wheels.
 
 ``python -m benchmarks.platform_peers macos|windows [WHEEL_FOLDER]`` downloads the wheels (``pip download``), takes
 their libraries of a megabyte and more, and prints a table: processor seconds of the whole process, medians of
@@ -37,8 +37,8 @@ def main() -> int:
         print("| library | MB | abistore | abicheck | times |", "|---|--:|--:|--:|--:|", sep="\n")
         for path in libraries(folder, tag, suffix, Path(name)):
             commands = {
-                "abistore": [ABISTORE, "dump", path, "-o", Path(name) / "abistore.json"],
-                "abicheck": [peer, "dump", path, "-o", Path(name) / "abicheck.json"],
+                "abistore": [ABISTORE, "export", path, "-o", Path(name) / "abistore.json"],
+                "abicheck": [peer, "export", path, "-o", Path(name) / "abicheck.json"],
             }
             found = interleaved(commands, RUNS, LIMIT)
             own, other = found["abistore"], found["abicheck"]

@@ -53,7 +53,7 @@ def _built(what: str, database: Path, out: Path) -> Sequence[str]:
 
 
 def _cost(database: Path, out: Path) -> Cost:
-    return measured([*command(database), "site", "build", out])
+    return measured([*command(database), "site", "-o", out])
 
 
 def _files(out: Path) -> dict[str, tuple[int, int]]:

@@ -65,7 +65,7 @@ def ingest_against_dump(folder: Path, names: Sequence[str], rounds: int) -> Iter
             for path in folder.glob("new.db*"):
                 path.unlink()
             shutil.copyfile(seeded, used)
-            found["dump"].append(timed(used, "dump", pair.new, "-o", folder / "snapshot.json").seconds)
+            found["dump"].append(timed(used, "export", pair.new, "-o", folder / "snapshot.json").seconds)
             for name, database in (("new", new), ("used", used)):
                 cost = timed(database, "ingest", pair.new, "--library", pair.name, "--version", "2")
                 found[name].append(cost.seconds)

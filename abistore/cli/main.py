@@ -10,26 +10,33 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
 from abistore import __version__
-from abistore.cli.options import BISECT, SharedSettings, output_options, store_option
+from abistore.cli.options import BISECT, OUTPUT_OPTIONS, STORE_OPTION, SharedSettings
 from abistore.errors import AbistoreError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 OTHER_WORDS: Final = {
     "add": "ingest",
-    "clear": "baseline set LIBRARY --clear",
     "diff": "compare",
-    "extract": "dump",
+    "dump": "export FILE",
+    "exports": "show LIBRARY --exports",
+    "extract": "export FILE",
     "ls": "list",
     "remove": "db forget",
+    "statement": "verdict LIBRARY@VERSION --statement",
     "store": "ingest",
-    "withdraw": "release tag LIBRARY@VERSION withdrawn",
-    "yank": "release tag LIBRARY@VERSION withdrawn",
+    "suppressions": "policy suppress",
+    "types": "show LIBRARY --types",
+    "withdraw": "db release tag LIBRARY@VERSION withdrawn",
+    "yank": "db release tag LIBRARY@VERSION withdrawn",
 }
-"""What other tools call a command."""
+"""What people call a command that has another name."""
 
 WORDS: Final = "abistore.words"
 """What stands behind a command's name, in the context's ``meta``."""
@@ -61,8 +68,28 @@ class SuggestingGroup(click.Group):
         if command is not None and not ctx.resilient_parsing:
             ctx.meta[WORDS] = tuple(rest)
             own = click.Context(command, ctx, command.name, **command.context_settings)
-            _check_given(own, command, rest)
+            if not isinstance(command, DefaultGroup):  # its words are those of a command below it
+                _check_given(own, command, rest)
         return name, command, rest
+
+
+class DefaultGroup(SuggestingGroup):
+    """A group that takes what names no command of it for the arguments of one: ``approve FINDING``."""
+
+    def __init__(self, name: str, *, default: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the default command before arguments that begin with none."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands, and what the first argument of the default command may be."""
+        first = next(each for each in self.commands[self.default].params if isinstance(each, click.Argument))
+        return [*super().shell_complete(ctx, incomplete), *first.shell_complete(ctx, incomplete)]
 
 
 def _check_given(ctx: click.Context, command: click.Command, words: Sequence[str]) -> None:
@@ -91,13 +118,18 @@ def _elsewhere(root: click.Context, word: str) -> Iterator[str]:
     program = root.command_path
     if word in OTHER_WORDS:
         yield f"{program} {OTHER_WORDS[word]}"
-    if isinstance(root.command, click.Group):
-        for name in root.command.list_commands(root):
-            inner = root.command.get_command(root, name)
-            if isinstance(inner, click.Group) and word in inner.list_commands(root):
-                yield f"{program} {name} {word}"
-            elif name == word:
-                yield f"{program} {name}"
+    yield from (f"{program} {' '.join(words)}" for words in _named(root, root.command, word))
+
+
+def _named(root: click.Context, command: click.Command, word: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command that is called by the last of them."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(root):
+            if name == word:
+                yield (name,)
+            inner = command.get_command(root, name)
+            if inner is not None:
+                yield from ((name, *rest) for rest in _named(root, inner, word))
 
 
 INTERRUPTED = 130
@@ -116,69 +148,42 @@ PLAIN = {
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO})
 COMPLETION = "_ABISTORE_COMPLETE"
-"""What the completion scripts of ``abistore completion`` set when they ask for words."""
+"""What the completion scripts of ``abistore config completion`` set when they ask for words."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "approvals": ("approvals", "List and withdraw accepted breaks, and keep them in a reviewed file."),
-    "approve": ("approvals", "Accept a break, so that gates let it through and say why."),
-    "baseline": ("releases", "Set and list the releases that others are judged against."),
-    "blame": ("since", "Show since when each break of the latest release stands."),
+    "approve": ("approvals", "Accept a break, so that gates let it through and say why; list and withdraw that."),
+    "blame": ("since", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
-    "compatible-range": ("ledger", "Show the releases that a program can run on."),
-    "completion": ("config", "Print the completion script of a shell."),
-    "config": ("config", "Show what a project's abistore.toml settles."),
+    "config": ("config", "Show what a project's abistore.toml says; completion for shells."),
     "consumers": ("consumers", "Store what programs use of libraries, and ask whom a release breaks."),
-    "db": ("db", "Create, upgrade, check and back up the database."),
-    "deprecations": ("since", "List what is deprecated, when it may go, and what went too early."),
-    "dump": ("compare", "Write the snapshot of a library as JSON, without a database."),
+    "db": ("db", "Create, check, merge and clean the database; baselines and facts of releases."),
     "explain": ("policy", "Explain a kind of change or a finding: what happens, why, how to fix it."),
-    "export": ("ingest", "Write a stored snapshot as JSON."),
-    "evaluate": ("ledger", "Judge all history by another policy, and show which verdicts move."),
-    "exports": ("inventory", "List the exports of a release, with since when they are there."),
-    "first-broken": ("since", "Show the first release that breaks a symbol, a type or a finding."),
+    "export": ("ingest", "Write a snapshot as JSON, or a file for another tool, such as Debian symbols."),
     "gate": ("gate", "Say whether a build may be merged and released."),
-    "generate": ("ingest", "Write a file for another tool: Debian symbols, a version script, skip lists."),
     "history": ("history", "Show the releases of a library, with their verdicts."),
     "import": ("ingest", "Store JSON snapshots."),
     "ingest": ("ingest", "Store the snapshots of libraries, and judge them against a baseline."),
-    "last-good": ("since", "Show the last release before something broke."),
-    "ledger": ("ledger", "Show the verdict about a release against every baseline."),
-    "lines": ("ledger", "Show all targets and profiles of a release, with one verdict."),
-    "list": ("inventory", "List what is stored."),
-    "log": ("history", "Show every release in which a symbol or type appeared, changed or vanished."),
-    "matrix": ("ledger", "Show which release can replace which."),
+    "list": ("inventory", "List what is stored, and which libraries export a symbol."),
+    "log": ("history", "Show every release in which a symbol or type was added, changed or removed."),
+    "matrix": ("ledger", "Show which release can replace which, and where a program can run."),
     "mcp": ("mcp", "Serve agents by MCP, and help to set that up."),
-    "policy": ("policy", "Show and check policies, which give findings another impact."),
-    "prune": ("db", "Remove builds that are no releases; releases stay."),
-    "provides": ("inventory", "List the libraries that export a symbol."),
-    "release": ("releases", "Correct the day, revision or CI job of a stored release, and tag it."),
-    "review": ("releases", "Say what people think of findings. No verdict depends on it."),
-    "show": ("inventory", "Show a snapshot, or one of its declarations as C or C++."),
+    "policy": ("policy", "Show and check policies and suppressions."),
+    "show": ("inventory", "Show a snapshot, its exports and types, or a declaration as C or C++."),
     "site": ("ingest", "Write the history as static HTML pages."),
-    "statement": ("ledger", "State whether a release may ship, and what that rests on."),
-    "suppress": ("policy", "Suggest, check and list suppressions."),
-    "types": ("inventory", "List the types of a release, with since when they are there."),
-    "verify": ("db", "Verify every row and digest of the database, and report damage."),
-    "verdict": ("compare", "Show the verdict about a stored release."),
+    "verdict": ("compare", "Show the verdict about a stored release: one, all baselines, or a statement."),
     "whatif": ("compare", "Judge an edit of headers before it is built."),
-    "who-uses": ("inventory", "List the exports that use a type."),
 }
 """Every command: its module in :mod:`abistore.cli.commands`, imported when it runs, and its line in the overview."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Store releases": ("ingest", "import", "export", "release", "baseline", "prune", "verify"),
-    "Judge": (
-        *("compare", "gate", "verdict", "history", "ledger", "statement"),
-        *("lines", "evaluate", "matrix", "compatible-range", "whatif"),
-    ),
-    "Since when, until when": ("blame", "deprecations", "first-broken", "last-good", "log"),
-    "Whom it hurts": ("consumers",),
-    "Look into releases": ("site", "list", "show", "exports", "types", "who-uses", "provides", "dump", "generate"),
-    "Rules and reviews": ("changes", "explain", "policy", "suppress", "approve", "approvals", "review"),
-    "Set up": ("config", "db", "mcp", "completion"),
+    "Store": ("ingest", "import", "export"),
+    "Judge": ("compare", "gate", "verdict", "history", "log", "blame", "matrix"),
+    "Look": ("show", "list", "consumers"),
+    "Decide": ("whatif", "approve", "policy", "explain", "changes"),
+    "Set up": ("site", "db", "mcp", "config"),
 }
-"""The overview's sections; what is in none of them comes last."""
+"""The overview's sections."""
 
 
 class LazyGroup(SuggestingGroup):
@@ -198,12 +203,9 @@ class LazyGroup(SuggestingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""
-        placed = {name for names in SECTIONS.values() for name in names}
-        rest = tuple(name for name in self.list_commands(ctx) if name not in placed)
-        for title, names in (*SECTIONS.items(), ("More", rest)):
-            if names:
-                with formatter.section(title):
-                    formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -214,19 +216,20 @@ def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "--version",
+VERSION_OPTION = click.Option(
+    ["-V", "--version"],
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=print_version,
     help="Show the version and exit.",
 )
-@store_option
-@output_options
-def cli() -> None:
-    """Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
+
+cli = LazyGroup(
+    "abistore",
+    params=[VERSION_OPTION, STORE_OPTION, *OUTPUT_OPTIONS],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="""Remember the ABI of every release of a C or C++ shared library, and answer from that memory.
 
     Start with `ingest`, which stores a release, `history`, which shows verdicts, or `compare`,
     which judges two files without a database.
@@ -236,7 +239,8 @@ def cli() -> None:
     is a reference, or a library, package, JSON snapshot or dump on disk.
 
     Exit codes: 0, 2 and 4 are verdicts (compatible, source break, binary break); 64 and above are failures.
-    """
+    """,
+)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -294,7 +298,8 @@ def call(arguments: Sequence[str]) -> object:
     ``cli.main`` would exit by itself, with 1 when the reader of our output has closed it.
     """
     settings = SharedSettings(json=wants_json(arguments))
-    with cli.make_context("abistore", list(arguments), obj=settings) as context:
+    words = [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
+    with cli.make_context("abistore", words, obj=settings) as context:
         return cli.invoke(context)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
@@ -15,8 +13,6 @@ from abistore.errors import AbistoreError, UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class SharedSettings:
@@ -31,8 +27,6 @@ class SharedSettings:
 
 FILE = click.Path(path_type=Path, readable=False)
 """A file's name. click checks nothing: the service says what is wrong with the file."""
-
-pass_settings = click.make_pass_decorator(SharedSettings, ensure=True)
 
 
 def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -78,41 +72,17 @@ def file_words(ctx: click.Context, parameter: click.Parameter, start: str) -> li
     return [CompletionItem(start, type="file")]
 
 
-def output_options(command: Decorated) -> Decorated:
-    """Add ``--json``, ``-q``, ``-v`` and ``--color``."""
-    for option in (
-        click.option(
-            "--color",
-            type=click.Choice(("auto", "always", "never")),
-            expose_value=False,
-            callback=_set_color,
-            help="Colour text: by default on terminals, as NO_COLOR, FORCE_COLOR and CLICOLOR say.",
-        ),
-        click.option("-v", "--verbose", count=True, expose_value=False, callback=_set_verbose, help="Say more."),
-        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set_quiet, help="Say less."),
-        click.option(
-            "--json",
-            is_flag=True,
-            expose_value=False,
-            callback=_set_json,
-            help="Print exactly one JSON object on standard output, for errors too.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 BISECT = "--bisect"
 
-bisect_option = click.option(
-    BISECT,
+BISECT_OPTION = click.Option(
+    [BISECT],
     is_flag=True,
     expose_value=False,
     help="Exit as `git bisect run` reads it: 0 (good), 1 (bad: any break that fails), 125 (skip: no verdict).",
 )
 
-store_option = click.option(
-    "--db",
+STORE_OPTION = click.Option(
+    ["--db"],
     metavar="PATH|URL",
     envvar="ABISTORE_DB",
     show_envvar=True,
@@ -122,67 +92,24 @@ store_option = click.option(
     help="The database: a file, or an SQLAlchemy URL. By default a file in your data folder.",
 )
 
-
-def store_command(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--db``, ``--json``, ``-q``, ``-v`` and ``--color``, and pass the settings that they give."""
-    return store_option(output_options(pass_settings(_asking(command))))
-
-
-def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Say of the verdicts that a command gives who asked for them."""
-
-    @wraps(command)
-    def asked(*positional: Any, **named: Any) -> Any:
-        from abistore.service.database import PROGRAM
-
-        token = PROGRAM.set(click.get_current_context().command_path)
-        try:
-            return command(*positional, **named)
-        finally:
-            PROGRAM.reset(token)
-
-    return asked
-
-
-def in_utc(ctx: click.Context, parameter: click.Parameter, value: datetime | None) -> datetime | None:
-    """A day without a time zone is one in UTC."""
-    return value.replace(tzinfo=UTC) if value else None
-
-
-def said_options(command: Decorated) -> Decorated:
-    """Add ``--revision``, ``--url`` and ``--released``: the day, source revision and CI job of a release."""
-    for option in (
-        click.option(
-            "--released",
-            type=click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")),
-            callback=in_utc,
-            help="The day of the release.",
-        ),
-        click.option("--url", help="The URL of the CI job that built it."),
-        click.option("--revision", help="The source revision that was built."),
-    ):
-        command = option(command)
-    return command
-
-
-VERSION_SOURCES = ("filename", "folder", "soname")
-
-version_from_option = click.option(
-    "--version-from",
-    type=click.Choice(VERSION_SOURCES),
-    help="Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/libz.so) or the SONAME; "
-    "files whose paths give their versions are taken oldest first.",
+OUTPUT_OPTIONS = (
+    click.Option(
+        ["--json"],
+        is_flag=True,
+        expose_value=False,
+        callback=_set_json,
+        help="Print exactly one JSON object on standard output, for errors too.",
+    ),
+    click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help="Say less."),
+    click.Option(["-v", "--verbose"], count=True, expose_value=False, callback=_set_verbose, help="Say more."),
+    click.Option(
+        ["--color"],
+        type=click.Choice(("auto", "always", "never")),
+        expose_value=False,
+        callback=_set_color,
+        help="Colour text: by default on terminals, as NO_COLOR, FORCE_COLOR and CLICOLOR say.",
+    ),
 )
-
-_profile = click.option("--profile", help="The build profile, if the library has several.")
-_target = click.option(
-    "--target", "--arch", help="The platform, if the library has several: elf-x86_64-64-little, or just x86_64."
-)
-
-
-def line_options(command: Decorated) -> Decorated:
-    """Add ``--target`` and ``--profile``, which choose among the lines of a library."""
-    return _target(_profile(command))
 
 
 def library_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
@@ -250,6 +177,16 @@ def finding_words(ctx: click.Context, parameter: click.Parameter, start: str) ->
     return _items(_stored(lambda: identities(start, database=_database(ctx))), start)
 
 
+def declaration_words(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """The declarations of the release that an earlier argument names, by their names in the source and symbols."""
+    from abistore.service.declarations import declared_names
+
+    operand = ctx.params.get("operand") or next(iter(ctx.args), None)
+    if not start or not operand:
+        return []
+    return _items(_stored(lambda: declared_names(operand, start, database=_database(ctx))), start)
+
+
 def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
@@ -257,11 +194,15 @@ def _items(words: Iterable[str], start: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(start) and word.isprintable()]
 
 
+NAMING = ("library", "reference", "operand", "what")
+"""The arguments that name a library, or a release of one."""
+
+
 def _library(ctx: click.Context) -> str | None:
     """The library that earlier arguments name, alone or in a reference."""
-    named = ctx.params.get("library") or ctx.params.get("reference")
+    named = next((found for each in NAMING if (found := ctx.params.get(each))), None)
     first = next((one.name for one in ctx.command.params if isinstance(one, click.Argument)), None)
-    if not named and first in {"library", "reference"}:
+    if not named and first in NAMING:
         named = next(iter(ctx.args), None)  # click leaves arguments there while an option has no value yet
     return named.partition("@")[0] if named else None
 

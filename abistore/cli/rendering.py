@@ -3,143 +3,147 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import click
-import msgspec
 from msgspec.structs import replace
 
-from abistore.cli.options import FILE, Decorated, SharedSettings
-from abistore.cli.output import colour_wanted, say, say_error, width, write_file
+from abistore.arguments import ALLOW, AllowWord, ConsumersToo, Described, FailOn, Require, ShowOnly
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import colour_wanted, is_file, say, say_error, width, write_file
+from abistore.cli.verbs import Options
+from abistore.errors import UsageError
 from abistore.report import render
-from abistore.report.model import MODES, Mode, Style, format_of_file, formats
+from abistore.report.model import Mode, Style, format_named, format_of_file, formats
 
 if TYPE_CHECKING:
     from abistore.model.versions import DeprecationWindow
     from abistore.report.model import Report
+    from abistore.service.judging import EvidenceRequirement, Filter
 
-GATES = ("breaking", "api_break", "risk", "never")
+TEXT_ENDINGS = frozenset({"", ".txt", ".log", ".out"})
+"""The endings of files that get a report as text."""
 
 
-class Rendering(msgspec.Struct, frozen=True):
+class Rendering(Options, frozen=True):
     """How to show a report. ``output`` is a file; ``None`` means standard output."""
 
-    format: str
-    mode: Mode
-    full: bool
-    output: Path | None
-    docs: str = ""
-    source_root: str = ""
+    title: ClassVar[str] = "Report"
+    chosen: Annotated[
+        str | None,
+        Described("How to write the report.", ("--format", "chosen"), default="text", choices=formats, main=True),
+    ] = None
+    output: Annotated[
+        Path | None,
+        Described(
+            "Write to this file. Without --format, its ending decides the format.", ("-o", "--output"), main=True
+        ),
+    ] = None
+    mode: Annotated[
+        Mode,
+        Described(
+            "For text and markdown: full lists all changes, leaf groups them by declaration, impact shows who is "
+            "affected, stat is one line."
+        ),
+    ] = "full"
+    full: Annotated[bool, Described("Show all changes, however many.")] = False
+    show_only: ShowOnly = None
+    source_root: Annotated[
+        str,
+        Described(
+            "The folder of the sources in the build: names of files are relative to it.",
+            metavar="FOLDER",
+            default="what absolute paths share",
+        ),
+    ] = ""
+    docs_base: Annotated[
+        str,
+        Described(
+            "Where the documentation is published, for links in SARIF: a folder, or an address with {kind}.",
+            metavar="URL",
+            variable="ABISTORE_DOCS_BASE",
+        ),
+    ] = ""
 
+    @property
+    def file(self) -> Path | None:
+        """The file to write."""
+        return self.output if is_file(self.output) else None
 
-def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--format``, ``--mode``, ``--full`` and ``--output``, and pass their values as ``rendering``."""
+    @property
+    def format(self) -> str:
+        """The format asked for, or that of the file's ending. Raises :class:`UsageError` for an unknown one."""
+        if self.chosen or not self.file:
+            return self.chosen or "text"
+        ending = self.file.suffix.lower()
+        found = format_of_file(ending)
+        if found == "text" and ending not in TEXT_ENDINGS:
+            known = ", ".join(sorted(suffix for each in formats() if (suffix := format_named(each).suffix)))
+            raise UsageError(
+                f"{self.file}: no report format has the ending {ending}", f"one of {known}; or pass --format"
+            )
+        return found
 
-    @wraps(command)
-    def wrapped(*positional: Any, **named: Any) -> Any:
-        output = named.pop("output")
-        output = None if output is None or str(output) == "-" else output
-        format = named.pop("format") or (format_of_file(output.suffix) if output else "text")
-        rendering = Rendering(
-            format, named.pop("mode"), named.pop("full"), output, named.pop("docs_base"), named.pop("source_root")
-        )
-        if rendering.docs:
+    def check(self) -> None:
+        """Raise :class:`UsageError` for an ending that no format has, and an address that is none."""
+        _ = self.format
+        if self.show_only is not None:
+            self.shown_by()
+        if self.docs_base:
             from abistore.report.plain import check_docs
 
-            check_docs(rendering.docs)
-        return command(*positional, **named, rendering=rendering)
+            check_docs(self.docs_base)
 
-    for option in (
-        click.option(
-            "--docs-base",
-            metavar="URL",
-            default="",
-            envvar="ABISTORE_DOCS_BASE",
-            show_envvar=True,
-            help="Where the documentation is published, for links in SARIF: a folder, or an address with {kind}.",
-        ),
-        click.option(
-            "--source-root",
-            metavar="FOLDER",
-            default="",
-            help="The folder of the sources in the build: names of files are relative to it.  [default: what "
-            "absolute paths share]",
-        ),
-        click.option("--full", is_flag=True, help="Show all changes, however many."),
-        click.option(
-            "--mode",
-            type=click.Choice(MODES),
-            default="full",
-            show_default=True,
-            help="For text and markdown: full lists all changes, leaf groups them by declaration, impact shows who is "
-            "affected, stat is one line.",
-        ),
-        click.option(
-            "-o", "--output", type=FILE, help="Write to this file. Without --format, its suffix decides the format."
-        ),
-        click.option("--format", type=click.Choice(formats()), help="How to write the report.  [default: text]"),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+    def shown_by(self) -> Filter:
+        """The filter that ``--show-only`` asks for. Raises :class:`UsageError`."""
+        from abistore.service.judging import show_only
+
+        return show_only(self.show_only)
+
+    def shown(self, report: Report) -> Report:
+        """The report with the changes that are asked for."""
+        return self.shown_by()(report)
 
 
-fail_on_option = click.option(
-    "--fail-on",
-    type=click.Choice(GATES),
-    default="api_break",
-    show_default=True,
-    help="The mildest verdict that gives an exit code other than 0 (4 for a binary break, else 2).",
-)
-
-
-ALLOWED = ("scheme", "breaking-on-soname-bump", "package", "major", "never")
-"""What ``--allow`` may say: the model's rules, which are not imported to parse words."""
-
-
-def allow_option(default: str | None) -> Callable[[Decorated], Decorated]:
-    """``--allow``, which says which releases may break."""
-    return click.option(
-        "--allow",
-        type=click.Choice(ALLOWED),
-        default=default,
-        show_default=default or "the verdict alone decides",
-        help="Which releases may break and pass: `scheme` what the line promises (a bumped SONAME; a major label too "
-        "where semver is declared), `breaking-on-soname-bump` the SONAME alone, `package` the SONAME together with the "
-        "package's name, `major` the label alone, `never` none.",
-    )
-
-
-def _window(ctx: click.Context, parameter: click.Parameter, value: str | None) -> DeprecationWindow | str | None:
-    if value is None or ctx.resilient_parsing:
-        return value
+def _window(value: str) -> DeprecationWindow:
     from abistore.model.versions import window
 
     return window(value)
 
 
-deprecation_option = click.option(
-    "--deprecation",
-    metavar="WINDOW",
-    callback=_window,
-    help="How long a declaration must have been deprecated before a release may remove it, as headers tell: '2 minor', "
-    "'1 major', '3 releases' or '180 days'.",
-)
+Deprecated: TypeAlias = Annotated[
+    Any,
+    Described(
+        "How long a declaration must have been deprecated before a release may remove it, as headers tell: '2 minor', "
+        "'1 major', '3 releases' or '180 days'.",
+        metavar="WINDOW",
+        check=_window,
+    ),
+]
 
 
-consumers_option = click.option(
-    "--consumers", is_flag=True, help="Name the stored programs that each break hurts (`abistore consumers add`)."
-)
+class FailingOptions(Options, frozen=True):
+    """What makes a verdict fail."""
+
+    title: ClassVar[str] = "What fails"
+    fail_on: FailOn = "api_break"
+    require: Require = None
+    consumers: ConsumersToo = False
+
+    def required(self) -> EvidenceRequirement | None:
+        """The evidence that both sides must have. Raises :class:`UsageError`."""
+        from abistore.service.judging import requirement
+
+        return requirement(self.require)
 
 
-require_option = click.option(
-    "--require",
-    metavar="FACETS",
-    help="The facets that both sides must have seen in full, else exit with 72: some of symbol,layout,source. "
-    "`old` requires no less than the old side has seen, `none` nothing.",
-)
+class AllowingOptions(FailingOptions, frozen=True):
+    """What makes a verdict about a release of a line fail."""
+
+    allow: Annotated[AllowWord, ALLOW] = "scheme"
+    deprecation: Deprecated = None
 
 
 def style_of(settings: SharedSettings, full: bool) -> Style:
@@ -152,7 +156,7 @@ def style_of(settings: SharedSettings, full: bool) -> Style:
 def style_as(settings: SharedSettings, rendering: Rendering) -> Style:
     """How reports look on this output, as the options of a call say."""
     style = style_of(settings, rendering.full)
-    return replace(style, mode=rendering.mode, docs=rendering.docs, source_root=rendering.source_root)
+    return replace(style, mode=rendering.mode, docs=rendering.docs_base, source_root=rendering.source_root)
 
 
 def show_report(settings: SharedSettings, report: Report, rendering: Rendering) -> int:
@@ -165,11 +169,11 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
 
 def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
     style = style_as(settings, rendering)
-    if rendering.output is None:
+    if rendering.file is None:
         _print(settings, report, rendering, style)
         return
     text = render(report, rendering.format, replace(style, colour=False, width=100))
-    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
+    write_file(rendering.file, text.encode(errors="backslashreplace") + b"\n")
     if settings.json:
         click.echo(render(report, "json", Style(source_root=rendering.source_root)))
     elif settings.verbosity >= 0:
@@ -183,16 +187,16 @@ def show_together(settings: SharedSettings, reports: Sequence[Report], rendering
     from abistore.report.releases import together
 
     style = style_as(settings, rendering)
-    if rendering.output is None:
+    if rendering.file is None:
         click.echo(render(together(reports), rendering.format, style), color=style.colour or None)
         return
     text = render(together(reports), rendering.format, replace(style, colour=False, width=100))
-    write_file(rendering.output, text.encode(errors="backslashreplace") + b"\n")
+    write_file(rendering.file, text.encode(errors="backslashreplace") + b"\n")
 
 
 def tells_notes(rendering: Rendering) -> bool:
     """Whether the report shows its notes on this terminal itself."""
-    return rendering.output is None and sys.stdout.isatty() and rendering.mode != "stat"
+    return rendering.file is None and sys.stdout.isatty() and rendering.mode != "stat"
 
 
 def _print(settings: SharedSettings, report: Report, rendering: Rendering, style: Style) -> None:

@@ -231,7 +231,7 @@ def _unrecorded(context: Context, facet: Facet) -> Iterator[NotChecked]:
                 yield NotChecked(facet, side, NOT_RECORDED, what, hint)
         elif facts:
             what = f"{_readers(context, side)} does not record: {spelled(facts)}"
-            hint = "compare two binaries, or snapshots that `abistore dump` wrote, to have these checked"
+            hint = "compare two binaries, or snapshots that `abistore export` wrote, to have these checked"
             yield NotChecked(facet, side, NOT_RECORDED, what, hint)
 
 
@@ -241,7 +241,7 @@ def _unread_directives(context: Context) -> Iterator[NotChecked]:
     for place, own, other in zip(PLACES, told, reversed(told), strict=True):
         if own is None and other:
             what = f"what the dylib of the {place} side tells linkers about single systems was not read"
-            hint = "read it anew with `abistore ingest` or `abistore dump`"
+            hint = "read it anew with `abistore ingest` or `abistore export`"
             yield NotChecked("symbol", place, "directives-not-read", what, hint)
 
 
@@ -403,7 +403,7 @@ def _of_unknown_version(context: Context) -> Iterator[NotChecked]:
     for side, names in _by_side(old, new):
         some = counted(len(names), "export has", "exports have")
         what = f"{some} several versions, and which of them is described is not known"
-        hint = "read the library anew with `abistore ingest` or `abistore dump`"
+        hint = "read the library anew with `abistore ingest` or `abistore export`"
         yield NotChecked("layout", side, VERSION_NOT_RECORDED, what, hint, names)
 
 

@@ -101,7 +101,7 @@ def read_all(file: InputFile, options: ExtractOptions) -> tuple[Snapshot, ...]:
     if options.headers is not None and not options.headers.configured and accepts(file.head):
         raise UsageError(
             f"{file.path}: is a JSON snapshot, to which no headers can be added",
-            "give the headers where the snapshot is made: `abistore dump LIBRARY --header FOLDER`",
+            "give the headers where the snapshot is made: `abistore export LIBRARY --header FOLDER`",
         )
     with limits_for(file.size, f"reading {file.path.name}"):
         if accepts(file.head):

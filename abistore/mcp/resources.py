@@ -207,13 +207,13 @@ def history_page(call: Call, *, library: str) -> str:
 
 @answer("abistore://libraries/{library}/baseline", "baselines")
 def baseline(store: OpenStore, *, library: str) -> object:
-    """Where the baselines of a library stood, with who moved them and why, as `abistore baseline history --json`."""
+    """Where the baselines of a library stood, with who moved them and why, as `abistore db baseline history --json`."""
     return baseline_history(library, database=store)
 
 
 @answer("abistore://libraries/{library}/approvals", "approvals")
 def library_approvals(store: OpenStore, *, library: str) -> object:
-    """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approvals list`."""
+    """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approve list`."""
     return approvals(library, database=store)
 
 
@@ -365,37 +365,37 @@ def matrix(store: OpenStore, *, library: str) -> object:
 
 @answer("abistore://libraries/{library}/releases/{version}/ledger", "ledgers")
 def ledger(store: OpenStore, *, library: str, version: str) -> object:
-    """The verdict about a release against every baseline, as `abistore ledger --json`."""
+    """The verdict about a release against every baseline, as `abistore verdict --all-baselines --json`."""
     return store.ledger(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/releases/{version}/statement", "statement")
 def statement(store: OpenStore, *, library: str, version: str) -> object:
-    """Whether a release may ship, and what that rests on, as `abistore statement --json`."""
+    """Whether a release may ship, and what that rests on, as `abistore verdict --statement --json`."""
     return store.statement(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/releases/{version}/statement/{window}", "statement")
 def statement_within(store: OpenStore, *, library: str, version: str, window: str) -> object:
-    """Whether a release may ship by a deprecation window, `2 minor`, as `abistore statement --deprecation --json`."""
+    """Whether a release may ship by a deprecation window, `2 minor`, as `verdict --statement --deprecation`."""
     return store.statement(f"{library}@{version}", deprecation=read_window(window))
 
 
 @answer("abistore://libraries/{library}/deprecations", "deprecations")
 def deprecations(store: OpenStore, *, library: str) -> object:
-    """What is deprecated since when, and what was removed, as `abistore deprecations --json`."""
+    """What is deprecated since when, and what was removed, as `abistore show --deprecated --json`."""
     return store.deprecations(library)
 
 
 @answer("abistore://libraries/{library}/releases/{version}/lines", "lines")
 def lines(store: OpenStore, *, library: str, version: str) -> object:
-    """All targets and profiles of a release with one verdict, as `abistore lines --json`."""
+    """All targets and profiles of a release with one verdict, as `abistore verdict --all-targets --json`."""
     return store.lines_of_release(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/policies/{policy}/evaluation", "evaluations")
 def evaluation(store: OpenStore, *, library: str, policy: str) -> object:
-    """The verdicts that move under a built-in policy, as `abistore evaluate --policy --json`."""
+    """The verdicts that move under a built-in policy, as `abistore history --compare-with-strict --policy --json`."""
     by = ruling(policy) if policy in policies() else None
     if by is None:
         raise Refusal("NOT_FOUND", f"no policy beside strict_abi is called {policy[:40]}", "abistore://docs/policies")
@@ -404,37 +404,37 @@ def evaluation(store: OpenStore, *, library: str, policy: str) -> object:
 
 @answer("abistore://libraries/{library}/releases/{version}/range", "range")
 def compatible_range(store: OpenStore, *, library: str, version: str) -> object:
-    """The releases that a program built against this one can run on, as `abistore compatible-range --json`."""
+    """The releases that a program built against this one can run on, as `abistore matrix --json`."""
     return store.compatible_range(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/releases/{version}/exports", "inventory")
 def exports(store: OpenStore, *, library: str, version: str) -> object:
-    """The exports of a release, with since when they are there and as they are, as `abistore exports --json`."""
+    """The exports of a release, with since when they are there and as they are, as `abistore show --exports --json`."""
     return store.exports(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/releases/{version}/types", "inventory")
 def types(store: OpenStore, *, library: str, version: str) -> object:
-    """The types of a release in the same way, as `abistore types --json`."""
+    """The types of a release in the same way, as `abistore show --types --json`."""
     return store.types(f"{library}@{version}")
 
 
 @answer("abistore://libraries/{library}/releases/{version}/types/{type}/users", "types")
 def users(store: OpenStore, *, library: str, version: str, type: str) -> object:
-    """The exports of a release that use a type, as `abistore who-uses TYPE --in REFERENCE --json`."""
+    """The exports of a release that use a type, as `abistore show REFERENCE --users TYPE --json`."""
     return store.who_uses(type, reference=f"{library}@{version}")
 
 
 @answer("abistore://symbols/{symbol}/providers", "providers")
 def providers(store: OpenStore, *, symbol: str) -> object:
-    """The libraries that export a symbol or once did, as `abistore provides --json`."""
+    """The libraries that export a symbol or once did, as `abistore list --provides --json`."""
     return store.provides(symbol)
 
 
 @answer("abistore://symbols/{symbol}/first-broken", "found")
 def first_broken(store: OpenStore, *, symbol: str) -> object:
-    """The first release that breaks a symbol, type or finding, and the last good one, as `abistore first-broken`."""
+    """The first release that breaks a symbol, type or finding, and the last good one, as `abistore blame`."""
     return store.first_broken(symbol)
 
 

@@ -173,9 +173,9 @@ def _form(struct: type[msgspec.Struct], field: str, classes: tuple[Any, ...]) ->
     return "part" if any(map(is_struct, classes)) else ""
 
 
-HINT: Final = "write it again with `abistore dump`"
+HINT: Final = "write it again with `abistore export`"
 CHANGED: Final = (
-    "fetch it again; if it was edited on purpose, take its digest out and write it anew with `abistore dump`"
+    "fetch it again; if it was edited on purpose, take its digest out and write it anew with `abistore export`"
 )
 
 SPELLED_OUT: Final = 1 << 10
@@ -272,7 +272,7 @@ def from_json(data: bytes) -> Snapshot:
 def _file(data: bytes) -> File:
     header = msgspec.json.decode(data, type=Header)
     if header.format != FORMAT_NAME:
-        raise SnapshotError("not an abistore snapshot", "snapshots are written with `abistore dump`")
+        raise SnapshotError("not an abistore snapshot", "snapshots are written with `abistore export`")
     if header.version != FORMAT_VERSION:
         raise SnapshotError(
             f"snapshot format {header.version} is not known here (this abistore reads {FORMAT_VERSION})",

@@ -220,7 +220,7 @@ class Admission:
         if moves:
             last, channel = moves[-1], self.gate.channel
             where = f"--target {line.target} --profile {line.profile}"
-            put = f"abistore baseline set {line.library}@{last.version} --channel {channel} {where}"
+            put = f"abistore db baseline set {line.library}@{last.version} --channel {channel} {where}"
             standing = sorted({move.channel for move in self.store.baselines(line.library) if move.line == line})
             other = f"gate against --channel {' or '.join(standing)}; or " if standing else ""
             raise BaselineLost(

@@ -32,7 +32,7 @@ MOST = 5_000
 """How many approvals a file may have: a person reviews it."""
 
 HEAD = """\
-# Breaks that are accepted. `abistore approvals sync FILE` makes the database say what this file says.
+# Breaks that are accepted. `abistore approve sync FILE` makes the database say what this file says.
 # Review each: the finding is what abistore calls the change; `what` says it in words, and is checked against it.
 """
 

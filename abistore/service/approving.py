@@ -166,7 +166,7 @@ def check_finding(called: str, facts: ApprovedFacts | None) -> None:
     if called_by_facts(facts, facts.covers or ()) != called.partition("-")[0]:
         raise UsageError(
             f"{called} is not what is said of it: {facts.kind} of {facts.symbol[:80]!r}",
-            "copy identity and values from one report, as `abistore approvals export` does",
+            "copy identity and values from one report, as `abistore approve export` does",
         )
 
 
@@ -348,7 +348,7 @@ def withdraw(
 def _said_by_file(one: Approval) -> str:
     """What brings an approval back that is withdrawn: the reviewed file that it came from."""
     file = one.origin.removeprefix("file ")
-    again = f"take it out of {file} too, or the next `abistore approvals sync` approves it again"
+    again = f"take it out of {file} too, or the next `abistore approve sync` approves it again"
     return again if one.project else ""
 
 
@@ -362,7 +362,7 @@ def _withdrawn(standing: Sequence[Approval], digits: str, wanted: tuple[str | No
     ]
     meant_by = sorted({(one.library, one.identity) for one in found})
     if not found:
-        raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approvals list` shows what is")
+        raise SnapshotNotFound(f"nothing approved is called {digits}", "`abistore approve list` shows what is")
     if len(meant_by) > 1:
         listed = ", ".join(f"{identity} of {library}" for library, identity in meant_by[:3])
         raise UsageError(f"{digits}: several approved findings begin so", f"give more digits, or --library: {listed}")

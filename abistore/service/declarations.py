@@ -271,6 +271,19 @@ def find(snapshot: Snapshot, text: str) -> tuple[Name, ...]:
     )
 
 
+def declared_names(operand: str, start: str, *, database: Database = None) -> tuple[str, ...]:
+    """What the declarations of a release are called that begin with ``start``: by linker name, or in the source.
+
+    Of a library those of its latest release. Raises :class:`SnapshotNotFound`.
+    """
+    reference = operand if "@" in operand else f"{operand}@latest"
+    with operands(database, None) as reader:
+        snapshot = reader.read(reference).snapshot
+    names = {name for entries in snapshot.entries.values() for name in entries} - {SELF}
+    called = {display(name, snapshot.variants("layout", name)).partition("(")[0] for name in names}
+    return tuple(sorted(each for each in called | {name.spelling for name in names} if each.startswith(start)))
+
+
 def _stored(release: Release) -> StoredFacts:
     return StoredFacts(
         release.line.profile,

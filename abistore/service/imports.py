@@ -415,7 +415,7 @@ def _standing(store: Store, channel: str) -> list[Release]:
     check_name("channel", channel)
     moves = [move for move in store.baselines() if move.channel == channel]
     if not moves:
-        raise SnapshotNotFound(f"no baseline is called {channel}", "`abistore baseline list` shows what there is")
+        raise SnapshotNotFound(f"no baseline is called {channel}", "`abistore db baseline list` shows what there is")
     return [
         store.resolve(f"{move.line.library}@baseline:{channel}", target=move.line.target, profile=move.line.profile)
         for move in moves

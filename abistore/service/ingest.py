@@ -289,7 +289,7 @@ def _supplemented(
     tagged = store.tag(done.release, tags, actor) if tags else TaggedRelease(done.release, changed=False)
     label = f"{release.line.library}@{release.version}"
     kept = (
-        f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore release edit {label} --{fact})"
+        f"{fact} stays {_shown(getattr(done.before, fact))} (to change it: abistore db release edit {label} --{fact})"
         for fact in done.kept
     )
     mended = (*done.changed, *(["tags"] if tagged.changed else []))

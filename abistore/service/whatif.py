@@ -455,7 +455,7 @@ def _against(reader: Operands, operand: str | Path, selection: Selection) -> Ite
     if not standing:
         raise SnapshotNotFound(
             f"{library}: no baseline is set",
-            f"set one with `abistore baseline set {library}@VERSION`, or name a release",
+            f"set one with `abistore db baseline set {library}@VERSION`, or name a release",
         )
     for (line, version), channels in sorted(standing.items()):
         release = reader.store.resolve(f"{library}@{version}", target=line.target, profile=line.profile)

@@ -295,7 +295,7 @@ def place(database: Database, snapshot: Snapshot, request: IngestRequest, digest
     channels = order.standing_at(database, current)
     if channels and not request.replace_baseline:
         hint = (
-            f"give another --version, move it first (abistore baseline set {key.library}@VERSION "
+            f"give another --version, move it first (abistore db baseline set {key.library}@VERSION "
             f"--channel {channels[0]}), or pass --replace-baseline with the reason"
         )
         raise UsageError(f"{current.reference}: baseline {', '.join(channels)} stands at it", hint)

@@ -573,7 +573,7 @@ def forget(database: Database, release: Release, actor: str = "", reason: str = 
             raise SnapshotNotFound(f"{label}: this snapshot was replaced or taken back before")
         channels = () if release.candidate else standing_at(database, release)
         if channels:
-            hint = f"move it first: abistore baseline set {line.library}@VERSION --channel {channels[0]}"
+            hint = f"move it first: abistore db baseline set {line.library}@VERSION --channel {channels[0]}"
             raise UsageError(f"{label}: baseline {channels[0]} stands at it", hint)
         amend_card(database, identifier(database, release), {"superseded": 1})
         detail = f"digest {release.digest} sequence {release.sequence}"

@@ -176,7 +176,7 @@ def no_baseline(database: Database, meant: Collection[LineKey], channel: str) ->
     words = close(channel, sorted({move.channel for move in moves}))
     proposed = [f"baseline:{word}" for word in words if word != channel]
     named = "" if channel == DEFAULT_CHANNEL else f" --channel {quote(channel)}"
-    command = f"abistore baseline set {quote(library)}@VERSION{named}"
+    command = f"abistore db baseline set {quote(library)}@VERSION{named}"
     return SnapshotNotFound(message, did_you_mean(proposed, f"set it: {command}"))
 
 

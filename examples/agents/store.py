@@ -59,9 +59,20 @@ def make(folder: Path) -> Path:
         _store(database, _built(folder / "geo" / version, "libgeo.so.1", source, version in STRIPPED), version, day)
     for day, (version, (soname, source)) in enumerate(NET.items(), 1):
         _store(database, _built(folder / "net" / version, soname, source), version, day)
-    _command(database, "baseline", "set", "libgeo@1.0", "--actor", "ada", "--reason", "the first stable release")
-    _command(database, "baseline", "set", "libgeo@1.4", "--actor", "grace", "--reason", "1.4 has long-term support")
-    _command(database, "baseline", "set", "libnet@2.0", "--actor", "ada", "--reason", "2.0 is what we ship")
+    _command(database, "db", "baseline", "set", "libgeo@1.0", "--actor", "ada", "--reason", "the first stable release")
+    _command(
+        database,
+        "db",
+        "db",
+        "baseline",
+        "set",
+        "libgeo@1.4",
+        "--actor",
+        "grace",
+        "--reason",
+        "1.4 has long-term support",
+    )
+    _command(database, "db", "baseline", "set", "libnet@2.0", "--actor", "ada", "--reason", "2.0 is what we ship")
     failed = _built(folder / "geo" / "2.2", "libgeo.so.1", FAILED)
     _command(
         database, "ingest", failed, "--version", "2.2", "--against", "prev", "--keep-failed", "--released", _day(9)

@@ -27,7 +27,7 @@ def picture(case: Case) -> Path:
 def depict(case: Case) -> None:
     """Build the site, and take a picture of its first library's page; raises Missing where there is no browser."""
     site = CACHE / "cases" / f"{case.name}-site"
-    print(abistore("--db", database(case), "site", "build", site, "--title", f"{case.name}: ABI history"), end="")
+    print(abistore("--db", database(case), "site", "-o", site, "--title", f"{case.name}: ABI history"), end="")
     stem = case.libraries[0].name.removesuffix(".so")
     page = next(site.glob(f"libraries/{stem.lower()}-*/index.html"))
     browser = shutil.which("chromium") or shutil.which("google-chrome")

@@ -142,7 +142,7 @@ def test_known_programs_are_told_that_have_to_be_built_again_without_need(based:
     done = ingest(based, "1.9.5", "libfoo.so.2", source=OLD)
     told = " ".join(done.out.split())
     assert "every program must be rebuilt, 4 known ones among them (archiver, browser, compiler and 1 more); if" in told
-    assert "4 known ones among them" in " ".join(based("statement", "libfoo@1.9.5").out.split())
+    assert "4 known ones among them" in " ".join(based("verdict", "--statement", "libfoo@1.9.5").out.split())
     assert "4 known ones among them" in " ".join(based("verdict", "libfoo@1.9.5").out.split())
 
 

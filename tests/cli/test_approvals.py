@@ -46,9 +46,9 @@ def test_a_break_is_approved_by_its_first_digits_and_listed(judged: Call, databa
         judged("approve", digits, *words).out
         == f"libcase {digits}: approved by ana on {HERE} until 2999-12-31 (LIB-7), as before\n"
     )
-    listed = judged("approvals", "list", "libcase", "--json").json["approvals"]
+    listed = judged("approve", "list", "libcase", "--json").json["approvals"]
     assert [(one["state"], one["found_in"]) for one in listed] == [("holds", "1.0 -> 2.0")]
-    assert "nobody calls it" in judged("approvals", "list").out
+    assert "nobody calls it" in judged("approve", "list").out
     with open_store(database) as store:
         assert json.loads(json.dumps(plain(approvals("libcase", database=store)))) == listed
         again = approve(digits, ApprovalPlan("no", approver="ben", replace=True), database=store)
@@ -75,7 +75,7 @@ def test_an_approval_that_lets_nothing_through_is_said_to_be_so(judged: Call) ->
     assert told("--scope", "release", "--until", "1.9").endswith("; that is over for 2.0, which has the finding")
     assert told("--scope", "release:3.0", "--until", "3.0") == " for release 3.0 until 3.0"
     assert told("--scope", "branch:maim") == " for branch maim; no baseline maim of libcase stands yet"
-    assert judged("baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "x").code == 0
+    assert judged("db", "baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "x").code == 0
     assert told("--scope", "branch:main") == " for branch main"
 
 
@@ -83,18 +83,18 @@ def test_the_ledger_is_asked_for_what_has_become_of_approvals(judged: Call) -> N
     digits = identity(judged)
     for words in (["--until", "1.9"], ["--scope", "branch:main"], ["--scope", "release"]):
         assert judged("approve", digits, "--reason", "x", *words).code == 0
-    judged("approvals", "withdraw", digits, "--reason", "y", "--scope", "release:2.0")
+    judged("approve", "withdraw", digits, "--reason", "y", "--scope", "release:2.0")
 
     def listed(*states: str) -> list[tuple[str, str]]:
         words = [word for state in states for word in ("--state", state)]
-        found = judged("approvals", "list", "libcase", *words, "--json").json["approvals"]
+        found = judged("approve", "list", "libcase", *words, "--json").json["approvals"]
         return [(one["state"], one["approval"]["scope"]) for one in found]
 
     assert listed("expired") == [("expired", "forever")]
     assert listed("holds", "expired") == [("holds", "branch:main"), ("expired", "forever")] == listed()
     assert listed("withdrawn") == [("withdrawn", "release:2.0")]
     assert listed("unused") == []
-    assert judged("approvals", "list", "--state", "void").code == 64
+    assert judged("approve", "list", "--state", "void").code == 64
 
 
 def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged: Call) -> None:
@@ -107,7 +107,7 @@ def test_an_approval_needs_a_reason_a_finding_and_an_end_that_is_to_come(judged:
     assert "not a version" in judged("approve", digits, "--reason", "x", "--until", "2.0 or so").err
     assert judged("approve", "ffffffffffffffffffff", "--reason", "x").code == 67
     assert "printable" in judged("approve", digits, "--reason", "a\x1b[2Jb").err
-    assert judged("approvals", "list").out == "no approvals\n"
+    assert judged("approve", "list").out == "no approvals\n"
 
 
 def test_a_word_about_the_end_tells_what_it_is(judged: Call) -> None:
@@ -126,10 +126,10 @@ def test_an_approval_replaces_no_other_one_unless_that_is_said(judged: Call) -> 
     second = ("approve", digits, "--reason", "for ever", "--approver", "ben")
     refused = judged(*second)
     assert (refused.code, "is approved by ana" in refused.err, "--replace" in refused.err) == (64, True, True)
-    assert [one["approval"]["approver"] for one in judged("approvals", "list", "--json").json["approvals"]] == ["ana"]
+    assert [one["approval"]["approver"] for one in judged("approve", "list", "--json").json["approvals"]] == ["ana"]
     done = judged(*second, "--replace", "--json").json["approved"][0]
     assert (done["changed"], done["replaced"][0]["reason"]) == (True, "until we ship 2.1")
-    listed = judged("approvals", "list", "--json").json["approvals"]
+    listed = judged("approve", "list", "--json").json["approvals"]
     assert [(one["approval"]["approver"], one["state"]) for one in listed] == [("ben", "holds"), ("ana", "replaced")]
     assert "replaces what was approved by ana" in judged("db", "audit").out
 
@@ -139,23 +139,23 @@ def test_a_scope_alone_means_the_release_that_has_the_finding_or_the_usual_chann
     for word, meant in (("release", "release:2.0"), ("branch", "branch:release"), ("branch:main", "branch:main")):
         done = judged("approve", digits, "--reason", "x", "--scope", word, "--json").json["approved"][0]
         assert done["approval"]["scope"] == meant
-    assert len(judged("approvals", "list", "--json").json["approvals"]) == 3
+    assert len(judged("approve", "list", "--json").json["approvals"]) == 3
 
 
 def test_what_was_approved_is_withdrawn_and_stays_in_the_ledger(judged: Call) -> None:
     digits = identity(judged)
     judged("approve", digits, "--reason", "x", "--approver", "ana")
     judged("approve", digits, "--reason", "x", "--scope", "branch:main", "--approver", "ana")
-    assert judged("approvals", "withdraw", digits).code == 64
-    one = judged("approvals", "withdraw", digits[:12], "--scope", "branch:main", "--reason", "used after all")
+    assert judged("approve", "withdraw", digits).code == 64
+    one = judged("approve", "withdraw", digits[:12], "--scope", "branch:main", "--reason", "used after all")
     assert (one.code, one.out.count("\n")) == (0, 1)
-    assert [entry["approval"]["scope"] for entry in judged("approvals", "list", "--json").json["approvals"]] == [
+    assert [entry["approval"]["scope"] for entry in judged("approve", "list", "--json").json["approvals"]] == [
         "forever"
     ]
-    assert judged("approvals", "withdraw", digits, "--reason", "used after all", "--actor", "ben").code == 0
-    assert judged("approvals", "withdraw", digits, "--reason", "again").code == 67
-    assert judged("approvals", "list").out == "no approvals\n"
-    states = [entry["state"] for entry in judged("approvals", "list", "--past", "--json").json["approvals"]]
+    assert judged("approve", "withdraw", digits, "--reason", "used after all", "--actor", "ben").code == 0
+    assert judged("approve", "withdraw", digits, "--reason", "again").code == 67
+    assert judged("approve", "list").out == "no approvals\n"
+    states = [entry["state"] for entry in judged("approve", "list", "--past", "--json").json["approvals"]]
     assert states == ["replaced", "replaced", "withdrawn", "withdrawn"]
 
 
@@ -164,6 +164,6 @@ def test_a_list_tells_what_is_over_and_what_meets_no_finding(judged: Call) -> No
     judged("approve", digits, "--reason", "x", "--until", "1.5")
     judged("approve", "0" * 20, "--library", "libcase", "--reason", "x")
     judged("approve", f"{digits[:12]}{'0' * 8}", "--library", "libcase", "--reason", "x")
-    listed = judged("approvals", "list", "--json").json["approvals"]
+    listed = judged("approve", "list", "--json").json["approvals"]
     states = {one["approval"]["identity"]: one["state"] for one in listed}
     assert states == {digits: "expired", "0" * 20: "unused", f"{digits[:12]}{'0' * 8}": "changed"}

@@ -86,9 +86,9 @@ def test_what_is_approved_on_one_target_is_taken_back_there_alone(on_two_targets
     ids = refused(on_two_targets, here)
     for target in (HERE, THERE):
         assert on_two_targets("approve", *ids, *WHY, "--target", target).code == 0
-    taken = ("approvals", "withdraw", *ids, "--library", "libcase", "--reason", "used after all", "--target", "i386")
+    taken = ("approve", "withdraw", *ids, "--library", "libcase", "--reason", "used after all", "--target", "i386")
     assert on_two_targets(*taken).code == 0
-    listed = on_two_targets("approvals", "list", "--json").json["approvals"]
+    listed = on_two_targets("approve", "list", "--json").json["approvals"]
     assert {one["approval"]["target"] for one in listed} == {HERE}
 
 
@@ -102,11 +102,11 @@ def test_a_file_says_on_which_target_an_approval_holds_and_on_all_without_that(
         file.write_text(
             json.dumps({"project": "case", "approvals": [{"finding": one, **entry, **target} for one in sorted(ids)]})
         )
-        assert on_two_targets("approvals", "sync", file).code == 0
-        assert on_two_targets("approvals", "sync", file, "--check").code == 0
+        assert on_two_targets("approve", "sync", file).code == 0
+        assert on_two_targets("approve", "sync", file, "--check").code == 0
         assert [refused(on_two_targets, built) == [] for built in (here, there)] == [open_here, open_there]
-    assert on_two_targets("approvals", "export", "libcase", "-o", file).code == 0
-    assert on_two_targets("approvals", "sync", file, "--check").code == 0
+    assert on_two_targets("approve", "export", "libcase", "-o", file).code == 0
+    assert on_two_targets("approve", "sync", file, "--check").code == 0
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_an_approval_holds_in_the_build_profile_that_it_names(in_two_profiles: C
     assert (refused(in_two_profiles, here, *DEBUG), set(refused(in_two_profiles, here))) == ([], set(ids))
     text = in_two_profiles("ingest", here(NEW), "--version", "2.0", *GATE[:-1]).out
     assert f"not approved here: by ana on {HERE} in profile debug only" in " ".join(text.split())
-    assert {one["approval"]["profile"] for one in in_two_profiles("approvals", "list", "--json").json["approvals"]} == {
+    assert {one["approval"]["profile"] for one in in_two_profiles("approve", "list", "--json").json["approvals"]} == {
         "debug"
     }
 
@@ -147,7 +147,7 @@ def test_one_approval_may_name_all_profiles_and_is_taken_back_alone(in_two_profi
     for profile in ("all", "debug"):
         assert in_two_profiles("approve", *ids, *WHY, "--profile", profile).code == 0
     assert [refused(in_two_profiles, here, *words) for words in ((), DEBUG)] == [[], []]
-    taken = ("approvals", "withdraw", *ids, "--library", "libcase", "--reason", "used after all", "--profile", "all")
+    taken = ("approve", "withdraw", *ids, "--library", "libcase", "--reason", "used after all", "--profile", "all")
     assert in_two_profiles(*taken).code == 0
     assert (refused(in_two_profiles, here, *DEBUG), set(refused(in_two_profiles, here))) == ([], set(ids))
 
@@ -176,13 +176,13 @@ def test_a_file_says_in_which_profile_an_approval_holds_and_means_the_default_on
         file.write_text(
             json.dumps({"project": "case", "approvals": [{"finding": one, **entry, **profile} for one in ids]})
         )
-        assert in_two_profiles("approvals", "sync", file).code == 0
-        assert in_two_profiles("approvals", "sync", file, "--check").code == 0
+        assert in_two_profiles("approve", "sync", file).code == 0
+        assert in_two_profiles("approve", "sync", file, "--check").code == 0
         assert [refused(in_two_profiles, here, *words) == [] for words in ((), DEBUG)] == is_open
     text = in_two_profiles("ingest", here(NEW), "--version", "2.0", *GATE[:-1], *DEBUG).out
     assert "approved by ana" in text
-    assert in_two_profiles("approvals", "export", "libcase", "-o", file).code == 0
-    assert in_two_profiles("approvals", "sync", file, "--check").code == 0
+    assert in_two_profiles("approve", "export", "libcase", "-o", file).code == 0
+    assert in_two_profiles("approve", "sync", file, "--check").code == 0
 
 
 def test_what_was_approved_before_profiles_were_kept_holds_in_the_default_one(

@@ -36,8 +36,8 @@ def file(judged: Call, tmp_path: Path) -> Path:
     ]
     judged("approve", *ids, *WHY)
     path = tmp_path / "approvals.yaml"
-    assert judged("approvals", "export", "libcase", "-o", path).code == 0
-    judged("approvals", "withdraw", *ids, "--reason", "kept in the file")
+    assert judged("approve", "export", "libcase", "-o", path).code == 0
+    judged("approve", "withdraw", *ids, "--reason", "kept in the file")
     assert judged("verdict", "libcase@2.0").code == 4
     return path
 
@@ -45,25 +45,25 @@ def file(judged: Call, tmp_path: Path) -> Path:
 def test_what_is_exported_and_synced_lets_the_same_gate_pass_and_says_where_it_came_from(
     judged: Call, file: Path
 ) -> None:
-    assert judged("approvals", "sync", file, "--check").code == 69
-    assert judged("approvals", "list").out == "no approvals\n"
-    done = judged("approvals", "sync", file, "--json")
+    assert judged("approve", "sync", file, "--check").code == 69
+    assert judged("approve", "list").out == "no approvals\n"
+    done = judged("approve", "sync", file, "--json")
     assert (done.code, len(done.json["synced"]["added"]), done.json["synced"]["withdrawn"]) == (0, 2, [])
-    assert judged("approvals", "sync", file).out == "the database says what the file says\n"
-    assert judged("approvals", "sync", file, "--check").code == 0
+    assert judged("approve", "sync", file).out == "the database says what the file says\n"
+    assert judged("approve", "sync", file, "--check").code == 0
     passed = judged("verdict", "libcase@2.0")
     assert (passed.code, "[from file approvals.yaml of project libcase]" in " ".join(passed.out.split())) == (0, True)
 
 
 def test_what_is_gone_from_the_file_is_withdrawn_and_what_people_approved_stays(judged: Call, file: Path) -> None:
-    judged("approvals", "sync", file)
+    judged("approve", "sync", file)
     judged("approve", "0" * 20, "--library", "libcase", "--reason", "by hand")
     file.write_text("project: libcase\napprovals: []\n")
-    told = judged("approvals", "sync", file, "--check")
+    told = judged("approve", "sync", file, "--check")
     assert (told.code, told.out.count("would be withdrawn")) == (69, 2)
-    assert judged("approvals", "sync", file).code == 0
+    assert judged("approve", "sync", file).code == 0
     assert judged("verdict", "libcase@2.0").code == 4
-    listed = judged("approvals", "list", "--json").json["approvals"]
+    listed = judged("approve", "list", "--json").json["approvals"]
     assert [one["approval"]["identity"] for one in listed] == ["0" * 20]
 
 
@@ -74,22 +74,22 @@ def test_an_end_that_the_scheme_of_a_library_cannot_order_is_refused_as_approve_
     assert judged("ingest", old, "--library", "libother", "--version", "1.0.0").code == 0
     assert judged("db", "scheme", "libother", "semver").code == 0
     file.write_text(file.read_text().replace("libcase", "libother"))
-    done = judged("approvals", "sync", file)
+    done = judged("approve", "sync", file)
     assert (done.code, "until: 2.1 is not a semver version" in done.err) == (64, True)
-    assert judged("approvals", "list").out == "no approvals\n"
+    assert judged("approve", "list").out == "no approvals\n"
     file.write_text(file.read_text().replace("2.1", "2.1.0"))
-    assert judged("approvals", "sync", file).code == 0
+    assert judged("approve", "sync", file).code == 0
 
 
 def test_both_forms_keep_to_the_schema_and_say_the_same(judged: Call, file: Path, tmp_path: Path) -> None:
-    judged("approvals", "sync", file)
+    judged("approve", "sync", file)
     as_json = tmp_path / "approvals.json"
-    judged("approvals", "export", "--format", "json", "-o", as_json)
+    judged("approve", "export", "--format", "json", "-o", as_json)
     document = json.loads(as_json.read_text())
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert document["approvals"][0]["what"]["kind"]
     as_json.rename(file)
-    assert judged("approvals", "sync", file, "--check").code == 0
+    assert judged("approve", "sync", file, "--check").code == 0
 
 
 def entry(**changed: object) -> str:
@@ -132,7 +132,7 @@ def test_a_file_that_is_wrong_changes_nothing_and_says_why(judged: Call, tmp_pat
     path = tmp_path / "approvals.yaml"
     path.write_text(text)
     before = judged("db", "audit").out
-    done = judged("approvals", "sync", path)
+    done = judged("approve", "sync", path)
     assert (done.code in {64, 67}, said in done.err) == (True, True), done.err
     assert judged("db", "audit").out == before
 
@@ -140,16 +140,16 @@ def test_a_file_that_is_wrong_changes_nothing_and_says_why(judged: Call, tmp_pat
 def test_what_was_approved_by_hand_is_the_files_from_now_on_and_that_is_told(judged: Call, file: Path) -> None:
     """A file that was just exported was told as if the database said nothing of it."""
     entries = file.read_text().count("finding:")
-    done = judged("approvals", "sync", file, "--check")
+    done = judged("approve", "sync", file, "--check")
     assert (done.out.count("would be approved"), "by hand" in done.out) == (entries, False)
     for one in judged("verdict", "libcase@2.0", "--json").json["changes"]:
         if one["impact"] == "breaking":
             judged("approve", one["id"], "--library", "libcase", *WHY)
-    done = judged("approvals", "sync", file, "--check")
+    done = judged("approve", "sync", file, "--check")
     assert (done.code, done.out.count("it was approved so by hand")) == (69, entries)
-    assert judged("approvals", "sync", file).code == judged("approvals", "sync", file, "--check").code == 0
+    assert judged("approve", "sync", file).code == judged("approve", "sync", file, "--check").code == 0
     file.write_text("project: libcase\napprovals: []\n")
-    assert judged("approvals", "sync", file).code == 0
+    assert judged("approve", "sync", file).code == 0
     assert judged("verdict", "libcase@2.0").code == 4
 
 
@@ -170,25 +170,25 @@ def test_projects_with_files_of_one_name_leave_each_other_alone(judged: Call, ne
     first, second = (
         project(tmp_path / name, name, own, both | {"reason": name}) for name, own in (("a", ours), ("b", theirs))
     )
-    assert judged("approvals", "sync", first).code == judged("approvals", "sync", second).code == 0
+    assert judged("approve", "sync", first).code == judged("approve", "sync", second).code == 0
     for file in (first, second):
-        assert judged("approvals", "sync", file, "--check").code == 0
-    listed = judged("approvals", "list", "--json").json["approvals"]
+        assert judged("approve", "sync", file, "--check").code == 0
+    listed = judged("approve", "list", "--json").json["approvals"]
     assert [one["approval"]["identity"][0] for one in listed] == ["0", "1", "2", "2"]
     project(tmp_path / "b", "b")
-    assert judged("approvals", "sync", second).code == 0
-    listed = judged("approvals", "list", "--json").json["approvals"]
+    assert judged("approve", "sync", second).code == 0
+    listed = judged("approve", "list", "--json").json["approvals"]
     assert [(one["approval"]["identity"][0], one["approval"]["reason"]) for one in listed] == [("0", "x"), ("2", "a")]
-    assert judged("approvals", "sync", first, "--check").code == 0
+    assert judged("approve", "sync", first, "--check").code == 0
 
 
 def test_a_file_that_moves_in_its_project_is_the_same(judged: Call, file: Path, tmp_path: Path) -> None:
-    assert judged("approvals", "sync", file).code == 0
+    assert judged("approve", "sync", file).code == 0
     moved = file.rename(tmp_path / "abi-approvals.yaml")
-    assert judged("approvals", "sync", moved, "--check").code == 0
+    assert judged("approve", "sync", moved, "--check").code == 0
     moved.write_text("project: libcase\napprovals: []\n")
-    assert judged("approvals", "sync", moved).code == 0
-    assert judged("approvals", "list").out == "no approvals\n"
+    assert judged("approve", "sync", moved).code == 0
+    assert judged("approve", "list").out == "no approvals\n"
 
 
 def test_an_approval_by_hand_stays_beside_the_one_of_a_file(judged: Call, tmp_path: Path) -> None:
@@ -196,17 +196,17 @@ def test_an_approval_by_hand_stays_beside_the_one_of_a_file(judged: Call, tmp_pa
     by_hand = ("approve", "0" * 20, "--library", "libcase", "--reason", "by hand", "--target", "all")
     assert judged(*by_hand).code == 0
     file = project(tmp_path / "a", "a", said)
-    assert judged("approvals", "sync", file).code == 0
-    assert judged("approvals", "list").out.count("holds") + judged("approvals", "list").out.count("unused") == 2
+    assert judged("approve", "sync", file).code == 0
+    assert judged("approve", "list").out.count("holds") + judged("approve", "list").out.count("unused") == 2
     project(tmp_path / "a", "a")
-    assert judged("approvals", "sync", file).code == 0
-    assert "by hand" in judged("approvals", "list").out
+    assert judged("approve", "sync", file).code == 0
+    assert "by hand" in judged("approve", "list").out
 
 
 def test_a_file_says_what_its_changed_entry_replaces(judged: Call, tmp_path: Path) -> None:
     said = {"finding": "0" * 20, "library": "libcase", "reason": "old words", "approver": "ana"}
-    assert judged("approvals", "sync", project(tmp_path / "a", "a", said)).code == 0
-    done = judged("approvals", "sync", project(tmp_path / "a", "a", said | {"reason": "new words"}))
+    assert judged("approve", "sync", project(tmp_path / "a", "a", said)).code == 0
+    done = judged("approve", "sync", project(tmp_path / "a", "a", said | {"reason": "new words"}))
     assert "replaces what was approved by ana: old words" in done.out
     assert "replaces what was approved by ana: old words" in judged("db", "audit").out
 
@@ -226,14 +226,14 @@ def test_an_entry_whose_end_passes_stays_in_its_file_without_effect(
 
 def test_a_withdrawal_says_which_file_would_undo_it_and_the_file_says_that_it_does(judged: Call, file: Path) -> None:
     """The next job of a pipeline opened the gate again, and nothing told it."""
-    judged("approvals", "sync", file)
-    identity = judged("approvals", "list", "--json").json["approvals"][0]["approval"]["identity"]
-    done = judged("approvals", "withdraw", identity, "--reason", "a plugin copies it", "--actor", "ben")
+    judged("approve", "sync", file)
+    identity = judged("approve", "list", "--json").json["approvals"][0]["approval"]["identity"]
+    done = judged("approve", "withdraw", identity, "--reason", "a plugin copies it", "--actor", "ben")
     assert (
-        "take it out of approvals.yaml of project libcase too, or the next `abistore approvals sync` approves it again"
+        "take it out of approvals.yaml of project libcase too, or the next `abistore approve sync` approves it again"
         in done.out
     )
-    done = judged("approvals", "sync", file)
+    done = judged("approve", "sync", file)
     assert "it was withdrawn by ben" in done.out
     assert "a plugin copies it" in done.out
 
@@ -244,4 +244,4 @@ def test_the_ledger_calls_functions_as_programmers_do(abistore: Call) -> None:
         assert abistore("ingest", built, "--version", version).code == 0
     (first, *_) = abistore("verdict", "libcase@2.0", "--json").json["changes"]
     assert abistore("approve", first["id"], "--reason", "nobody calls it").code == 0
-    assert "func_removed: geo::" in abistore("approvals", "list").out
+    assert "func_removed: geo::" in abistore("approve", "list").out

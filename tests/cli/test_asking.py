@@ -42,28 +42,28 @@ def test_the_first_commit_that_breaks_is_told_with_its_revision_after_few_were_j
     abistore: Call, database: Path
 ) -> None:
     ingested(database, [release(number, *("ab" if number < 23 else "abc")) for number in range(40)])
-    answer = abistore("first-broken", "parcel", "--json").json["found"][0]
+    answer = abistore("blame", "parcel", "--json").json["found"][0]
     assert answer["first_broken"]["version"] == "1.23"
     assert answer["first_broken"]["revision"] == "c0ffee23"
     assert answer["last_good"]["revision"] == "c0ffee22"
     assert answer["judged"] <= 3
     assert answer["releases"] == 39
-    told = abistore("last-good", "parcel").out
-    assert told == f"libgeo (elf-x86_64-64-little, default): 1.22  {answer['last_good']['date']}  revision c0ffee22\n"
+    told = abistore("blame", "parcel").out
+    assert f"last good     1.22  {answer['last_good']['date']}  revision c0ffee22\n" in told
 
 
 def test_a_finding_that_the_store_has_is_looked_for_by_its_identity(abistore: Call, database: Path) -> None:
     ingested(database, [release(number, *("ab", "ab", "abc", "abcd")[number]) for number in range(4)])
     found = abistore("verdict", "libgeo@1.3", "--against", "1.0", "--json").json["changes"]
     called = next(each["id"] for each in found if each["part"] == "d")
-    answer = abistore("first-broken", called, "--json").json["found"][0]
+    answer = abistore("blame", called, "--json").json["found"][0]
     assert (answer["first_broken"]["version"], answer["last_good"]["version"]) == ("1.3", "1.2")
     assert [each["id"] for each in answer["changes"]] == [called]
 
 
 def test_a_stripped_release_is_neither_good_nor_broken(abistore: Call, database: Path) -> None:
     ingested(database, [release(0, "a"), release(1, stripped=True), release(2, "a", "b"), release(3, "a", "b")])
-    broken = abistore("first-broken", "parcel", "--json").json["found"][0]
+    broken = abistore("blame", "parcel", "--json").json["found"][0]
     assert (broken["last_good"]["version"], broken["first_broken"]["version"]) == ("1.0", "1.2")
     assert broken["not_observed"] == ["1.1"]
     (blamed,) = abistore("blame", "libgeo", "--json").json["blames"][0]["breaks"]
@@ -97,7 +97,7 @@ def test_an_export_that_was_gone_for_a_while_is_told_as_restored(abistore: Call,
     assert "restored in 1.4" in abistore("blame", "libgeo").out
     (row,) = abistore("matrix", "libgeo", "--json").json["matrices"]
     assert row["verdicts"][0] == [None, "NO_CHANGE", "BREAKING", "BREAKING", "NO_CHANGE", "NO_CHANGE"]
-    (spell, again) = abistore("provides", "help_me", "--json").json["providers"]
+    (spell, again) = abistore("list", "--provides", "help_me", "--json").json["providers"]
     assert (spell["since"], spell["until"], again["since"], again["until"]) == ("1.0", "1.2", "1.4", None)
 
 
@@ -109,14 +109,14 @@ def test_a_matrix_marks_what_was_checked_in_part(abistore: Call, database: Path)
     page = abistore("matrix", "libgeo", "--format", "html").out
     assert "checked in part" in page
     assert '<td class="unchecked"' in page
-    assert "checked in part 1.1" in abistore("compatible-range", "libgeo@1.0").out
+    assert "checked in part 1.1" in abistore("matrix", "libgeo@1.0").out
 
 
 def test_a_range_tells_the_releases_beyond_a_break_that_fit_again(abistore: Call, database: Path) -> None:
     ingested(database, [release(0, "a"), release(1), release(2, "a"), release(3, "a")])
-    told = abistore("compatible-range", "libgeo@1.0").out.splitlines()
+    told = abistore("matrix", "libgeo@1.0").out.splitlines()
     assert told[-3:] == ["  runs up to      1.0", "  not on          1.1", "  also on         1.2, 1.3"]
-    assert abistore("compatible-range", "libgeo@1.2").out.splitlines()[-1] == "  also on         1.0"
+    assert abistore("matrix", "libgeo@1.2").out.splitlines()[-1] == "  also on         1.0"
 
 
 def test_versions_are_escaped_in_a_page(abistore: Call, database: Path) -> None:
@@ -134,12 +134,12 @@ def test_versions_are_escaped_in_a_page(abistore: Call, database: Path) -> None:
         (("matrix", "libgoe"), "did you mean libgeo"),
         (("matrix", "libgeo", "--from", "9"), "has no release 9"),
         (("blame", "libgeo", "--since", "9"), "has no release 9"),
-        (("first-broken", "parcell"), "did you mean parcel"),
-        (("who-uses", "parcell"), "did you mean parcel"),
-        (("who-uses", "parcell", "--in", "libgeo"), "did you mean parcel"),
-        (("provides", "rnu"), "no stored library exports it"),
-        (("exports", "libgeo@9"), "no such version"),
-        (("exports", "libgeo", "--regex", "("), "("),
+        (("blame", "parcell"), "did you mean parcel"),
+        (("show", "libgeo@1.1", "--users", "parcell"), "did you mean parcel"),
+        (("show", "libgeo", "--users", "parcell"), "did you mean parcel"),
+        (("list", "--provides", "rnu"), "no stored library exports it"),
+        (("show", "--exports", "libgeo@9"), "no such version"),
+        (("show", "--exports", "libgeo", "--regex", "("), "("),
     ],
 )
 def test_a_question_that_cannot_be_answered_says_why(
@@ -154,7 +154,7 @@ def test_a_question_that_cannot_be_answered_says_why(
 def test_a_question_about_one_symbol_costs_no_more_in_a_longer_history(abistore: Call, database: Path) -> None:
     def asked(count: int) -> int:
         ingested(database, [release(number, *("ab" if number < 5 else "abc")) for number in range(count)])
-        judged: int = abistore("first-broken", "parcel", "--json").json["found"][0]["judged"]
+        judged: int = abistore("blame", "parcel", "--json").json["found"][0]["judged"]
         return judged
 
     assert asked(10) == asked(30)

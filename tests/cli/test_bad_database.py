@@ -144,6 +144,13 @@ def test_a_gate_beside_a_copy_without_its_log_is_red(
             other.set_baseline(other.lines()[0], "release", "1.0")
             copy = tmp_path / "artifact.db"
             subprocess.run(["cp", database, copy], check=True)
-    for words in (("gate", old, "--version", "2"), ("baseline", "list"), ("verify",)):
+    for words in (
+        ("gate", old, "--version", "2"),
+        ("db", "baseline", "list"),
+        (
+            "db",
+            "check",
+        ),
+    ):
         done = abistore(*words, "--db", copy)
         assert (done.code, "the last commits may be missing" in done.err) == (74, True)

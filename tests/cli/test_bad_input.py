@@ -72,7 +72,7 @@ BAD: dict[str, Make] = {
 @pytest.mark.parametrize("kind", sorted(BAD))
 def test_a_bad_file_is_an_error_with_a_code_and_a_hint(abistore: Call, tmp_path: Path, kind: str) -> None:
     path = BAD[kind](tmp_path)
-    for words in (["dump", path], ["compare", path, path], ["show", path]):
+    for words in (["export", path], ["compare", path, path], ["show", path]):
         plain = abistore(*words)
         assert plain.code >= 64
         assert plain.code != 70, plain.err
@@ -112,7 +112,7 @@ def test_a_file_without_permission_is_an_error(tmp_path: Path, old: Path, proces
     library = tmp_path / "secret.so"
     library.write_bytes(old.read_bytes())
     library.chmod(0)
-    done = process("dump", library, unprivileged=True)
+    done = process("export", library, unprivileged=True)
     assert done.code == 65
     assert "permission" in done.err
 

@@ -72,7 +72,7 @@ def test_an_empty_value_among_others_is_one(abistore: Call, old: Path) -> None:
         ("ingest", "FILE", "--version", "1.1", "--against", "baseline:"),
         ("approve", "0123456789abcdefabcd", "--library", "libcase", "--reason", "x", "--scope", "branch:"),
         ("approve", "0123456789abcdefabcd", "--library", "libcase", "--reason", "x", "--until", "version:"),
-        ("first-broken", "gone", "--library", "libcase", "--since", "baseline:"),
+        ("blame", "gone", "--library", "libcase", "--since", "baseline:"),
     ],
     ids=" ".join,
 )

@@ -17,7 +17,7 @@ def stored(abistore: Call, tmp_path: Path) -> Path:
     path = tmp_path / "central.db"
     for version, source in (("1.0", OLD), ("2.0", NEW)):
         abistore("ingest", build_library(source), "--version", version, "--actor", "ana", "--db", path)
-    abistore("baseline", "set", "libcase@1.0", "--reason", "shipped", "--db", path)
+    abistore("db", "baseline", "set", "libcase@1.0", "--reason", "shipped", "--db", path)
     abistore("history", "libcase", "--db", path)
     return path
 

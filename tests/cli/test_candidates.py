@@ -64,16 +64,16 @@ def test_a_candidate_is_offered_where_its_reference_is_begun(kept: Call) -> None
 
 @pytest.mark.usefixtures("either_database")
 def test_no_baseline_stands_at_what_is_no_release(kept: Call, added: Path) -> None:
-    done = kept("baseline", "set", "libcase@candidate:3.0")
+    done = kept("db", "baseline", "set", "libcase@candidate:3.0")
     assert (done.code, "candidate" in done.err) == (64, True)
     replaced = kept("list", "libcase", "--json").json["releases"][0]["digest"]
     assert kept("ingest", added, "--version", "1.0", "--replace").code == 0
-    assert kept("baseline", "set", replaced).code == 64
-    assert kept("baseline", "list", "--json").json["baselines"] == []
+    assert kept("db", "baseline", "set", replaced).code == 64
+    assert kept("db", "baseline", "list", "--json").json["baselines"] == []
 
 
 def test_a_baseline_is_told_with_its_content(kept: Call) -> None:
     digest = kept("list", "libcase", "--json").json["releases"][0]["digest"]
-    assert kept("baseline", "set", "libcase@1.0").code == 0
-    assert digest[:12] in kept("baseline", "history", "libcase").out
-    assert kept("baseline", "list", "--json").json["baselines"][0]["digest"] == digest
+    assert kept("db", "baseline", "set", "libcase@1.0").code == 0
+    assert digest[:12] in kept("db", "baseline", "history", "libcase").out
+    assert kept("db", "baseline", "list", "--json").json["baselines"][0]["digest"] == digest

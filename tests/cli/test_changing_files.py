@@ -153,7 +153,7 @@ def test_a_header_that_is_changed_before_another_reading_of_it_is_seen(
         return parsed(*given, **more)
 
     monkeypatch.setattr(clang, "parsed", changing)
-    done = abistore("dump", library, "--header", include)
+    done = abistore("export", library, "--header", include)
     assert (done.code, "api.h: was changed while the headers were read" in done.err) == (65, True), done
 
 

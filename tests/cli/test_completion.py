@@ -19,8 +19,8 @@ SHELLS = ("bash", "zsh", "fish")
 @pytest.fixture
 def channels(stored: Call) -> Call:
     """The command line over a library with two baselines."""
-    stored("baseline", "set", "libcase@1.0")
-    stored("baseline", "set", "libcase@1.1", "--channel", "main")
+    stored("db", "baseline", "set", "libcase@1.0")
+    stored("db", "baseline", "set", "libcase@1.1", "--channel", "main")
     return stored
 
 
@@ -54,17 +54,17 @@ WANTED = [
     (("verdict", "libcase@2.0", "--against", ""), AGAINST.split()),
     (("verdict", "libcase@2.0", "--against", "baseline:r"), ["baseline:release"]),
     (("blame", "libcase", "--since", ""), AGAINST.split()[1:]),
-    (("exports", "libcase@1"), ["libcase@1.0", "libcase@1.1"]),
-    (("compatible-range", "libcase@2"), ["libcase@2.0"]),
-    (("who-uses", "point", "--in", "libcase@2"), ["libcase@2.0"]),
-    (("matrix", "libc"), ["libcase"]),
+    (("show", "--exports", "libcase@1"), ["libcase@1.0", "libcase@1.1"]),
+    (("matrix", "libcase@2"), ["libcase@2.0"]),
+    (("show", "libcase@2.0", "nor"), ["norm"]),
+    (("log", "norm", "--library", "libc"), ["libcase"]),
     (("ingest", "x.so", "--against", "b"), ["baseline", "baseline:main", "baseline:release"]),
     (("ingest", "--library", "libcase", "--against", "1."), ["1.0", "1.1"]),
     (("ingest", "--set-baseline", "m"), ["main"]),
     (("history", "libcase", "--channel", ""), ["main", "release"]),
-    (("baseline", "history", "libcase", "--channel", "r"), ["release"]),
-    (("baseline", "set", "libcase@2.0", "--channel", "m"), ["main"]),
-    (("baseline", "set", "libnone@2.0", "--channel", ""), []),
+    (("db", "baseline", "history", "libcase", "--channel", "r"), ["release"]),
+    (("db", "baseline", "set", "libcase@2.0", "--channel", "m"), ["main"]),
+    (("db", "baseline", "set", "libnone@2.0", "--channel", ""), []),
     (("history", "libcase", "--policy", "s"), ["strict_abi", "sdk_vendor"]),
     (("compare", "--policy", "plug"), ["plugin_abi"]),
     (("policy", "show", "sdk"), ["sdk_vendor"]),
@@ -75,7 +75,7 @@ WANTED = [
 
 def test_findings_are_offered_by_their_first_digits(offered: Offered, channels: Call) -> None:
     found = channels("verdict", "libcase@2.0", "--json").json["changes"][0]["id"]
-    for words in (("approve",), ("approvals", "withdraw"), ("review", "set"), ("explain",)):
+    for words in (("approve",), ("approve", "withdraw"), ("approve", "note"), ("explain",)):
         assert offered("bash", *words, found[:10]) == [found], words
 
 
@@ -103,7 +103,7 @@ def bash(channels: Call, tmp_path: Path, database: Path) -> object:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m abistore "$@"\n')
     program.chmod(0o755)
-    script.write_text(channels("completion", "bash").out)
+    script.write_text(channels("config", "completion", "bash").out)
 
     def press(line: str, breaks: str = "") -> list[str]:
         commands = (

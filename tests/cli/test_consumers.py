@@ -122,14 +122,14 @@ def test_who_uses_a_symbol_and_a_type_is_told(abistore: Call, stored: Path) -> N
 
 
 def test_exports_that_no_known_consumer_uses_are_told_against_how_many(abistore: Call, stored: Path) -> None:
-    refused = abistore("exports", "libcase@1.0", "--unused")
+    refused = abistore("show", "--exports", "libcase@1.0", "--unused")
     assert refused.code == 64
     assert "no consumer of it is stored" in refused.err
     add(abistore, stored / "caller", stored / "measurer", stored / "asker")
-    found = abistore("exports", "libcase@1.0", "--unused", "--json").json["unused"]
+    found = abistore("show", "--exports", "libcase@1.0", "--unused", "--json").json["unused"]
     assert [each["display"] for each in found["inventory"]["items"]] == ["idle"]
     assert (found["consumers"], found["unseen"]) == (3, ["asker"])
-    assert "used by none of 3 known consumers" in abistore("exports", "libcase@1.0", "--unused").out
+    assert "used by none of 3 known consumers" in abistore("show", "--exports", "libcase@1.0", "--unused").out
 
 
 def test_the_releases_that_satisfy_a_program_are_told_of_a_file_and_of_a_stored_one(
@@ -137,7 +137,7 @@ def test_the_releases_that_satisfy_a_program_are_told_of_a_file_and_of_a_stored_
 ) -> None:
     add(abistore, stored / "plain")
     for app, last in ((stored / "caller", "1.0"), (stored / "measurer", "1.0"), ("plain", "2.0")):
-        done = abistore("consumers", "range", app, "libcase", "--json")
+        done = abistore("matrix", "--program", app, "libcase", "--json")
         assert done.code == 0, done.err
         (found,) = done.json["ranges"]
         assert (found["first"], found["last"]) == ("1.0", last)
@@ -241,7 +241,7 @@ def test_reports_name_the_consumers_that_each_break_hurts(abistore: Call, stored
 
 def test_a_gate_names_the_consumers_that_each_break_hurts(abistore: Call, stored: Path) -> None:
     add(abistore, stored / "caller", stored / "measurer")
-    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    assert abistore("db", "baseline", "set", "libcase@1.0").code == 0
     words = ("gate", build_library(NEW), "--library", "libcase", "--version", "2.1", "--consumers")
     done = abistore(*words, "--json")
     assert done.code == 4, done.err

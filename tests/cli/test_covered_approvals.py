@@ -61,16 +61,16 @@ def test_a_reviewed_file_approves_what_the_identity_covers(
     base, grown, rebased = builds
     identity = accept(abistore, base, grown)
     file = tmp_path / "approvals.yaml"
-    assert abistore("approvals", "export", "-o", file).code == 0
+    assert abistore("approve", "export", "-o", file).code == 0
     assert "covers" in file.read_text()
-    assert abistore("approvals", "withdraw", identity, "--reason", "by mistake").code == 0
+    assert abistore("approve", "withdraw", identity, "--reason", "by mistake").code == 0
     assert abistore("gate", grown, "--version", "1.2").code == 4
-    assert abistore("approvals", "sync", file).code == 0
+    assert abistore("approve", "sync", file).code == 0
     assert abistore("gate", grown, "--version", "1.2").code == 0
     assert abistore("gate", rebased, "--version", "1.2").code == 4
     told = file.read_text().replace(identity, identity[:-1] + ("0" if identity[-1] != "0" else "1"))
     file.write_text(told)
-    assert abistore("approvals", "sync", file).code == 64
+    assert abistore("approve", "sync", file).code == 64
 
 
 @pytest.mark.parametrize("former", former_names("virtual_method_added.trailing"))
@@ -80,11 +80,11 @@ def test_a_file_of_approvals_may_say_the_former_name_of_a_variant(
     base, grown, _ = builds
     identity = accept(abistore, base, grown)
     file = tmp_path / "approvals.yaml"
-    assert abistore("approvals", "export", "-o", file).code == 0
-    assert abistore("approvals", "withdraw", identity, "--reason", "by mistake").code == 0
+    assert abistore("approve", "export", "-o", file).code == 0
+    assert abistore("approve", "withdraw", identity, "--reason", "by mistake").code == 0
     assert "virtual_method_added.trailing" in file.read_text()
     file.write_text(file.read_text().replace("virtual_method_added.trailing", former))
-    assert abistore("approvals", "sync", file).code == 0
+    assert abistore("approve", "sync", file).code == 0
     assert abistore("gate", grown, "--version", "1.2").code == 0
 
 

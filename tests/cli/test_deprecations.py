@@ -33,7 +33,7 @@ def history(abistore: Call, tmp_path: Path) -> Call:
 
 
 def states(call: Call, *words: str) -> list[tuple[str, str, str, str]]:
-    (line,) = call("deprecations", "libfoo", *words, "--json").json["deprecations"]
+    (line,) = call("show", "--deprecated", "libfoo", *words, "--json").json["deprecations"]
     return [(each["display"], each["state"], each["since"], each["removable"]) for each in line["items"]]
 
 
@@ -45,13 +45,13 @@ def test_what_is_deprecated_says_since_when_and_when_it_may_go(history: Call, tm
     ]
     ingest(history, tmp_path, "1.3.0", f"{MARK}int old(int x);\n")
     assert states(history, "--deprecation", "2 minor releases") == [("old", "removable", "1.1.0", "1.3.0")]
-    assert "1.1.0" in history("deprecations", "libfoo").out
+    assert "1.1.0" in history("show", "--deprecated", "libfoo").out
 
 
 def test_a_declaration_that_is_taken_back_is_no_longer_deprecated(history: Call, tmp_path: Path) -> None:
     ingest(history, tmp_path, "1.2.0", "int old(int x);\n")
     assert states(history) == []
-    assert "nothing is deprecated" in history("deprecations", "libfoo").out
+    assert "nothing is deprecated" in history("show", "--deprecated", "libfoo").out
 
 
 def test_what_went_too_early_or_unannounced_is_told(history: Call, tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
 ) -> None:
     ingest(history, tmp_path, "2.0.0", "")
     words = ["--deprecation", window] if window else []
-    done = history("statement", "libfoo@2.0.0", *words)
+    done = history("verdict", "--statement", "libfoo@2.0.0", *words)
     assert row in [" ".join(line.split()) for line in done.out.splitlines()]
-    document = history("statement", "libfoo@2.0.0", *words, "--json").json
+    document = history("verdict", "--statement", "libfoo@2.0.0", *words, "--json").json
     STATEMENTS.validate(document)
     stated = document["statement"]
     assert (stated["allowed"], stated["deprecation"]) == (window != "2 major", window or "")
@@ -108,10 +108,10 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
 def test_a_statement_says_what_nobody_announced(abistore: Call, tmp_path: Path) -> None:
     ingest(abistore, tmp_path, "1.0.0", "int old(int x);\n")
     ingest(abistore, tmp_path, "2.0.0", "")
-    done = abistore("statement", "libfoo", "--deprecation", "1 minor")
+    done = abistore("verdict", "--statement", "libfoo", "--deprecation", "1 minor")
     assert "old was never deprecated" in done.out.splitlines()[0]
     assert "old never unannounced" in [" ".join(line.split()) for line in done.out.splitlines()]
-    assert abistore("statement", "libfoo", "--json").json["statement"]["allowed"] is True
+    assert abistore("verdict", "--statement", "libfoo", "--json").json["statement"]["allowed"] is True
 
 
 def test_what_was_never_deprecated_fails_the_gate_of_a_project_that_says_so(abistore: Call, tmp_path: Path) -> None:
@@ -126,12 +126,12 @@ def test_releases_without_headers_say_nothing_and_are_named(history: Call, tmp_p
     library = build_library(SOURCE, soname="libfoo.so.1")
     assert history("ingest", library, "--library", "libfoo", "--version", "1.2.0").code == 0
     assert states(history) == [("old", "deprecated", "1.1.0", "")]
-    assert "not checked: 1.2.0, read without headers" in history("deprecations", "libfoo").out
+    assert "not checked: 1.2.0, read without headers" in history("show", "--deprecated", "libfoo").out
 
 
 @pytest.mark.parametrize("text", ["soon", "0 minor", "2", "-1 days", "2 fortnights"])
 def test_what_is_no_window_is_refused_with_an_example(history: Call, text: str) -> None:
-    done = history("deprecations", "libfoo", "--deprecation", text, "--json")
+    done = history("show", "--deprecated", "libfoo", "--deprecation", text, "--json")
     assert (done.code, done.json["code"]) == (64, "usage")
     assert "'2 minor'" in done.json["hint"]
 
@@ -142,12 +142,14 @@ def test_ledger_and_history_know_what_was_not_announced_long_enough(
 ) -> None:
     ingest(history, tmp_path, "2.0.0", "")
     words = ["--deprecation", window] if window else []
-    (standing, *_) = history("ledger", "libfoo@2.0.0", *words, "--json").json["ledgers"][0]["standings"]
+    (standing, *_) = history("verdict", "--all-baselines", "libfoo@2.0.0", *words, "--json").json["ledgers"][0][
+        "standings"
+    ]
     assert standing["bump"]["allowed"] is allowed
     row = history("history", "libfoo", *words, "--json").json["histories"][0]["rows"][-1]
     assert row["bump"] == standing["bump"]
     early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
-    assert (early in history("ledger", "libfoo", *words).out) is not allowed
+    assert (early in history("verdict", "--all-baselines", "libfoo", *words).out) is not allowed
     assert ("! not allowed in this line" in history("history", "libfoo", *words).out) is not allowed
 
 
@@ -155,7 +157,7 @@ def test_the_projects_file_gives_the_window_to_ledger_and_history(history: Call,
     ingest(history, tmp_path, "2.0.0", "")
     file = tmp_path / "abistore.toml"
     file.write_text('deprecation = "2 major"\n')
-    assert "went too early" in history("ledger", "libfoo", "--config", file).out
+    assert "went too early" in history("verdict", "--all-baselines", "libfoo", "--config", file).out
     assert "not allowed" in history("history", "libfoo", "--config", file).out
     assert "not allowed" not in history("history", "libfoo").out
 

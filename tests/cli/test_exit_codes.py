@@ -52,13 +52,13 @@ def test_four_when_built_consumers_fail(process: Call, old: Path, new: Path) -> 
 
 
 def test_64_for_words_that_are_off(process: Call, old: Path) -> None:
-    for words in ([], ["compar"], ["compare", old], ["dump", old, "--nonsense"], ["explain", "nonsense"], ["db"]):
+    for words in ([], ["compar"], ["compare", old], ["export", old, "--nonsense"], ["explain", "nonsense"], ["db"]):
         assert process(*words).code == 64
     assert process("ingest", old).code == 64
 
 
 def test_65_for_a_file_that_cannot_be_used(process: Call, tmp_path: Path) -> None:
-    assert process("dump", tmp_path / "missing.so").code == 65
+    assert process("export", tmp_path / "missing.so").code == 65
 
 
 def test_66_for_two_word_sizes(process: Call, old: Path, narrow: Path) -> None:
@@ -77,23 +77,23 @@ def test_68_for_another_binary_under_a_taken_version(process: Call, old: Path, n
 
 def test_69_for_a_baseline_that_stands_elsewhere_than_expected(process: Call, old: Path) -> None:
     assert process("ingest", old, "--version", "1").code == 0
-    assert process("baseline", "set", "libcase@1", "--expect", "0").code == 69
+    assert process("db", "baseline", "set", "libcase@1", "--expect", "0").code == 69
 
 
 def test_70_for_a_defect_with_one_line_and_the_way_to_the_traceback(process: Call, old: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "msgspec.py").write_text("1 / 0\n")
-    done = process("dump", old, PYTHONPATH=str(broken))
+    done = process("export", old, PYTHONPATH=str(broken))
     assert done.code == 70
     assert "internal error: ZeroDivisionError" in done.err
     assert "ABISTORE_DEBUG=1" in done.err
     assert "Traceback" not in done.err
-    assert "Traceback" in process("dump", old, PYTHONPATH=str(broken), ABISTORE_DEBUG="1").err
+    assert "Traceback" in process("export", old, PYTHONPATH=str(broken), ABISTORE_DEBUG="1").err
 
 
 def test_73_for_an_answer_that_cannot_be_written(process: Call, old: Path, tmp_path: Path) -> None:
-    assert process("dump", old, "-o", tmp_path / "missing" / "x.json").code == 73
+    assert process("export", old, "-o", tmp_path / "missing" / "x.json").code == 73
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([sys.executable, "-m", "abistore", "changes"], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 73

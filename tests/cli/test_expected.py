@@ -19,13 +19,13 @@ def stored(abistore: Call, old: Path, added: Path) -> Call:
 
 
 def test_a_baseline_moves_only_from_where_it_is_expected(stored: Call) -> None:
-    assert stored("baseline", "set", "libcase@1.0", "--expect", "1.1").code == 69
-    assert stored("baseline", "set", "libcase@1.0", "--expect", "none").code == 0
-    refused = stored("baseline", "set", "libcase@1.1", "--expect", "none", "--json")
+    assert stored("db", "baseline", "set", "libcase@1.0", "--expect", "1.1").code == 69
+    assert stored("db", "baseline", "set", "libcase@1.0", "--expect", "none").code == 0
+    refused = stored("db", "baseline", "set", "libcase@1.1", "--expect", "none", "--json")
     assert (refused.code, refused.json["code"]) == (69, "stale-baseline")
     assert refused.json["error"].endswith("baseline release stands at 1.0, and not none")
-    assert stored("baseline", "set", "libcase@1.1", "--expect", "1.0").code == 0
-    assert stored("baseline", "set", "libcase", "--clear", "--expect", "1.1").code == 64
+    assert stored("db", "baseline", "set", "libcase@1.1", "--expect", "1.0").code == 0
+    assert stored("db", "baseline", "set", "libcase", "--clear", "--expect", "1.1").code == 64
 
 
 def test_a_release_is_forgotten_only_with_the_digest_that_is_expected(stored: Call) -> None:

@@ -68,7 +68,7 @@ def test_an_explanation_says_who_accepted_the_finding_and_how_it_was_reviewed(st
     change = next(change for change in report["changes"] if change["impact"] == "breaking")
     words = ("--reason", "announced", "--approver", "the board", "--until", "2.5")
     assert stored("approve", change["id"], *words).code == 0
-    assert stored("review", "set", change["id"], "--state", "seen", "--note", "seen by QA").code == 0
+    assert stored("approve", "note", change["id"], "seen by QA", "--state", "seen").code == 0
     done = stored("explain", change["id"])
     assert "approved by the board up to 2.5: announced" in done.out
     assert "seen by QA" in done.out
@@ -138,7 +138,7 @@ def test_what_is_no_identity_finds_nothing(stored: Call, database: Path) -> None
 
 def test_a_review_of_what_is_no_identity_is_refused_and_told(stored: Call) -> None:
     for words in (("libcase@1.1",), ("norm", "--library", "libcase"), ("x" * 20, "--library", "libcase")):
-        done = stored("review", "set", *words)
+        done = stored("approve", "note", *words)
         assert (done.code, f"no stored comparison has a finding {words[0]}" in done.err) == (67, True)
 
 

@@ -136,12 +136,12 @@ def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Ca
     typed = gating(new, "--channel", "relase", "--bootstrap")
     assert (typed.code, "release was put at 1.0" in typed.err) == (67, True)
     assert "gate against --channel release" in typed.err
-    assert abistore("baseline", "set", "libcase", "--clear").code == 0
+    assert abistore("db", "baseline", "clear", "libcase").code == 0
     done = gating(new, "--bootstrap", "--json")
     assert (done.code, done.json["code"]) == (67, "baseline-lost")
-    assert "abistore baseline set libcase@1.0 --channel release" in done.json["hint"]
+    assert "abistore db baseline set libcase@1.0 --channel release" in done.json["hint"]
     assert gating(new, "--profile", "debug", "--bootstrap").code == 0
-    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    assert abistore("db", "baseline", "set", "libcase@1.0").code == 0
     first = gating(new, "--profile", "debug", "--bootstrap")
     assert (first.code, "no baseline came before it (profile default has one)" in first.out) == (0, True)
     other = gating(new, "--profile", "debug")
@@ -267,7 +267,7 @@ def test_a_library_without_exports_is_no_first_baseline_unless_told_so(abistore:
     first = abistore("ingest", silent, "--version", "1.0", "--set-baseline-if-none")
     assert first.code == 0
     assert "no first baseline (--set-baseline makes it one)" in first.out
-    assert abistore("baseline", "list", "--json").json["baselines"] == []
+    assert abistore("db", "baseline", "list", "--json").json["baselines"] == []
     told = abistore("ingest", silent, "--version", "1.0", "--set-baseline", "--json")
     assert told.json["files"][0]["baseline"] == "release"
 

@@ -187,7 +187,7 @@ def test_a_baseline_is_asked_before_it_moves(based: Call, new: Path, label: str,
     words = ("--version", label, *(("--against", against) if against else ()), "--set-baseline", "--json")
     done = based("ingest", new, *words)
     assert (done.code, file_of(done)["status"], file_of(done)["baseline"]) == (4, "refused", None)
-    assert based("baseline", "list", "--json").json["baselines"][0]["version"] == "1.0"
+    assert based("db", "baseline", "list", "--json").json["baselines"][0]["version"] == "1.0"
 
 
 def test_a_baseline_is_asked_for_a_release_that_is_stored(based: Call, old: Path, new: Path) -> None:
@@ -221,13 +221,13 @@ def test_the_baseline_of_another_channel_is_asked_for_itself(based: Call, old: P
     both = ("--against", "baseline:staging", "--set-baseline")
     assert based("ingest", new, "--version", "2.0", *both).code == 4
     assert content(based, "libcase@baseline") == content(based, "libcase@1.0")
-    assert based("baseline", "set", "libcase@2.0", "--reason", "meant").code == 0
+    assert based("db", "baseline", "set", "libcase@2.0", "--reason", "meant").code == 0
     assert based("ingest", new, "--version", "2.0.1", *both).code == 0
 
 
 def test_what_a_suppression_let_pass_fails_without_it(based: Call, new: Path, tmp_path: Path) -> None:
     known = tmp_path / "known.yaml"
-    assert based("suppress", "suggest", "libcase@1.0", new, "-o", known).code == 0
+    assert based("policy", "suppress", "suggest", "libcase@1.0", new, "-o", known).code == 0
     known.write_text(known.read_text().replace('reason: ""', "reason: agreed"))
     assert based("ingest", new, "--version", "2.0", "--against", "baseline").code == 4
     assert based("ingest", new, "--version", "2.0", "--against", "baseline", "--suppress", known).code == 0
@@ -254,13 +254,13 @@ def test_a_baseline_is_replaced_for_a_reason_only_which_its_history_keeps(
     based: Call, added: Path, tmp_path: Path, command: str
 ) -> None:
     path = tmp_path / "added.json"
-    assert based("dump", added, "-o", path).code == 0
+    assert based("export", added, "-o", path).code == 0
     before = content(based, "libcase@1.0")
     words = (command, path, "--version", "1.0", "--replace")
     assert based(*words).code == 64
     assert based(command, path, "--version", "1.0", "--replace-baseline", "why").code == 64
     assert based(*words, "--replace-baseline", "a patch was missing").code == 0
-    first, second = based("baseline", "history", "libcase", "--json").json["baselines"]
+    first, second = based("db", "baseline", "history", "libcase", "--json").json["baselines"]
     assert (first["version"], first["digest"]) == ("1.0", before)
     assert (second["version"], second["digest"]) == ("1.0", content(based, "libcase@baseline"))
     assert second["reason"] == "a patch was missing"
@@ -317,7 +317,7 @@ def test_the_first_run_sets_the_baseline_where_there_is_none(abistore: Call, old
     assert build(added, "1.1") == (0, "", None)
     assert build(new, "2.0") == (4, "", None)
     assert content(abistore, "libcase@baseline") == content(abistore, "libcase@1.0")
-    assert len(abistore("baseline", "history", "libcase", "--json").json["baselines"]) == 1
+    assert len(abistore("db", "baseline", "history", "libcase", "--json").json["baselines"]) == 1
 
 
 def test_the_first_run_without_a_baseline_says_how_to_set_one(abistore: Call, old: Path) -> None:
@@ -542,7 +542,7 @@ def test_the_first_release_must_show_what_is_required(abistore: Call, stripped: 
     words = ("--against", "baseline", "--set-baseline-if-none", "--require", "old,layout")
     done = abistore("ingest", stripped, "--version", "1.0", *words, "--json")
     assert (done.code, file_of(done)["status"], file_of(done)["code"]) == (72, "refused", "evidence")
-    assert abistore("baseline", "list", "--json").json["baselines"] == []
+    assert abistore("db", "baseline", "list", "--json").json["baselines"] == []
     assert abistore("ingest", stripped, "--version", "1.0", "--require", "layout").code == 72
     assert abistore("ingest", old, "--version", "1.0", *words).code == 0
 
@@ -568,7 +568,7 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
     based: Call, stripped: Path, tmp_path: Path, claim: str
 ) -> None:
     path = tmp_path / "claims.json"
-    assert based("dump", stripped, "-o", path).code == 0
+    assert based("export", stripped, "-o", path).code == 0
     document = json.loads(undigested(path.read_text()))
     (layout,) = (seen for seen in document["evidence"] if seen["facet"] == "layout")
     layout |= {
@@ -588,7 +588,7 @@ def test_a_snapshot_that_claims_what_it_does_not_hold_is_refused(
 def test_a_snapshot_that_leaves_out_a_type_which_it_mentions_is_refused(based: Call, tmp_path: Path, left: str) -> None:
     """The type would be taken for one that no export uses any more, and what broke in it for nothing."""
     path = tmp_path / "holes.json"
-    assert based("dump", build_library(WIDER), "-o", path).code == 0
+    assert based("export", build_library(WIDER), "-o", path).code == 0
     document = json.loads(undigested(path.read_text()))
     record = ["record", "point"]
     if left == "nothing":
@@ -657,7 +657,7 @@ def test_nothing_believes_a_verdict_that_another_database_brought(based: Call, n
         told = replace(nothing, verdict=Verdict.COMPATIBLE_WITH_RISK, findings=(FORGED,))
         store.save_verdicts([StoredVerdict(first, second, told, Churn(0, 0, 0), datetime(2026, 5, 2, tzinfo=UTC))])
     assert based("db", "merge", forged).code == 0
-    for words in (("explain",), ("approve", "--reason", "x"), ("review", "set", "--state", "seen")):
+    for words in (("explain",), ("approve", "--reason", "x"), ("approve", "note", "--state", "seen")):
         done = based(*words, identity(FORGED).hex())
         assert (done.code, "a verdict that another store brought has" in done.err) == (67, True), done
         assert "`abistore verdict libcase@2.0 --against 1.0` judges here" in done.err
@@ -689,7 +689,7 @@ def test_a_finding_that_another_database_brought_is_explained_once_it_was_found_
 def test_a_release_that_was_withdrawn_is_told_where_it_is_passed_over(based: Call, added: Path, old: Path) -> None:
     """A tag takes away what the next release is measured by."""
     assert based("ingest", added, "--version", "1.1").code == 0
-    assert based("release", "tag", "libcase@1.1", "withdrawn").code == 0
+    assert based("db", "release", "tag", "libcase@1.1", "withdrawn").code == 0
     done = based("ingest", build_library(OLD + " "), "--version", "1.2", "--against", "prev")
     assert (done.code, "compared with 1.0: 1.1 was withdrawn" in done.out) == (0, True)
     for words in ((), ("--against", "prev")):

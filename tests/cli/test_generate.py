@@ -40,15 +40,15 @@ def versioned(abistore: Call) -> Call:
 
 
 def test_symbols_of_debian_tell_which_release_brought_each(plain: Call) -> None:
-    assert plain("generate", "debian-symbols", "libcase").out == (
+    assert plain("export", "--format", "debian-symbols", "libcase").out == (
         "libcase.so.1 libcase1 #MINVER#\n last@Base 1.2\n more@Base 1.1\n open_it@Base 1.0\n"
     )
-    assert " close_it@Base 1.0\n" in plain("generate", "debian-symbols", "libcase@1.1").out
+    assert " close_it@Base 1.0\n" in plain("export", "--format", "debian-symbols", "libcase@1.1").out
 
 
 def test_a_function_that_comes_back_is_counted_from_then(plain: Call) -> None:
     plain("ingest", build_library(source(("open_it", "close_it", "more"))), "--version", "1.3")
-    assert " close_it@Base 1.3\n" in plain("generate", "debian-symbols", "libcase").out
+    assert " close_it@Base 1.3\n" in plain("export", "--format", "debian-symbols", "libcase").out
 
 
 @pytest.mark.full
@@ -69,7 +69,7 @@ def test_dpkg_finds_nothing_to_add_to_the_symbols(
         f"case ({latest}) unstable; urgency=low\n\n  * New.\n\n -- A <a@example.org>  Thu, 01 Jan 2026 00:00:00 +0000\n"
     )
     symbols = tmp_path / "symbols"
-    assert call("generate", "debian-symbols", "libcase", "-o", symbols).code == 0
+    assert call("export", "--format", "debian-symbols", "libcase", "-o", symbols).code == 0
     command = ["dpkg-gensymbols", "-plibcase1", f"-v{latest}", f"-e{library}", f"-I{symbols}", "-Oout", "-c4"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -78,14 +78,14 @@ def test_dpkg_finds_nothing_to_add_to_the_symbols(
 
 def test_the_linker_gives_symbols_the_version_of_the_release_that_brought_them(plain: Call, tmp_path: Path) -> None:
     script = tmp_path / "libcase.map"
-    assert plain("generate", "version-script", "libcase", "-o", script).code == 0
+    assert plain("export", "--format", "version-script", "libcase", "-o", script).code == 0
     flags = ("-g", "-Wl,--version-script=map")
     library = build_library(source(FUNCTIONS["1.2"]), flags=flags, files={"map": script.read_text()})
     assert exported(library) == {"open_it": "LIBCASE_1.0", "more": "LIBCASE_1.1", "last": "LIBCASE_1.2"}
 
 
 def test_the_linker_makes_the_versions_again_that_a_library_has(versioned: Call, tmp_path: Path) -> None:
-    script = versioned("generate", "version-script", "libcase").out
+    script = versioned("export", "--format", "version-script", "libcase").out
     flags = ("-g", "-Wl,--version-script=map")
     library = build_library(source(FUNCTIONS["1.1"]), flags=flags, files={"map": script})
     assert exported(library) == {"open_it": "CASE_1", "close_it": "CASE_1", "more": "CASE_2"}
@@ -103,10 +103,10 @@ def test_exports_that_no_header_declares_are_left_out_by_other_checkers(abistore
     old, new = build_library(source(("open_it", "inner"))), build_library(source(("open_it",)))
     abistore("ingest", old, "--version", "1.0", "--header", header)
     suppressions = tmp_path / "skip.ini"
-    assert abistore("generate", "abigail-suppressions", "libcase", "-o", suppressions).code == 0
+    assert abistore("export", "--format", "abigail-suppressions", "libcase", "-o", suppressions).code == 0
     assert abistore("compare", old, new).code == 4
     assert abistore("compare", old, new, "--suppress", suppressions).code == 0
-    assert abistore("generate", "abicc-skip-symbols", "libcase").out == "inner\n"
+    assert abistore("export", "--format", "abicc-skip-symbols", "libcase").out == "inner\n"
 
 
 def test_what_is_approved_is_left_out_with_who_approved_it(plain: Call) -> None:
@@ -114,7 +114,7 @@ def test_what_is_approved_is_left_out_with_who_approved_it(plain: Call) -> None:
         each for each in plain("verdict", "libcase@1.2", "--json").json["changes"] if each["kind"] == "func_removed"
     ]
     plain("approve", finding["id"], "--reason", "nobody calls it", "--approver", "ana")
-    assert plain("generate", "abigail-suppressions", "libcase").out == (
+    assert plain("export", "--format", "abigail-suppressions", "libcase").out == (
         "[suppress_function]\n  label = accepted by ana: nobody calls it\n  symbol_name = close_it\n\n"
         "[suppress_variable]\n  label = accepted by ana: nobody calls it\n  symbol_name = close_it\n"
     )
@@ -122,7 +122,7 @@ def test_what_is_approved_is_left_out_with_who_approved_it(plain: Call) -> None:
 
 def test_a_format_that_is_not_for_this_library_says_so(abistore: Call) -> None:
     abistore("ingest", build_library(source(("open_it",)), soname=None), "--version", "1.0")
-    done = abistore("generate", "debian-symbols", "libcase")
+    done = abistore("export", "--format", "debian-symbols", "libcase")
     assert done.code == 64
     assert "are for ELF libraries with a SONAME" in done.err
 
@@ -132,7 +132,7 @@ def named(abistore: Call, folder: Path, name: str, of: str = "inner", library: P
     header = folder / "api.h"
     header.write_text("int open_it(int value);\n")
     built = library or build_library(source(("open_it", "inner")))
-    text = undigested(abistore("dump", built, "--header", header).out)
+    text = undigested(abistore("export", built, "--header", header).out)
     assert f'"{of}"' in text
     (folder / "edited.json").write_text(text.replace(f'"{of}"', json.dumps(name)))
     done = abistore("import", folder / "edited.json", "--version", "1.0")
@@ -143,7 +143,7 @@ def named(abistore: Call, folder: Path, name: str, of: str = "inner", library: P
 @pytest.mark.parametrize("name", ["a\n[suppress_type]\n  name_regexp = .*", "a;\n};\nV2 {", "a\r", "a\x1b[0m"])
 def test_no_name_of_an_export_is_an_entry_of_its_own(abistore: Call, tmp_path: Path, format: str, name: str) -> None:
     named(abistore, tmp_path, name)
-    done = abistore("generate", format, "libcase")
+    done = abistore("export", "--format", format, "libcase")
     assert (done.code, done.out) == (64, "")
     assert "cannot name a" in done.err
 
@@ -151,10 +151,10 @@ def test_no_name_of_an_export_is_an_entry_of_its_own(abistore: Call, tmp_path: P
 @pytest.mark.parametrize("name", ["*", "a;b", "type..eq.struct { a int }", "a[b]", "}"])
 def test_a_linker_takes_an_odd_name_for_nothing_but_a_name(abistore: Call, tmp_path: Path, name: str) -> None:
     named(abistore, tmp_path, name)
-    script = abistore("generate", "version-script", "libcase").out
+    script = abistore("export", "--format", "version-script", "libcase").out
     assert f'    "{name}";\n' in script
     build = build_library(source(("open_it", "other")), flags=("-Wl,--version-script=map",), files={"map": script})
-    told = abistore("dump", build, "--symbols-only").out
+    told = abistore("export", build, "--symbols-only").out
     assert '"open_it"' in told
     assert '"other"' not in told
 
@@ -164,5 +164,5 @@ def test_no_version_of_a_symbol_is_an_entry_of_its_own(abistore: Call, tmp_path:
     flags = ("-g", "-Wl,--version-script=map")
     library = build_library(source(("open_it", "close_it")), flags=flags, files={"map": SCRIPT})
     named(abistore, tmp_path, "CASE_1 { global: *; }; V2", "CASE_1", library)
-    done = abistore("generate", format, "libcase")
+    done = abistore("export", "--format", format, "libcase")
     assert (done.code, done.out) == (64, "")

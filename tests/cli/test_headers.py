@@ -63,7 +63,7 @@ def source(done: Done, side: str = "") -> str:
 
 
 def test_a_dump_has_what_the_headers_declare(abistore: Call, old: Path, include: Path, tmp_path: Path) -> None:
-    done = abistore("dump", old, "--header", include, "-o", tmp_path / "d.json", "--json")
+    done = abistore("export", old, "--header", include, "-o", tmp_path / "d.json", "--json")
     assert source(done) == "full"
     snapshot = json.loads((tmp_path / "d.json").read_text())
     assert snapshot["provenance"]["headers"]["files"] == ["api.h"]
@@ -135,8 +135,8 @@ def test_a_failed_ingest_leaves_the_store_as_it_was(abistore: Call, old: Path, i
         (("show", "libcase@1.0", "--header", "INC"), "headers are given for libcase@1.0, which is stored"),
         (("compare", "JSON", "JSON", "--header", "INC"), "neither side is the file of a library"),
         (("compare", "JSON", "NEW", "--old-header", "INC"), "is a JSON snapshot"),
-        (("dump", "JSON", "--header", "INC"), "is a JSON snapshot"),
-        (("dump", "NEW", "--std", "c99"), "--std is about headers, and none are given"),
+        (("export", "JSON", "--header", "INC"), "is a JSON snapshot"),
+        (("export", "NEW", "--std", "c99"), "--std is about headers, and none are given"),
         (("compare", "NEW", "NEW", "--define", "A"), "--define is about headers"),
     ],
 )
@@ -144,7 +144,7 @@ def test_headers_of_what_has_its_own_are_a_wrong_command(
     words: tuple[str, ...], said: str, abistore: Call, old: Path, include: Path, tmp_path: Path
 ) -> None:
     abistore("ingest", old, "--version", "1.0")
-    abistore("dump", old, "-o", tmp_path / "d.json")
+    abistore("export", old, "-o", tmp_path / "d.json")
     values = {"NEW": old, "INC": include, "JSON": tmp_path / "d.json"}
     done = abistore(*(values.get(word, word) for word in words), "--json")
     assert (done.code, done.json["code"]) == (64, "usage")
@@ -155,7 +155,7 @@ def test_headers_are_for_the_file_where_the_other_side_has_its_own(
     abistore: Call, old: Path, include: Path, tmp_path: Path
 ) -> None:
     abistore("ingest", old, "--version", "1.0", "--header", include)
-    abistore("dump", old, "--header", include, "-o", tmp_path / "d.json")
+    abistore("export", old, "--header", include, "-o", tmp_path / "d.json")
     for other in ("libcase@1.0", tmp_path / "d.json"):
         done = abistore("compare", other, old, "--header", include, "--json")
         assert (source(done, "old"), source(done, "new")) == ("full", "full")
@@ -178,7 +178,7 @@ def test_what_is_wrong_with_headers_is_an_input_error(
 ) -> None:
     (tmp_path / "empty").mkdir()
     values = {"INC": include, "EMPTY": tmp_path / "empty"}
-    done = abistore("dump", old, *(values.get(word, word) for word in options), "--json")
+    done = abistore("export", old, *(values.get(word, word) for word in options), "--json")
     assert (done.code, done.json["code"]) == (65, "headers")
     assert said in done.json["error"]
     assert done.json["hint"]
@@ -193,11 +193,11 @@ def test_a_project_names_its_headers_once(
     written(include / "detail" / "inner.h", "int (((;\n")
     written(tmp_path / "abistore.toml", '[headers]\nheaders = ["include"]\nprivate = ["detail"]\nstandard = "c11"\n')
     monkeypatch.chdir(tmp_path)
-    done = abistore("dump", old, "-o", tmp_path / "d.json", "--json")
+    done = abistore("export", old, "-o", tmp_path / "d.json", "--json")
     assert source(done) == "full"
     options = json.loads((tmp_path / "d.json").read_text())["provenance"]["headers"]["options"]
     assert options == ["--private-header detail", "--std c11"]
-    assert abistore("dump", "d.json").code == 0
+    assert abistore("export", "d.json").code == 0
     assert abistore("ingest", old, "--version", "1.0").code == 0
     assert "source facet  full" in abistore("show", "libcase@1.0").out
     compared = abistore("compare", old, old, "--json")
@@ -245,10 +245,10 @@ def test_a_wrong_project_file_is_an_error_that_says_where(text: str, said: str, 
 
 
 def test_a_project_file_that_is_not_there_or_is_no_text_is_an_error(abistore: Call, old: Path, tmp_path: Path) -> None:
-    done = abistore("dump", old, "--config", tmp_path / "no.toml", "--json")
+    done = abistore("export", old, "--config", tmp_path / "no.toml", "--json")
     assert (done.code, done.json["code"]) == (64, "config")
     (tmp_path / "no.toml").write_bytes(b"\xff\xfe")
-    assert "is no UTF-8" in abistore("dump", old, "--config", tmp_path / "no.toml").err
+    assert "is no UTF-8" in abistore("export", old, "--config", tmp_path / "no.toml").err
 
 
 def test_a_command_without_headers_loads_no_clang(old: Path) -> None:
@@ -278,12 +278,12 @@ def test_a_dump_tells_that_headers_are_not_those_of_the_library(
     abistore: Call, foreign: tuple[Path, Path], tmp_path: Path
 ) -> None:
     library, header = foreign
-    words = ("dump", library, "-o", tmp_path / "dump.json", "--header")
+    words = ("export", library, "-o", tmp_path / "dump.json", "--header")
     done = abistore(*words, header)
     assert f"{STRANGERS}8 bytes in the headers and 12 bytes in the debug information" in done.err
     (said,) = abistore(*words, header, "--json").json["notes"]
     assert said.startswith(STRANGERS)
-    assert STRANGERS in abistore("dump", library, "--header", header).err
+    assert STRANGERS in abistore("export", library, "--header", header).err
     assert abistore(*words, library.parent / "api.h", "--json").json["notes"] == []
 
 

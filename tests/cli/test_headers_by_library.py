@@ -37,7 +37,7 @@ def named(folder: Path, *libraries: str) -> list[str]:
 
 def dumped(abistore: Call, tmp_path: Path, library: Path, *words: str) -> dict[str, object]:
     path = tmp_path / "dump.json"
-    done = abistore("dump", library, *words, "-o", path)
+    done = abistore("export", library, *words, "-o", path)
     assert done.code == 0, done.err
     return json.loads(path.read_text())["provenance"].get("headers") or {}
 
@@ -52,7 +52,7 @@ def test_a_release_of_several_libraries_is_ingested_with_the_headers_of_each(abi
     lib = package(tmp_path / "p")
     assert abistore("ingest", lib, "--version", "1.0", *named(lib, "one", "two")).code == 0
     for name, other in (("one", "two"), ("two", "one")):
-        shown = abistore("exports", f"lib{name}@1.0").out
+        shown = abistore("show", "--exports", f"lib{name}@1.0").out
         assert f"{name}_init" in shown
         said = abistore("show", f"lib{name}@1.0").out
         assert "1 of 1 header read" in said
@@ -97,7 +97,7 @@ def test_a_name_that_is_not_there_is_an_error(abistore: Call, tmp_path: Path) ->
 
 def test_headers_that_leave_out_the_only_library_are_an_error(abistore: Call, tmp_path: Path) -> None:
     lib = package(tmp_path / "p")
-    done = abistore("dump", lib / "libtwo.so.1", *named(lib, "one"), "--json")
+    done = abistore("export", lib / "libtwo.so.1", *named(lib, "one"), "--json")
     assert (done.code, done.json["code"]) == (64, "usage")
     assert "is libtwo, and headers are given for libone" in done.json["error"]
 

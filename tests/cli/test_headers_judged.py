@@ -207,7 +207,7 @@ def test_other_macros_remove_nothing(abistore: Call) -> None:
     header = "int norm(int); \n#ifdef MORE\nint more(int);\n#endif\n"
     build = Build(header, "int norm(int x) { return x; } int more(int x) { return x; }")
     same = build.include
-    old = abistore("dump", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "old.json")
+    old = abistore("export", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "old.json")
     assert old.code == 0
     done = abistore("compare", same.parent / "old.json", build.library(), "--new-header", same, "--format", "json")
     assert not [each for each in done.json["changes"] if "removed" in each["kind"]]
@@ -220,7 +220,7 @@ def test_a_gate_that_needs_headers_holds_where_they_were_read_otherwise(abistore
     header = "int norm(int); \n#ifdef MORE\nint more(int);\n#endif\n"
     build = Build(header, "int norm(int x) { return x; } int more(int x) { return x; }")
     same = build.include
-    abistore("dump", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "older.json")
+    abistore("export", build.library(), "--header", same, "--define", "MORE", "-o", same.parent / "older.json")
     words = ("compare", same.parent / "older.json", build.library(), "--new-header", same)
     assert abistore(*words).code == 0
     assert abistore(*words, "--require", "source").code >= 64

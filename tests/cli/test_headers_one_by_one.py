@@ -127,7 +127,7 @@ def test_a_snapshot_of_before_does_not_tell_what_is_gone(abistore: Call, tmp_pat
     paths = dict[str, Path]()
     for place, given in (("old", headers(old, "api.h", "other.h")), ("new", headers(new, "api.h"))):
         paths[place] = tmp_path / f"{place}.json"
-        snapshot = from_json(abistore("dump", built(), *given).out.encode())
+        snapshot = from_json(abistore("export", built(), *given).out.encode())
         read = snapshot.provenance.headers
         assert isinstance(read, HeadersRead)
         former = replace(snapshot, provenance=replace(snapshot.provenance, headers=replace(read, folders=())))

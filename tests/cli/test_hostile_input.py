@@ -98,7 +98,7 @@ def test_a_hostile_file_is_an_error_and_leaves_the_store_as_it_was(
 ) -> None:
     path = HOSTILE[kind](tmp_path)
     before = store(stored)
-    assert_error(process("dump", path))
+    assert_error(process("export", path))
     done = process("ingest", path, "--version", "3", "--json")
     assert done.code >= 64
     assert done.code != 70
@@ -133,7 +133,7 @@ def test_a_file_cut_at_any_place_is_an_error_and_leaves_the_store_as_it_was(stor
         assert done.code >= 64, size
         assert done.code != 70, done.err
         assert "Traceback" not in done.err
-        assert_error(stored("dump", path))
+        assert_error(stored("export", path))
     assert store(stored) == before
 
 
@@ -146,7 +146,7 @@ def test_flipped_bits_give_a_snapshot_or_an_error_of_the_command(stored: Call, t
         flipped = bytearray(data)
         flipped[source.randrange(len(data))] ^= 1 << source.randrange(8)
         path.write_bytes(flipped)
-        done = stored("dump", path, "-o", tmp_path / "snapshot.json")
+        done = stored("export", path, "-o", tmp_path / "snapshot.json")
         assert "Traceback" not in done.err
         codes.add(done.code)
     assert {0, 65} <= codes <= {0, 65, 66}
@@ -157,7 +157,7 @@ def test_a_file_that_another_user_may_not_read_is_an_error(stored: Call, tmp_pat
     path.write_bytes(build_library(SOURCE).read_bytes())
     path.chmod(0)
     before = store(stored)
-    assert_error(process("dump", path, unprivileged=True))
+    assert_error(process("export", path, unprivileged=True))
     done = process("ingest", path, "--version", "3", "--json", unprivileged=True)
     assert (done.code, done.json["files"][0]["status"]) == (65, "failed")
     assert store(stored) == before

@@ -46,7 +46,7 @@ def hostile(text: str) -> str:
 def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, str | Path]:
     """Hostile snapshots, stored as two releases, and hostile files of policies."""
     for name, library in (("old", old), ("new", new)):
-        text = hostile(undigested(abistore("dump", library).out))
+        text = hostile(undigested(abistore("export", library).out))
         (tmp_path / f"{name}::error::.json").write_text(text)
         assert abistore("import", tmp_path / f"{name}::error::.json", "--version", f"{LABEL}-{name}").code == 0
     quoted = json.dumps(NAME.replace("\x7f", "").replace("\x9b", ""))
@@ -91,7 +91,17 @@ def assert_shown_only(done: Done, words: list[str]) -> None:
 
 
 def test_no_command_does_what_a_name_says(abistore: Call, values: dict[str, str | Path]) -> None:
-    abistore("baseline", "set", values["reference"], "--reason", values["--reason"], "--channel", values["--channel"])
+    abistore(
+        "db",
+        "db",
+        "baseline",
+        "set",
+        values["reference"],
+        "--reason",
+        values["--reason"],
+        "--channel",
+        values["--channel"],
+    )
     options = ("--policy", "--suppress", "--reason", "--channel")
     told = 0
     for mode in ([], ["-v"], ["--json"]):
@@ -99,7 +109,7 @@ def test_no_command_does_what_a_name_says(abistore: Call, values: dict[str, str 
             done = abistore(*words, *mode)
             assert_shown_only(done, words)
             told += "\\x1b" in done.out or "\\u001b" in done.out
-            if mode == ["--json"] and words[0] not in {"dump", "export"}:
+            if mode == ["--json"] and words[0] != "export":
                 json.loads(done.out)
     assert told > 10
 
@@ -119,7 +129,7 @@ def test_no_report_of_a_comparison_does_what_a_name_says(
 
 def test_a_file_of_a_hostile_name_is_one_line_of_error(abistore: Call, tmp_path: Path) -> None:
     path = tmp_path / f"{NAME.replace('/', '')}.so"
-    for words in (["dump", str(path)], ["ingest", str(path), "--version", "1"], ["compare", str(path), str(path)]):
+    for words in (["export", str(path)], ["ingest", str(path), "--version", "1"], ["compare", str(path), str(path)]):
         done = abistore(*words)
         assert_shown_only(done, words)
         assert done.err.count("\n") == 2
@@ -129,7 +139,17 @@ def test_a_file_of_a_hostile_name_is_one_line_of_error(abistore: Call, tmp_path:
 def test_a_suggestion_is_one_suppression_whatever_the_names_say(
     abistore: Call, values: dict[str, str | Path], tmp_path: Path
 ) -> None:
-    done = abistore("suppress", "suggest", values["old"], values["new"], "-o", tmp_path / "suggested.yaml", "--json")
+    done = abistore(
+        "policy",
+        "policy",
+        "suppress",
+        "suggest",
+        values["old"],
+        values["new"],
+        "-o",
+        tmp_path / "suggested.yaml",
+        "--json",
+    )
     count = done.json["candidates"]
     assert count > 0
-    assert abistore("suppress", "check", tmp_path / "suggested.yaml", "--json").json["suppressions"] == count
+    assert abistore("policy", "suppress", "check", tmp_path / "suggested.yaml", "--json").json["suppressions"] == count

@@ -120,7 +120,7 @@ def test_an_interrupt_at_any_time_after_the_start_is_silent(delay: float, old: P
 
 
 def test_an_ignored_interrupt_stays_ignored(old: Path) -> None:
-    call = [sys.executable, "-m", "abistore", "dump", str(old)]
+    call = [sys.executable, "-m", "abistore", "export", str(old)]
     process = subprocess.Popen(
         call, stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
     )

@@ -119,13 +119,13 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ("words", "place", "said"),
     [
         (("show", "libgeo@1.0", "point"), f"{SERVICE}.declarations.spelled_out", "telling declarations of libgeo 1.0"),
-        (("dump", "{json}"), "abistore.model.snapshot_files._rows", "writing libgeo.so.1"),
+        (("export", "{json}"), "abistore.model.snapshot_files._rows", "writing libgeo.so.1"),
         (("export", "libgeo@1.0"), "abistore.model.snapshot_files._rows", "writing libgeo 1.0"),
         (("list", "libgeo"), "abistore.cli.commands.inventory.table", "writing the answer"),
         (("explain", "0123456789ab"), "abistore.store.store.Store.findings", "looking for the finding"),
         (("policy", "show", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
         (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
-        (("suppress", "list", "{policy}"), f"{POLICIES}.suppression_files.load", "reading the suppressions"),
+        (("policy", "suppress", "list", "{policy}"), f"{POLICIES}.suppression_files.load", "reading the suppressions"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )  # fmt: skip

@@ -21,9 +21,9 @@ def _universal(folder: Path) -> Path:
 
 def test_arch_takes_one_architecture_of_a_universal_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(_universal(tmp_path))
-    assert run(["dump", path, "--arch", "arm64", "-o", str(tmp_path / "one.json")]) == 0
+    assert run(["export", path, "--arch", "arm64", "-o", str(tmp_path / "one.json")]) == 0
     assert json.loads((tmp_path / "one.json").read_text())["target"]["machine"] == "aarch64"
-    assert run(["dump", path]) == 65
+    assert run(["export", path]) == 65
     assert "--target" in capsys.readouterr().err
 
 
@@ -154,7 +154,7 @@ def test_an_architecture_that_a_universal_file_loses_is_a_library_that_is_remove
 
 def test_a_dump_of_one_architecture_says_nothing_about_the_others(tmp_path: Path) -> None:
     path, dump = str(_universal(tmp_path)), str(tmp_path / "one.json")
-    assert run(["dump", path, "--arch", "arm64", "-o", dump]) == 0
+    assert run(["export", path, "--arch", "arm64", "-o", dump]) == 0
     assert run(["compare", path, dump]) == 0
     assert run(["compare", dump, path]) == 0
 

@@ -37,15 +37,15 @@ def test_what_was_said_otherwise_stays_and_is_told(stored: Call, old: Path) -> N
     stored("ingest", old, "--version", "1.0", *SAID)
     done = stored("ingest", old, "--version", "1.0", "--revision", "def456", "--released", "2024-05-07")
     assert done.code == 0
-    assert "revision stays abc123 (to change it: abistore release edit libcase@1.0 --revision)" in done.out
+    assert "revision stays abc123 (to change it: abistore db release edit libcase@1.0 --revision)" in done.out
     assert "released stays 2024-05-06" in done.out
     assert said(stored, "libcase@1.0") == ("2024-05-06", "abc123", "https://ci.example/7")
 
 
 def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) -> None:
-    stored("release", "edit", "libcase@1.0", *SAID)
+    stored("db", "release", "edit", "libcase@1.0", *SAID)
     words = ("--revision", "def456", "--clear", "url", "--reason", "wrong commit", "--actor", "ana")
-    done = stored("release", "edit", "libcase@1.0", *words)
+    done = stored("db", "release", "edit", "libcase@1.0", *words)
     assert done.out.splitlines() == [
         "libcase 1.0: metadata mended",
         "  revision: def456 (was abc123)",
@@ -55,7 +55,9 @@ def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) 
     (record,) = stored("db", "audit", "--limit", "1", "--json").json["audit"]
     assert (record["actor"], record["action"]) == ("ana", "edit")
     assert record["detail"] == "revision def456, was abc123; url -, was https://ci.example/7; wrong commit"
-    assert stored("release", "edit", "libcase@1.0", "--revision", "def456").out == "libcase 1.0: nothing changed\n"
+    assert (
+        stored("db", "release", "edit", "libcase@1.0", "--revision", "def456").out == "libcase 1.0: nothing changed\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_a_release_is_edited_and_the_audit_tells_before_and_after(stored: Call) 
     ],
 )
 def test_an_edit_that_says_nothing_clear_is_refused(stored: Call, words: tuple[str, ...], message: str) -> None:
-    done = stored("release", "edit", "libcase@1.0", *words)
+    done = stored("db", "release", "edit", "libcase@1.0", *words)
     assert done.code == 64
     assert message in done.err
 
@@ -96,7 +98,7 @@ def test_what_was_said_travels_with_a_snapshot(stored: Call, tmp_path: Path, old
 
 
 def test_what_is_said_on_the_command_line_wins_over_the_snapshot(stored: Call, tmp_path: Path) -> None:
-    stored("release", "edit", "libcase@1.0", *SAID)
+    stored("db", "release", "edit", "libcase@1.0", *SAID)
     file, other = tmp_path / "libcase.json", tmp_path / "other.db"
     stored("export", "libcase@1.0", "-o", file)
     done = stored("--db", other, "ingest", file, "--revision", "def456", "--profile", "debug", "--json").json["files"]
@@ -109,13 +111,13 @@ def test_a_known_snapshot_brings_what_nobody_said(stored: Call, tmp_path: Path) 
     file, other = tmp_path / "libcase.json", tmp_path / "other.db"
     stored("export", "libcase@1.0", "-o", file)
     stored("--db", other, "import", file)
-    stored("release", "edit", "libcase@1.0", *SAID)
+    stored("db", "release", "edit", "libcase@1.0", *SAID)
     stored("export", "libcase@1.0", "-o", file)
     assert "metadata mended: released, revision, url" in stored("--db", other, "import", file).out
 
 
 def test_a_snapshot_without_what_was_said_loads_as_before(stored: Call, tmp_path: Path, old: Path) -> None:
-    stored("dump", old, "--version", "3.0", "-o", tmp_path / "plain.json")
+    stored("export", old, "--version", "3.0", "-o", tmp_path / "plain.json")
     assert "exported" not in json.loads((tmp_path / "plain.json").read_text())
     assert stored("--db", tmp_path / "other.db", "import", tmp_path / "plain.json").code == 0
     assert said(lambda *words: stored("--db", tmp_path / "other.db", *words), "libcase@3.0") == (None, None, None)

@@ -57,8 +57,8 @@ EVERY = [
 ASKED = (
     ("list", "{library}"),
     ("show", "{library}@{version}"),
-    ("exports", "{library}@baseline:{channel}"),
-    ("types", "{library}@{version}"),
+    ("show", "{library}@baseline:{channel}", "--exports"),
+    ("show", "{library}@{version}", "--types"),
     ("export", "{library}@{version}", "-o", "out.json"),
     ("history", "{library}", "--profile={profile}"),
     ("log", "norm", "--library={library}"),
@@ -67,24 +67,24 @@ ASKED = (
     ("compare", "{library}@{version}", "FILE"),
     ("compare", "{library}@baseline:{channel}", "FILE"),
     ("compare", "FILE", "{library}@baseline:{channel}"),
-    ("ledger", "{library}@2.0"),
-    ("lines", "{library}@{version}"),
-    ("statement", "{library}@2.0"),
+    ("verdict", "{library}@2.0", "--all-baselines"),
+    ("verdict", "{library}@{version}", "--all-targets"),
+    ("verdict", "{library}@2.0", "--statement"),
     ("blame", "{library}", "--since={version}"),
     ("blame", "{library}", "--since=baseline:{channel}"),
-    ("deprecations", "{library}"),
-    ("generate", "debian-symbols", "{library}@{version}"),
+    ("show", "{library}", "--deprecated"),
+    ("export", "--format", "debian-symbols", "{library}@{version}"),
     ("gate", "FILE", "--library={library}", "--version=3.0", "--channel={channel}", "--profile={profile}"),
     ("ingest", "FILE", "--library={library}", "--version=3.0", "--against=baseline:{channel}", "--profile={profile}"),
     ("ingest", "FILE", "--library={library}", "--version=3.0", "--against={version}", "--profile={profile}"),
-    ("release", "tag", "{library}@{version}", "lts"),
-    ("release", "edit", "{library}@{version}", "--revision=abc"),
-    ("baseline", "list", "{library}"),
-    ("baseline", "history", "{library}", "--channel={channel}"),
+    ("db", "release", "tag", "{library}@{version}", "lts"),
+    ("db", "release", "edit", "{library}@{version}", "--revision=abc"),
+    ("db", "baseline", "list", "{library}"),
+    ("db", "baseline", "history", "{library}", "--channel={channel}"),
     ("approve", "a" * 20, "--library={library}", "--reason=x", "--scope=release:{version}", "--profile={profile}"),
     ("approve", "b" * 20, "--library={library}", "--reason=x", "--scope=branch:{channel}", "--profile=all"),
-    ("baseline", "set", "{library}@2.0", "--channel={channel}", "--expect={version}"),
-    ("baseline", "set", "{library}", "--channel={channel}", "--clear"),
+    ("db", "baseline", "set", "{library}@2.0", "--channel={channel}", "--expect={version}"),
+    ("db", "baseline", "clear", "{library}", "--channel={channel}"),
     ("db", "forget", "{library}@{version}", "--reason=x"),
 )
 
@@ -109,12 +109,12 @@ PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("ingest", "FILE", "--version=1", "--library={}"),
         ("ingest", "FILE", "--version=1", "--library={}", "--dry-run"),
         ("gate", "FILE", "--version=1", "--library={}", "--bootstrap"),
-        ("dump", "FILE", "--library={}"),
+        ("export", "FILE", "--library={}"),
     ),
     "version": (
         ("ingest", "FILE", "--version={}"),
         ("gate", "FILE", "--version={}", "--bootstrap"),
-        ("dump", "FILE", "--version={}"),
+        ("export", "FILE", "--version={}"),
         ("approve", "a" * 20, "--library=libcase", "--reason=x", "--scope=release:{}"),
         ("approve", "a" * 20, "--library=libcase", "--reason=x", "--until=version:{}"),
     ),
@@ -123,7 +123,7 @@ PLACES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("gate", "FILE", "--version=1", "--profile={}", "--bootstrap"),
     ),
     "channel": (
-        ("baseline", "set", "libcase@0.9", "--channel={}"),
+        ("db", "baseline", "set", "libcase@0.9", "--channel={}"),
         ("ingest", "FILE", "--version=1", "--set-baseline={}"),
         ("ingest", "FILE", "--version=1", "--set-baseline-if-none={}"),
         ("gate", "FILE", "--version=1", "--channel={}", "--bootstrap"),
@@ -137,7 +137,11 @@ def test_any_other_name_is_refused_where_it_comes_in(
     abistore: Call, old: Path, added: Path, what: str, place: tuple[str, ...]
 ) -> None:
     assert abistore("ingest", old, "--version", "0.9").code == 0
-    before = abistore("list", "--json").out, abistore("baseline", "list").out, abistore("approvals", "list").out
+    before = (
+        abistore("list", "--json").out,
+        abistore("db", "baseline", "list").out,
+        abistore("approve", "list").out,
+    )
     for name in REFUSED[what]:
         if place[0] == "approve" and (not name or name.strip() != name):
             continue  # blanks around are no part of a scope, and nothing is the default
@@ -145,15 +149,15 @@ def test_any_other_name_is_refused_where_it_comes_in(
         assert (done.code, bool(done.json.get("hint"))) == (64, True), (name, done)
     assert before == (
         abistore("list", "--json").out,
-        abistore("baseline", "list").out,
-        abistore("approvals", "list").out,
+        abistore("db", "baseline", "list").out,
+        abistore("approve", "list").out,
     )
 
 
 @pytest.mark.parametrize("what", ["library", "version"])
 def test_so_it_is_in_a_snapshot_that_is_imported(abistore: Call, old: Path, tmp_path: Path, what: str) -> None:
     dumped = tmp_path / "dump.json"
-    assert abistore("dump", old, "--version", "1.0", "-o", dumped).code == 0
+    assert abistore("export", old, "--version", "1.0", "-o", dumped).code == 0
     for name in REFUSED[what]:
         written = {**json.loads(undigested(dumped.read_text())), what: name}
         (tmp_path / "bad.json").write_text(json.dumps(written))
@@ -195,7 +199,7 @@ def unsayable(abistore: Call, old: Path, added: Path, tmp_path: Path) -> Callabl
             done = abistore("ingest", old, *words, "--db", there)
             assert done.code == 0, done.err
             chosen = (f"--channel={said['channel']}", f"--profile={said['profile']}", "--db", there)
-            assert abistore("baseline", "set", f"{said['library']}@{said['version']}", *chosen).code == 0
+            assert abistore("db", "baseline", "set", f"{said['library']}@{said['version']}", *chosen).code == 0
         good = ("--library=libgood", "--version=1.0", "--set-baseline")
         assert abistore("ingest", added, *good, "--db", there).code == 0
         return there
@@ -221,7 +225,7 @@ def test_so_it_is_in_a_bundle_and_the_rest_comes_in(
         ), done
     lines = [line["line"]["library"] for line in abistore("list", "--json").json["lines"]]
     assert lines == (["libcase", "libgood"] if what == "channel" else ["libgood"])
-    assert [each["channel"] for each in abistore("baseline", "list", "--json").json["baselines"]] == ["release"]
+    assert [each["channel"] for each in abistore("db", "baseline", "list", "--json").json["baselines"]] == ["release"]
     assert abistore("db", "check").code == 0
 
 
@@ -233,7 +237,7 @@ def test_a_release_that_was_taken_back_for_its_name_keeps_nothing_out(
     told = abistore("db", "merge", there, "--json").json
     assert told["exit_code"] == 65
     (refused,) = (one for one in told["merged"][0]["releases"] if one["status"] == "refused")
-    assert abistore("baseline", "set", "libcase", "--channel=main", "--clear", "--db", there).code == 0
+    assert abistore("db", "baseline", "clear", "libcase", "--channel=main", "--db", there).code == 0
     assert abistore("db", "forget", refused["digest"][:12], "--reason=its name", "--db", there).code == 0
     done = abistore("db", "merge", there)
     assert (done.code, "note: left out, as it was replaced or taken back there: libcase" in done.out) == (0, True), done

@@ -11,9 +11,9 @@ from tests.cli.conftest import Call
 OF_A_LIBRARY = [
     ("history",),
     ("list",),
-    ("baseline", "list"),
-    ("baseline", "history"),
-    ("baseline", "set", "--clear"),
+    ("db", "baseline", "list"),
+    ("db", "baseline", "history"),
+    ("db", "baseline", "clear"),
     ("db", "scheme"),
     ("log", "norm", "--library"),
 ]
@@ -40,12 +40,12 @@ def test_libraries_that_merely_begin_alike_are_not_proposed(stored: Call) -> Non
 
 @pytest.mark.parametrize("reference", ["libcase@stable", "libcase@baseline:stabel"])
 def test_a_channel_is_proposed_as_a_baseline(stored: Call, reference: str) -> None:
-    stored("baseline", "set", "libcase@1.0", "--channel", "stable")
+    stored("db", "baseline", "set", "libcase@1.0", "--channel", "stable")
     assert "hint: did you mean baseline:stable?" in stored("show", reference).err
 
 
 def test_a_channel_is_proposed_to_a_verdict(stored: Call) -> None:
-    stored("baseline", "set", "libcase@1.0", "--channel", "stable")
+    stored("db", "baseline", "set", "libcase@1.0", "--channel", "stable")
     assert "hint: did you mean baseline:stable?" in stored("verdict", "libcase@2.0", "--against", "stable").err
 
 
@@ -68,17 +68,17 @@ def test_a_misspelled_declaration_is_told_by_the_log_as_by_show(stored: Call) ->
         assert "hint: did you mean norm?" in done.err
 
 
-@pytest.mark.parametrize(("words", "said"), [(("db", "vacum"), "vacuum"), (("baseline", "lst"), "list")])
-def test_a_misspelled_command_of_a_group_is_told(abistore: Call, words: tuple[str, str], said: str) -> None:
+@pytest.mark.parametrize(("words", "said"), [(("db", "vacum"), "vacuum"), (("db", "baseline", "lst"), "list")])
+def test_a_misspelled_command_of_a_group_is_told(abistore: Call, words: tuple[str, ...], said: str) -> None:
     done = abistore(*words)
     assert done.code == 64
     assert f"hint: did you mean {said}?" in done.err
 
 
 def test_a_missing_word_is_told_in_one_line(abistore: Call) -> None:
-    assert abistore("completion").err.splitlines() == [
+    assert abistore("config", "completion").err.splitlines() == [
         "error: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish",
-        "hint: see `abistore completion --help`",
+        "hint: see `abistore config completion --help`",
     ]
 
 

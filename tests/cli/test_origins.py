@@ -81,7 +81,7 @@ def test_the_commit_whose_build_failed_the_gate_is_named_and_not_that_of_the_rel
 ) -> None:
     label, revision = guilty
     words = ("--repository", repository.folder, "--commit-url", URL)
-    (found,) = repository.abistore("first-broken", "options", *words, "--json").json["found"]
+    (found,) = repository.abistore("blame", "options", *words, "--json").json["found"]
     (blamed,) = repository.abistore("blame", "libgeo", *words, "--json").json["blames"]
     for first in (found["first_broken"], blamed["breaks"][0]["introduced"]):
         assert (first["version"], first["revision"], first["candidate"]) == (label, revision, True)
@@ -122,10 +122,10 @@ def test_the_log_says_in_which_build_a_declaration_was_first_as_released(
 def test_a_break_that_no_release_has_is_found_in_a_candidate(repository: Repository) -> None:
     repository.store(START, "Begin", "--set-baseline", tag="1.0.0")
     label, revision = repository.store(INSERTED, "Insert a field", *CANDIDATE)
-    (found,) = repository.abistore("first-broken", "options", "--json").json["found"]
+    (found,) = repository.abistore("blame", "options", "--json").json["found"]
     assert (found["first_broken"]["version"], found["first_broken"]["revision"]) == (label, revision)
     assert (found["released"], found["last_good"]["version"]) == (None, "1.0.0")
-    assert "not yet" in repository.abistore("first-broken", "options").out
+    assert "not yet" in repository.abistore("blame", "options").out
 
 
 def test_a_break_of_a_build_between_releases_names_the_release_that_shipped_it(repository: Repository) -> None:
@@ -143,7 +143,7 @@ def test_a_break_that_was_taken_back_before_a_release_is_not_the_one_that_was_re
     repository.store(START, "Take it back", *CANDIDATE)
     again, _ = repository.store(INSERTED, "Insert it again", *CANDIDATE)
     repository.store(SHIPPED, "Add a function", tag="1.1.0")
-    (found,) = repository.abistore("first-broken", "options", "--json").json["found"]
+    (found,) = repository.abistore("blame", "options", "--json").json["found"]
     assert found["first_broken"]["version"] == again
 
 
@@ -152,7 +152,7 @@ def test_the_project_file_says_where_commits_are(
 ) -> None:
     (repository.folder / "abistore.toml").write_text(f'repository = "."\ncommit_url = "{URL}"\n')
     monkeypatch.chdir(repository.folder)
-    (found,) = repository.abistore("first-broken", "options", "--json").json["found"]
+    (found,) = repository.abistore("blame", "options", "--json").json["found"]
     assert found["first_broken"]["commit"]["subject"] == "Insert a field before depth"
 
 

@@ -159,11 +159,11 @@ def test_a_pattern_picks_the_libraries_of_both_sides(broken: tuple[Path, Path], 
 
 
 def test_a_package_of_several_libraries_dumps_one(broken: tuple[Path, Path], abistore: Call) -> None:
-    done = abistore("dump", str(broken[0]))
+    done = abistore("export", str(broken[0]))
     assert done.code == 65
     assert "holds 2 libraries: libcase (elf-x86_64-64-little), libuser (elf-x86_64-64-little)" in done.err
     assert "choose one with --only or --target" in done.err
-    dumped = abistore("dump", str(broken[0]), "--only", "libcase")
+    dumped = abistore("export", str(broken[0]), "--only", "libcase")
     assert json.loads(dumped.out)["library"] == "libcase"
 
 
@@ -338,7 +338,7 @@ def test_headers_that_do_not_parse_leave_the_verdict_of_the_library(abistore: Ca
 
 def test_a_package_without_a_library_has_an_exit_code_of_its_own(abistore: Call, tmp_path: Path) -> None:
     package = packages.tar(tmp_path, {"usr/share/doc/case": b"text"})
-    assert abistore("dump", package).code == 71
+    assert abistore("export", package).code == 71
 
 
 def test_development_packages_of_a_stored_side_are_refused(abistore: Call, tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_development_packages_of_a_stored_side_are_refused(abistore: Call, tmp_p
     assert abistore("compare", "libcase@latest", "libcase@latest", "--devel-package", own).code == 64
     assert abistore("compare", "libcase@latest", package, "--devel-package", own).code == 0
     dump = tmp_path / "case.json"
-    assert abistore("dump", package, "-o", dump).code == 0
+    assert abistore("export", package, "-o", dump).code == 0
     assert abistore("compare", dump, package, "--old-devel-package", own).code == 64
     assert abistore("compare", dump, dump, "--devel-package", own).code == 64
 

@@ -80,7 +80,7 @@ class Project(NamedTuple):
 
     def stands(self, channel: str = "release") -> str:
         """The version at which a channel stands."""
-        rows = self.call("baseline", "list", "libgeo", "--json").json["baselines"]
+        rows = self.call("db", "baseline", "list", "libgeo", "--json").json["baselines"]
         return next((str(row["version"]) for row in rows if row["channel"] == channel), "")
 
 
@@ -97,7 +97,7 @@ def project(tmp_path: Path, abistore: Call) -> Project:
 
 def bootstrapped(project: Project) -> Project:
     assert project.ingest("--set-baseline-if-none", version="1.0.0").code == 0
-    assert project.call("baseline", "set", "libgeo@1.0.0", "--channel", "lts").code == 0
+    assert project.call("db", "baseline", "set", "libgeo@1.0.0", "--channel", "lts").code == 0
     return project
 
 
@@ -111,7 +111,7 @@ def test_a_pipeline_goes_from_its_first_run_to_an_approval_that_ends(project: Pr
     # the first run: nothing to be judged against yet, which is an error until somebody says so
     assert project.ingest(version="0.9.0").code == 0
     first = project.call("gate", project.build(), "--version", "1.0.0")
-    assert (first.code, "set it: abistore baseline set libgeo@VERSION" in first.err) == (67, True)
+    assert (first.code, "set it: abistore db baseline set libgeo@VERSION" in first.err) == (67, True)
     bootstrapped(project)
 
     # ten commits: each is judged and stored, and is the merge base of the next one; one of them breaks
@@ -176,14 +176,14 @@ def test_a_break_is_accepted_by_a_file_that_is_reviewed_with_the_change(project:
     file = project.folder / "abi-approvals.yaml"
     entry = f"project: geo\napprovals:\n  - finding: {identity}\n    library: libgeo\n    reason: nobody calls scale\n"
     file.write_text(entry)
-    unsigned = project.call("approvals", "sync", file)
+    unsigned = project.call("approve", "sync", file)
     assert (unsigned.code, "entry 1, approver: missing" in unsigned.err) == (64, True)
     assert "docs/approvals.md" in unsigned.err
     file.write_text(entry + '    approver: ana\n    until: "2.0"\n')
-    assert project.call("approvals", "sync", file).code == 0
+    assert project.call("approve", "sync", file).code == 0
     passed = project.gate(version="1.1.0")
     assert (passed.code, "BREAKING" in passed.out) == (0, True)
     assert "[from file abi-approvals.yaml of project geo]" in " ".join(passed.out.split())
     file.write_text("project: geo\napprovals: []\n")
-    assert project.call("approvals", "sync", file).code == 0
+    assert project.call("approve", "sync", file).code == 0
     assert project.gate(version="1.1.0").code == 4

@@ -87,7 +87,7 @@ def shared(request: pytest.FixtureRequest, abistore: Call, database: Path, monke
     for number in range(AT_ONCE + 1):
         done = abistore("ingest", library(number), "--version", f"1.{number}")
         assert done.code == 0, done.err
-    assert abistore("baseline", "set", "libgeo@1.0").code == 0
+    assert abistore("db", "baseline", "set", "libgeo@1.0").code == 0
     return abistore
 
 
@@ -98,7 +98,7 @@ def library(number: int, soname: str = "libgeo.so.1") -> Path:
 
 def stood(call: Call, channel: str = "release") -> list[str]:
     """Where a channel has stood, first to last."""
-    moves = call("baseline", "history", "libgeo", "--channel", channel, "--json").json["baselines"]
+    moves = call("db", "baseline", "history", "libgeo", "--channel", channel, "--json").json["baselines"]
     return [move["version"] for move in moves]
 
 
@@ -106,7 +106,7 @@ def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_to
     for _ in range(ROUNDS):
         before = stood(shared)
         others = [f"1.{number}" for number in range(AT_ONCE + 1) if f"1.{number}" != before[-1]]
-        told = race(*(("baseline", "set", f"libgeo@{each}", "--expect", before[-1]) for each in others))
+        told = race(*(("db", "baseline", "set", f"libgeo@{each}", "--expect", before[-1]) for each in others))
         assert sorted(done.code for done in told) == [0] + [69] * (AT_ONCE - 1), told
         (won,) = [version for version, done in zip(others, told, strict=True) if done.code == 0]
         assert stood(shared) == [*before, won]
@@ -118,10 +118,10 @@ def test_of_pipelines_that_move_a_channel_at_once_one_wins_and_all_others_are_to
 
 def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(shared: Call, race: Race) -> None:
     for channel, version in (("staging", "1.1"), ("nightly", "1.2")):
-        assert shared("baseline", "set", f"libgeo@{version}", "--channel", channel).code == 0
+        assert shared("db", "baseline", "set", f"libgeo@{version}", "--channel", channel).code == 0
     told = race(
         *(
-            ("baseline", "promote", "libgeo", channel, "release", "--reason", channel, "--expect", "1.0")
+            ("db", "baseline", "promote", "libgeo", channel, "release", "--reason", channel, "--expect", "1.0")
             for channel in ("staging", "nightly")
         )
     )
@@ -131,7 +131,8 @@ def test_of_two_promotions_at_once_one_wins_and_the_channel_has_one_move_more(sh
 
 def test_a_channel_that_nobody_has_set_is_set_by_one_pipeline(shared: Call, race: Race) -> None:
     calls = [
-        ("baseline", "set", f"libgeo@1.{number}", "--channel", "lts", "--expect", "none") for number in range(AT_ONCE)
+        ("db", "baseline", "set", f"libgeo@1.{number}", "--channel", "lts", "--expect", "none")
+        for number in range(AT_ONCE)
     ]
     told = race(*calls)
     assert sorted(done.code for done in told) == [0] + [69] * (AT_ONCE - 1), told

@@ -23,9 +23,9 @@ def stored(abistore: Call, old: Path, new: Path) -> Call:
 
 
 def test_a_tag_is_put_on_shown_and_taken_away(stored: Call, database: Path) -> None:
-    done = stored("release", "tag", "libcase@1.0", "lts", "--note", "until 2028", "--json").json["tagged"]
+    done = stored("db", "release", "tag", "libcase@1.0", "lts", "--note", "until 2028", "--json").json["tagged"]
     assert (done["changed"], done["release"]["tags"]) == (True, [{"name": "lts", "note": "until 2028"}])
-    assert stored("release", "tag", "libcase@1.0", "lts").out == "libcase 1.0: lts, as before\n"
+    assert stored("db", "release", "tag", "libcase@1.0", "lts").out == "libcase 1.0: lts, as before\n"
     assert "tags          lts: until 2028" in stored("show", "libcase@1.0").out
     heads, first, second = stored("list", "libcase").out.splitlines()
     assert (heads.split()[-1], first.split()[-1], second.split()[-1] == "lts") == ("tags", "lts", False)
@@ -33,27 +33,27 @@ def test_a_tag_is_put_on_shown_and_taken_away(stored: Call, database: Path) -> N
     with open_store(database) as store:
         again = release_tag("libcase@1.0", "lts", TagPlan("other"), database=store)
         assert plain(again.release) == done["release"]
-    assert stored("release", "tag", "libcase@1.0", "lts", "--remove").out == "libcase 1.0: no tags\n"
+    assert stored("db", "release", "tag", "libcase@1.0", "lts", "--remove").out == "libcase 1.0: no tags\n"
     assert "tag" not in stored("list", "libcase").out + stored("history", "libcase").out
-    assert stored("release", "tag", "libcase@1.0", "a b").code == 64
+    assert stored("db", "release", "tag", "libcase@1.0", "a b").code == 64
     assert [row["action"] for row in stored("db", "audit", "--json").json["audit"]][:2] == ["untag", "tag"]
 
 
 def test_a_finding_is_reviewed_by_its_first_digits(stored: Call, database: Path) -> None:
     changes = stored("verdict", "libcase@2.0", "--json").json["changes"]
     digits = changes[0]["id"]
-    done = stored("review", "set", digits[:14], "--state", "defect", "--note", "to be mended", "--json").json
-    assert (done["reviewed"]["changed"], done["reviewed"]["review"]["identity"]) == (True, digits)
-    assert stored("review", "set", digits, "--state", "defect", "--note", "to be mended").out.endswith("as before\n")
-    listed = stored("review", "list", "libcase", "--json").json["reviews"]
+    done = stored("approve", "note", digits[:14], "to be mended", "--state", "defect", "--json").json
+    assert (done["noted"]["changed"], done["noted"]["review"]["identity"]) == (True, digits)
+    assert stored("approve", "note", digits, "to be mended", "--state", "defect").out.endswith("as before\n")
+    listed = stored("approve", "list", "--notes", "libcase", "--json").json["notes"]
     with open_store(database) as store:
         assert json.loads(json.dumps(plain(reviews("libcase", database=store)))) == listed
         assert not review(digits, ReviewPlan("defect", "to be mended"), database=store).changed
-    assert "to be mended" in stored("review", "list").out
-    assert stored("review", "set", digits, "--state", "open").code == 0
-    assert stored("review", "list").out == "nothing was reviewed\n"
-    assert len(stored("review", "list", "--past", "--json").json["reviews"]) == 2
-    assert stored("review", "set", "ffffffffffffffffffff").code == 67
+    assert "to be mended" in stored("approve", "list", "--notes").out
+    assert stored("approve", "note", digits, "--state", "open").code == 0
+    assert stored("approve", "list", "--notes").out == "no notes\n"
+    assert len(stored("approve", "list", "--notes", "--past", "--json").json["notes"]) == 2
+    assert stored("approve", "note", "ffffffffffffffffffff").code == 67
     assert stored("verdict", "libcase@2.0").code == 4
 
 

@@ -25,7 +25,7 @@ def breaks(abistore: Call, old: Path, new: Path) -> list[str]:
 def exported(abistore: Call, breaks: list[str], tmp_path: Path) -> list[Path]:
     """Both releases, from a store in which everything that breaks is approved and one finding is reviewed."""
     abistore("approve", *breaks, "--reason", "nobody calls it", "--approver", "eve", "--until", "3.0")
-    abistore("review", "set", breaks[0], "--state", "intended", "--note", "as planned", "--actor", "ben")
+    abistore("approve", "note", breaks[0], "as planned", "--state", "intended", "--actor", "ben")
     files = [tmp_path / f"{version}.json" for version in ("1.0", "2.0")]
     for file in files:
         assert abistore("export", f"libcase@{file.stem}", "-o", file).code == 0
@@ -39,7 +39,7 @@ def test_a_foreign_file_opens_no_gate_unless_somebody_takes_its_approvals_over(
     assert abistore("import", exported[0]).code == 0
     refused = abistore("ingest", exported[1], "--against", "1.0")
     assert (refused.code, "approved" in refused.out) == (4, False)
-    assert abistore("approvals", "list").out == "no approvals\n"
+    assert abistore("approve", "list").out == "no approvals\n"
     done = abistore("import", exported[1])
     assert (done.code, "2 approvals left out (import --approvals takes them over)" in done.out) == (0, True)
     assert abistore("verdict", "libcase@2.0").code == 4
@@ -51,7 +51,7 @@ def test_a_foreign_file_opens_no_gate_unless_somebody_takes_its_approvals_over(
     row = abistore("db", "audit", "--json").json["audit"][0]
     assert (row["action"], "from import of 2.0.json" in row["detail"]) == ("approve", True)
     # what is withdrawn here stays withdrawn, however often the file comes
-    abistore("approvals", "withdraw", breaks[0], "--reason", "used after all")
+    abistore("approve", "withdraw", breaks[0], "--reason", "used after all")
     abistore("import", exported[1], "--approvals")
     assert abistore("verdict", "libcase@2.0").code == 4
 
@@ -62,12 +62,12 @@ def test_a_review_goes_along_and_says_who_imported_it(
     monkeypatch.setenv("ABISTORE_DB", str(tmp_path / "other.db"))
     done = abistore("import", *exported)
     assert (done.code, done.out.count("1 review taken over")) == (0, 1)
-    (one,) = abistore("review", "list", "--json").json["reviews"]
+    (one,) = abistore("approve", "list", "--notes", "--json").json["notes"]
     assert (one["identity"], one["state"], one["note"]) == (breaks[0], "intended", "as planned")
     assert one["actor"].startswith("ben, imported by ")
-    abistore("review", "set", breaks[0], "--state", "defect", "--library", "libcase")
+    abistore("approve", "note", breaks[0], "--state", "defect", "--library", "libcase")
     abistore("import", exported[1])
-    assert abistore("review", "list", "--json").json["reviews"][0]["state"] == "defect"
+    assert abistore("approve", "list", "--notes", "--json").json["notes"][0]["state"] == "defect"
 
 
 def test_an_export_carries_nothing_where_nobody_said_anything(abistore: Call, breaks: list[str]) -> None:

@@ -214,7 +214,7 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
         told = ["--debuginfod", "--url", values["--url"], "--version"]
         for version, library in (("1.0", values["old"]), ("2.0", new)):
             assert abistore("ingest", library, *told, version).code == 0
-            assert abistore("baseline", "set", f"libcase@{version}", "--reason", values["--reason"]).code == 0
+            assert abistore("db", "baseline", "set", f"libcase@{version}", "--reason", values["--reason"]).code == 0
         assert abistore("verdict", "libcase@2.0").code == 4
     with closing(sqlite3.connect(database)) as driver:
         assert SECRET in "\n".join(driver.iterdump())
@@ -224,7 +224,7 @@ def test_a_password_that_an_older_version_stored_is_not_shown(
         ["list", "libcase", "--json"],
         ["verdict", "libcase@2.0"],
         ["verdict", "libcase@2.0", "--json"],
-        ["baseline", "history", "libcase"],
+        ["db", "baseline", "history", "libcase"],
     ):
         done = abistore(*words)
         assert done.code in {0, 4}

@@ -55,7 +55,7 @@ def test_names_that_would_become_endless_leave_the_log_of_other_libraries(
     assert tried("log", next(iter(BOMBS.values())), database=database).code == 0
     assert tried("history", "bomb", database=database).code == 0
     assert tried("show", "bomb@1.0", "f", database=database).code in (0, 67)
-    assert tried("dump", bombs[0], database=database).code == 0
+    assert tried("export", bombs[0], database=database).code == 0
 
 
 def test_a_library_with_an_absurd_build_id_is_read_compared_and_stored(old: Path, database: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_library_with_an_absurd_build_id_is_read_compared_and_stored(old: Path
     assert ElfFile(long).build_id == "ab" * 65536
     servers = {"DEBUGINFOD_URLS": "http://127.0.0.1:1", "DEBUGINFOD_CACHE_PATH": str(database.parent / "cache")}
     for words in (
-        *(("dump", long, *more) for more in ((), ("--debuginfod",))),
+        *(("export", long, *more) for more in ((), ("--debuginfod",))),
         *(("compare", old, long, "--format", format, "--full") for format in formats()),
         *(("ingest", long, "--version", version, *more) for version, more in (("1", ()), ("2", ("--debuginfod",)))),
         ("show", "libcase@1"),

@@ -127,7 +127,7 @@ def test_the_bar_moves_with_the_units_of_a_library(
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(bar, "PATIENCE", 0)
-    for words in (["dump", str(library)], ["show", str(library)]):
+    for words in (["export", str(library)], ["show", str(library)]):
         terminal.truncate(0)
         assert run(words) == 0
         assert shown_parts(terminal) == ["0%", "20%", "40%", "60%", "80%", "100%"]
@@ -168,6 +168,6 @@ def test_a_report_says_in_plain_letters_what_the_encoding_lacks(process: Call, o
 
 def test_a_file_name_that_is_no_text_is_shown_by_its_bytes(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/lib\xff.so"
-    done = subprocess.run([sys.executable, "-m", "abistore", "dump", name], capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "abistore", "export", name], capture_output=True)
     assert done.returncode == 65
     assert b"lib\\xff.so: no such file" in done.stderr

@@ -17,8 +17,8 @@ from tests.cli.conftest import OLD, Call
 
 
 def test_dump_gives_the_same_bytes_on_standard_output_and_in_a_file(process: Call, old: Path, tmp_path: Path) -> None:
-    printed = process("dump", old)
-    assert process("dump", old, "-o", tmp_path / "x.json").code == 0
+    printed = process("export", old)
+    assert process("export", old, "-o", tmp_path / "x.json").code == 0
     assert (tmp_path / "x.json").read_text() == printed.out
     assert json.loads(printed.out)["library"] == "libcase"
     assert printed.err == ""
@@ -26,12 +26,12 @@ def test_dump_gives_the_same_bytes_on_standard_output_and_in_a_file(process: Cal
 
 def test_a_failed_dump_leaves_the_earlier_file(process: Call, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("earlier")
-    assert process("dump", tmp_path / "missing.so", "-o", tmp_path / "x.json").code == 65
+    assert process("export", tmp_path / "missing.so", "-o", tmp_path / "x.json").code == 65
     assert (tmp_path / "x.json").read_text() == "earlier"
 
 
 def test_a_dump_compares_like_its_library(process: Call, old: Path, new: Path, tmp_path: Path) -> None:
-    assert process("dump", old, "-o", tmp_path / "old.json").code == 0
+    assert process("export", old, "-o", tmp_path / "old.json").code == 0
     files = process("compare", tmp_path / "old.json", new, "--json")
     assert files.code == 4
     assert files.json["changes"] == process("compare", old, new, "--json").json["changes"]
@@ -39,7 +39,7 @@ def test_a_dump_compares_like_its_library(process: Call, old: Path, new: Path, t
 
 def test_an_export_is_the_dump_of_the_same_library(stored: Call, process: Call, old: Path, tmp_path: Path) -> None:
     assert stored("export", "libcase@1.0", "-o", tmp_path / "x.json").code == 0
-    assert (tmp_path / "x.json").read_text() == process("dump", old, "--version", "1.0").out
+    assert (tmp_path / "x.json").read_text() == process("export", old, "--version", "1.0").out
 
 
 def test_an_import_restores_an_export(stored: Call, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_an_import_refuses_a_library(abistore: Call, old: Path) -> None:
 def test_operands_of_all_sorts_give_the_same_changes(
     stored: Call, old: Path, new: Path, tmp_path: Path, left: str, right: str
 ) -> None:
-    assert stored("baseline", "set", "libcase@1.0").code == 0
+    assert stored("db", "baseline", "set", "libcase@1.0").code == 0
     assert stored("export", "libcase@1.0", "-o", tmp_path / "old.json").code == 0
     digest = stored("show", "libcase@1.0", "--json").json["snapshot"]["digest"]
     operands = {"old": old, "new": new, "digest": digest[:8], "json": tmp_path / "old.json"}
@@ -172,7 +172,9 @@ def test_a_file_that_another_library_holds_is_stored_for_its_own(abistore: Call,
     assert abistore("ingest", old, "--version", "1.0", "--library", "other").code == 0
     done = abistore("ingest", old, "--version", "1.0", "--set-baseline", "--json")
     assert done.json["files"][0]["release"]["line"]["library"] == "libcase"
-    assert [line["line"]["library"] for line in abistore("baseline", "list", "--json").json["baselines"]] == ["libcase"]
+    assert [line["line"]["library"] for line in abistore("db", "baseline", "list", "--json").json["baselines"]] == [
+        "libcase"
+    ]
 
 
 def test_a_known_file_takes_the_version_that_its_soname_tells(abistore: Call, old: Path) -> None:
@@ -274,8 +276,8 @@ def test_a_file_name_that_is_no_text_is_shown_as_one(process: Call, old: Path, t
     library = tmp_path / "lib\udcff.so"
     shutil.copy(old, library)
     assert process("ingest", library, "--version", "1.0", "--json").json["files"][0]["status"] == "stored"
-    assert process("dump", library, "-o", tmp_path / "x.json").code == 0
-    assert process("dump", tmp_path / "missing\udcff.so", "--json").json["code"] == "input"
+    assert process("export", library, "-o", tmp_path / "x.json").code == 0
+    assert process("export", tmp_path / "missing\udcff.so", "--json").json["code"] == "input"
 
 
 def test_an_output_encoding_that_lacks_characters_is_no_reason_to_fail(process: Call) -> None:
@@ -298,7 +300,7 @@ def test_what_the_caller_says_about_a_release_is_shown(abistore: Call, old: Path
 
 
 def test_history_judges_each_release_against_the_one_before_and_the_baseline(stored: Call) -> None:
-    assert stored("baseline", "set", "libcase@1.0").code == 0
+    assert stored("db", "baseline", "set", "libcase@1.0").code == 0
     done = stored("history", "libcase", "--json")
     (line,) = done.json["histories"]
     assert line["baseline"] == "1.0"
@@ -316,7 +318,7 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
 def test_a_release_without_changes_has_a_verdict(abistore: Call, old: Path) -> None:
     for version in ("1.0", "1.1"):
         assert abistore("ingest", old, "--version", version).code == 0
-    assert abistore("baseline", "set", "libcase@1.0").code == 0
+    assert abistore("db", "baseline", "set", "libcase@1.0").code == 0
     assert abistore("history", "libcase").out.count("NO_CHANGE") == 2
     assert abistore("history", "libcase", "--json").json["histories"][0]["rows"][1]["verdict"] == "NO_CHANGE"
 
@@ -436,13 +438,13 @@ def test_a_remembered_verdict_carries_the_versions_asked_for(stored: Call, old: 
 
 
 def test_baselines_move_with_who_and_why(stored: Call) -> None:
-    assert stored("baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "first").code == 0
-    assert stored("baseline", "set", "libcase@1.1", "--channel", "main", "--actor", "ann").code == 0
+    assert stored("db", "baseline", "set", "libcase@1.0", "--channel", "main", "--reason", "first").code == 0
+    assert stored("db", "baseline", "set", "libcase@1.1", "--channel", "main", "--actor", "ann").code == 0
     assert stored("show", "libcase@baseline:main").out.startswith("libcase 1.1\n")
-    moves = stored("baseline", "history", "libcase", "--json").json["baselines"]
+    moves = stored("db", "baseline", "history", "libcase", "--json").json["baselines"]
     assert [(move["version"], move["reason"]) for move in moves] == [("1.0", "first"), ("1.1", "")]
-    assert stored("baseline", "set", "libcase", "--clear", "--channel", "main").code == 0
-    assert stored("baseline", "list", "--json").json["baselines"] == []
+    assert stored("db", "baseline", "clear", "libcase", "--channel", "main").code == 0
+    assert stored("db", "baseline", "list", "--json").json["baselines"] == []
     assert stored("show", "libcase@baseline:main").code == 67
 
 
@@ -479,18 +481,18 @@ def test_an_unknown_kind_suggests_a_known_one(abistore: Call) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_name_the_program(abistore: Call, shell: str) -> None:
-    assert "_ABISTORE_COMPLETE" in abistore("completion", shell).out
+    assert "_ABISTORE_COMPLETE" in abistore("config", "completion", shell).out
 
 
 def test_completion_completes_commands_and_options(process: Call) -> None:
     words = {"_ABISTORE_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
-    assert "plain,baseline" in process(COMP_WORDS="abistore ba", **words).out
+    assert "plain,blame" in process(COMP_WORDS="abistore bl", **words).out
     words["COMP_CWORD"] = "2"
     assert "plain,--fail-on" in process(COMP_WORDS="abistore compare --fa", **words).out
 
 
 def test_completion_completes_what_is_stored_and_what_is_known(stored: Call, process: Call) -> None:
-    assert stored("baseline", "set", "libcase@1.0").code == 0
+    assert stored("db", "baseline", "set", "libcase@1.0").code == 0
 
     def offered(*words: str) -> list[str]:
         line = {"COMP_WORDS": " ".join(("abistore", *words)), "COMP_CWORD": str(len(words))}
@@ -508,7 +510,7 @@ def test_completion_completes_what_is_stored_and_what_is_known(stored: Call, pro
 
 def test_bash_takes_a_reference_for_one_word(tmp_path: Path, stored: Call) -> None:
     script = tmp_path / "completion.bash"
-    script.write_text(stored("completion", "bash").out)
+    script.write_text(stored("config", "completion", "bash").out)
     told = subprocess.run(
         ["bash", "--norc", "-c", f'source {script}; echo "$COMP_WORDBREAKS"'],
         capture_output=True,
@@ -522,8 +524,8 @@ def test_bash_takes_a_reference_for_one_word(tmp_path: Path, stored: Call) -> No
 def test_every_answer_is_one_json_object(stored: Call, old: Path, tmp_path: Path) -> None:
     calls: list[list[str | Path]] = [
         ["--version"],
-        ["dump", old],
-        ["dump", old, "-o", tmp_path / "a.json"],
+        ["export", old],
+        ["export", old, "-o", tmp_path / "a.json"],
         ["ingest", old, "--version", "1.0"],
         ["compare", old, old],
         ["history", "libcase"],
@@ -532,16 +534,16 @@ def test_every_answer_is_one_json_object(stored: Call, old: Path, tmp_path: Path
         ["show", "libcase@1.0", "norm"],
         ["list"],
         ["list", "libcase"],
-        ["baseline", "set", "libcase@1.0"],
-        ["baseline", "list"],
-        ["baseline", "history", "libcase"],
+        ["db", "baseline", "set", "libcase@1.0"],
+        ["db", "baseline", "list"],
+        ["db", "baseline", "history", "libcase"],
         ["verdict", "libcase@1.1"],
         ["export", "libcase@1.0"],
         ["export", "libcase@1.0", "-o", tmp_path / "b.json"],
         ["import", tmp_path / "b.json"],
         ["changes"],
         ["explain", "func_removed"],
-        ["completion", "bash"],
+        ["config", "completion", "bash"],
         *(["db", verb] for verb in ("init", "upgrade", "check", "stats", "vacuum", "audit")),
         ["db", "backup", tmp_path / "backup.db"],
         ["db", "scheme", "libcase"],

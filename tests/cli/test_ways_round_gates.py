@@ -44,7 +44,7 @@ def test_a_file_called_like_a_digest_is_the_file(based: Call, new: Path) -> None
         ("ingest", "{}", "--version", "2.0", "--against", "baseline", "--against", "1.0"),
         ("gate", "{}", "--version", "2.0", "--channel", "release", "--channel=main"),
         ("gate", "{}", "--version", "2.0", "--fail-on", "risk", "--fail-on", "never"),
-        ("baseline", "set", "libcase@1.0", "--channel", "a", "--channel", "b"),
+        ("db", "baseline", "set", "libcase@1.0", "--channel", "a", "--channel", "b"),
         ("--db", "a.db", "--db", "b.db", "list"),
         ("--db", "a.db", "list", "--db", "b.db"),
         ("db", "stats", "--db=a.db", "--db", "b.db"),
@@ -95,7 +95,7 @@ def test_what_a_project_says_twice_is_refused(based: Call, new: Path, text: str,
 
 @pytest.mark.parametrize("channel", ["--force", "-", " release", ""])
 def test_a_channel_is_not_called_like_an_option(based: Call, channel: str) -> None:
-    done = based("baseline", "set", "libcase@1.0", "--channel", channel)
+    done = based("db", "baseline", "set", "libcase@1.0", "--channel", channel)
     assert done.code == 64
 
 
@@ -110,7 +110,7 @@ def test_a_release_that_is_judged_against_itself_says_so(based: Call, new: Path)
 def test_a_baseline_that_was_cleared_is_not_taken_for_the_first(based: Call, new: Path) -> None:
     """A channel that never had one is new, whatever stands in others."""
     first = ("--against", "baseline:main", "--set-baseline-if-none=main")
-    assert based("baseline", "set", "libcase", "--clear").code == 0
+    assert based("db", "baseline", "clear", "libcase").code == 0
     done = based("ingest", new, "--version", "2.0", "--against", "baseline", "--set-baseline-if-none")
     assert (done.code, "release was put at 1.0" in done.err) == (67, True)
     assert [each["version"] for each in based("list", "libcase", "--json").json["releases"]] == ["1.0"]

@@ -43,7 +43,7 @@ def stored(abistore: Call) -> Call:
     """A store with a baseline, read with debug information and without headers."""
     library = build_library(SOURCE, files={"geo.h": HEADER})
     assert abistore("ingest", library, "--version", "1.0", "--library", "libgeo").code == 0
-    assert abistore("baseline", "set", "libgeo@1.0").code == 0
+    assert abistore("db", "baseline", "set", "libgeo@1.0").code == 0
     return abistore
 
 
@@ -101,8 +101,8 @@ def test_every_baseline_is_asked(stored: Call, headers: Path) -> None:
     """The edit is what 1.1 has already: it breaks who is at 1.0, and nobody at 1.1."""
     library = build_library(SOURCE, files={"geo.h": INSERTED})
     stored("ingest", library, "--version", "1.1", "--library", "libgeo", "--fail-on", "never")
-    stored("baseline", "set", "libgeo@1.1", "--channel", "next")
-    stored("baseline", "set", "libgeo@1.1", "--channel", "edge")
+    stored("db", "baseline", "set", "libgeo@1.1", "--channel", "next")
+    stored("db", "baseline", "set", "libgeo@1.1", "--channel", "edge")
     found = asked(stored, headers, INSERTED, "libgeo@baseline")
     assert {(each["reference"], *each["channels"]): each["report"]["verdict"] for each in found["judged"]} == {
         ("libgeo@1.0", "release"): "BREAKING",

@@ -115,7 +115,7 @@ def test_the_action_stores_a_release_judges_a_change_and_refuses_a_break(job: Ru
     assert "1.1.0" not in job("abistore list libfoo").stdout
     script, given = step("Store", files=built(MORE), version="1.1.0", store="release")
     assert job(script, **given).returncode == 0
-    assert "1.1.0" in job("abistore baseline list libfoo").stdout
+    assert "1.1.0" in job("abistore db baseline list libfoo").stdout
     assert job(script, **given | {"STORE": "all"}).returncode == 64
 
 
@@ -150,7 +150,7 @@ def test_the_jobs_of_the_template_judge_changes_and_store_commits_and_releases(j
     assert job(scripts("abi-release"), ABI_FILES=built(GONE), **said).returncode == 4
     released = job(scripts("abi-release"), ABI_FILES=built(MORE + "int four(void) { return 4; }\n"), **said)
     assert released.returncode == 0, released.stderr
-    assert "1.1.0" in job("abistore baseline list libfoo").stdout
+    assert "1.1.0" in job("abistore db baseline list libfoo").stdout
 
 
 def test_the_hook_refuses_a_suppression_without_a_reason(job: Run, tmp_path: Path) -> None:

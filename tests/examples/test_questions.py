@@ -51,5 +51,5 @@ def test_every_question_is_answered_as_the_page_shows(workshop: Path) -> None:
 
 def test_the_statement_of_every_real_release_has_the_fields_of_the_published_schema(workshop: Path) -> None:
     for version in LZ4.version_numbers():
-        done = run(workshop, f"abistore statement liblz4@{version} --json")
+        done = run(workshop, f"abistore verdict --statement liblz4@{version} --json")
         STATEMENTS.validate(json.loads(done.stdout))

@@ -134,7 +134,7 @@ def test_the_quickstart_can_be_followed_and_prints_what_it_shows(workshop: Path)
 @pytest.mark.parametrize("page", [page for page in PAGES if steps(page)])
 def test_every_command_of_a_page_prints_what_the_page_shows(workshop: Path, page: str) -> None:
     run(workshop, "abistore ingest old/1.*/libfoo.so --version-from folder")
-    run(workshop, "abistore ingest old/libfoo.so --version 1.5.0 && abistore baseline set libfoo@1.5.0")
+    run(workshop, "abistore ingest old/libfoo.so --version 1.5.0 && abistore db baseline set libfoo@1.5.0")
     follow(page, workshop)
 
 

@@ -78,9 +78,9 @@ def test_a_target_chooses_what_is_ingested(universal: Path, tmp_path: Path) -> N
 def test_dump_takes_the_library_for_a_target_and_refuses_files_without_one(
     universal: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert run(["dump", str(universal), "--target", "arm64"]) == 0
+    assert run(["export", str(universal), "--target", "arm64"]) == 0
     assert b'"arm64"' in capfdbinary.readouterr().out
-    assert run(["dump", str(build_library(SOURCE)), "--target", "arm64"]) == Incomparable.exit_code
+    assert run(["export", str(build_library(SOURCE)), "--target", "arm64"]) == Incomparable.exit_code
     assert b"not for arm64" in capfdbinary.readouterr().err
 
 

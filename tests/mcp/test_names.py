@@ -31,9 +31,9 @@ PLACES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
         "channel",
         "abi_baseline",
         {**MOVE, "channel": "{}"},
-        ("baseline", "set", "libgeo@1.1", "--channel={}"),
+        ("db", "baseline", "set", "libgeo@1.1", "--channel={}"),
     ),
-    "tag": ("tag", "abi_tag", {**TAG, "tag": "{}"}, ("release", "tag", "--", "libgeo@1.1", "{}")),
+    "tag": ("tag", "abi_tag", {**TAG, "tag": "{}"}, ("db", "release", "tag", "--", "libgeo@1.1", "{}")),
     "tags": ("tag", "abi_ingest", {**BUILD, "tags": ["{}"]}, (*INGEST, "--tag={}")),
 }
 """By place: what is named there, the tool with its arguments, and the command that says the same."""

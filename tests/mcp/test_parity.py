@@ -88,7 +88,7 @@ SAME: dict[str, Forms] = {
         shown("histories", lambda store: store.history("libgeo")),
     ),
     "baseline_history": Forms(
-        ["baseline", "history", "libgeo"],
+        ["db", "baseline", "history", "libgeo"],
         at("libraries/libgeo/baseline"),
         shown("baselines", lambda store: abistore.baseline_history("libgeo", database=store)),
     ),
@@ -98,7 +98,7 @@ SAME: dict[str, Forms] = {
         lambda store, library: json.loads(store.export("libgeo@2.0").json),
     ),
     "dump": Forms(
-        ["dump", "LIBRARY", "--version", "9"],
+        ["export", "LIBRARY", "--version", "9"],
         lambda agent, library: agent("abi_dump", library_path=str(library), version="9", inline=True)["snapshot"],
         lambda store, library: json.loads(abistore.dump(library, options=abistore.ExtractOptions(version="9")).json),
     ),
@@ -116,27 +116,27 @@ SAME: dict[str, Forms] = {
         shown("matrices", lambda store: store.matrix("libgeo")),
     ),
     "ledger": Forms(
-        ["ledger", "libgeo@2.0"],
+        ["verdict", "--all-baselines", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/ledger"),
         shown("ledgers", lambda store: store.ledger("libgeo@2.0")),
     ),
     "statement": Forms(
-        ["statement", "libgeo@2.0"],
+        ["verdict", "--statement", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/statement"),
         shown("statement", lambda store: store.statement("libgeo@2.0")),
     ),
     "lines_of_release": Forms(
-        ["lines", "libgeo@2.0"],
+        ["verdict", "--all-targets", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/lines"),
         shown("lines", lambda store: store.lines_of_release("libgeo@2.0")),
     ),
     "evaluate": Forms(
-        ["evaluate", "libgeo", "--policy", "sdk_vendor"],
+        ["history", "--compare-with-strict", "libgeo", "--policy", "sdk_vendor"],
         at("libraries/libgeo/policies/sdk_vendor/evaluation"),
         shown("evaluations", lambda store: store.evaluate("libgeo", abistore.ruling("sdk_vendor"))),
     ),
     "deprecations": Forms(
-        ["deprecations", "libgeo"],
+        ["show", "--deprecated", "libgeo"],
         at("libraries/libgeo/deprecations"),
         shown("deprecations", lambda store: store.deprecations("libgeo")),
     ),
@@ -144,32 +144,34 @@ SAME: dict[str, Forms] = {
         ["blame", "libgeo"], at("libraries/libgeo/blame"), shown("blames", lambda store: store.blame("libgeo"))
     ),
     "first_broken": Forms(
-        ["first-broken", "point"],
+        ["blame", "point"],
         at("symbols/point/first-broken"),
         shown("found", lambda store: store.first_broken("point")),
     ),
     "compatible_range": Forms(
-        ["compatible-range", "libgeo@1.1"],
+        ["matrix", "libgeo@1.1"],
         at("libraries/libgeo/releases/1.1/range"),
         shown("range", lambda store: store.compatible_range("libgeo@1.1")),
     ),
     "exports": Forms(
-        ["exports", "libgeo@2.0"],
+        ["show", "--exports", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/exports"),
         shown("inventory", lambda store: store.exports("libgeo@2.0")),
     ),
     "types": Forms(
-        ["types", "libgeo@2.0"],
+        ["show", "--types", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/types"),
         shown("inventory", lambda store: store.types("libgeo@2.0")),
     ),
     "who_uses": Forms(
-        ["who-uses", "point", "--in", "libgeo@2.0"],
+        ["show", "libgeo@2.0", "--users", "point"],
         at("libraries/libgeo/releases/2.0/types/point/users"),
         shown("types", lambda store: store.who_uses("point", reference="libgeo@2.0")),
     ),
     "provides": Forms(
-        ["provides", "norm"], at("symbols/norm/providers"), shown("providers", lambda store: store.provides("norm"))
+        ["list", "--provides", "norm"],
+        at("symbols/norm/providers"),
+        shown("providers", lambda store: store.provides("norm")),
     ),
     "consumers": Forms(
         ["consumers", "list", "libgeo"],
@@ -187,7 +189,7 @@ SAME: dict[str, Forms] = {
         shown("use", lambda store: abistore.consumers_using("libgeo", "norm", database=store)),
     ),
     "baselines": Forms(
-        ["baseline", "list"],
+        ["db", "baseline", "list"],
         "abistore://libraries has them with each line",
         shown("baselines", lambda store: abistore.baselines(database=store)),
     ),
@@ -206,9 +208,11 @@ SAME: dict[str, Forms] = {
         ["db", "scheme", "libgeo"], OPERATOR, flat(lambda store: abistore.db_scheme("libgeo", database=store))
     ),
     "db_check": Forms(["db", "check"], OPERATOR, shown("problems", lambda store: abistore.db_check(database=store))),
-    "reviews": Forms(["review", "list"], BOUNDED, shown("reviews", lambda store: abistore.reviews(database=store))),
+    "reviews": Forms(
+        ["approve", "list", "--notes"], BOUNDED, shown("notes", lambda store: abistore.reviews(database=store))
+    ),
     "approvals": Forms(
-        ["approvals", "list", "libgeo"],
+        ["approve", "list", "libgeo"],
         at("libraries/libgeo/approvals"),
         shown("approvals", lambda store: abistore.approvals("libgeo", database=store)),
     ),
@@ -334,7 +338,7 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
         lambda store, library: store.ingest(library, abistore.IngestPlan(version="3.0")),
     ),
     "set_baseline": (
-        ["baseline", "set", "libgeo@1.1", "--reason", "tested"],
+        ["db", "baseline", "set", "libgeo@1.1", "--reason", "tested"],
         ("abi_baseline", {"library": "libgeo", "version": "1.1", "reason": "tested"}),
         lambda store, library: store.set_baseline("libgeo@1.1", abistore.BaselinePlan(reason="tested")),
     ),
@@ -344,14 +348,14 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
         lambda store, library: abistore.db_forget("libgeo@2.0", reason="wrong", database=store),
     ),
     "release_tag": (
-        ["release", "tag", "libgeo@1.0", "lts", "--note", "until 2030"],
+        ["db", "release", "tag", "libgeo@1.0", "lts", "--note", "until 2030"],
         ("abi_tag", {"library": "libgeo", "version": "1.0", "tag": "lts", "note": "until 2030"}),
         lambda store, library: abistore.release_tag(
             "libgeo@1.0", "lts", abistore.TagPlan("until 2030"), database=store
         ),
     ),
     "review": (
-        ["review", "set", REMOVED, "--state", "intended", "--note", "as planned"],
+        ["approve", "note", REMOVED, "as planned", "--state", "intended"],
         ("abi_review", {"finding_id": REMOVED, "state": "intended", "note": "as planned"}),
         lambda store, library: abistore.review(REMOVED, abistore.ReviewPlan("intended", "as planned"), database=store),
     ),
@@ -363,7 +367,7 @@ WRITING: dict[str, tuple[list[str], tuple[str, dict[str, Any]] | None, Python]] 
         ),
     ),
     "release_edit": (
-        ["release", "edit", "libgeo@1.0", "--revision", "abc", "--reason", "known now"],
+        ["db", "release", "edit", "libgeo@1.0", "--revision", "abc", "--reason", "known now"],
         None,
         lambda store, library: abistore.release_edit(
             "libgeo@1.0", abistore.EditPlan(ReleaseFacts(revision="abc"), reason="known now"), database=store

@@ -97,7 +97,7 @@ def test_every_command_takes_a_fan(fan: tuple[Path, Path], tmp_path: Path) -> No
 
     for version, path in enumerate(fan):
         assert "type-too-large" in call("ingest", path, "--version", f"1.{version}")
-        call("dump", path, "-o", tmp_path / f"{version}.json")
+        call("export", path, "-o", tmp_path / f"{version}.json")
     assert database.stat().st_size < 8 << 20
     call("import", tmp_path / "0.json", "--library", "other", "--version", "1")
     for format in ("text", "html", "json"):

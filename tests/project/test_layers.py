@@ -13,6 +13,7 @@ BELOW: dict[str, set[str]] = {
     "urls": set(),
     "process": set(),
     "installing": set(),
+    "arguments": set(),
     "errors": {"urls"},
     "limits": {"errors"},
     "files": {"errors"},
@@ -26,8 +27,9 @@ BELOW: dict[str, set[str]] = {
         *("model", "extract", "store", "diffing", "report"),
     },
     "interface": {"errors", "model", "report", "service"},
-    "mcp": {"urls", "process", "errors", "installing", "limits", "files", "model", "report", "interface"},
+    "mcp": {"arguments", "urls", "process", "errors", "installing", "limits", "files", "model", "report", "interface"},
     "cli": {
+        "arguments",
         "urls",
         "errors",
         "installing",

@@ -69,7 +69,7 @@ def test_an_installed_wheel_reads_policies_and_suppressions(installed: Path, tmp
         return subprocess.run([installed / "abistore", *words], cwd=tmp_path, capture_output=True).returncode
 
     assert code("compare", old, new, "--policy", "sdk_vendor") == 4
-    assert code("suppress", "suggest", old, new, "-o", "accepted.yml") == 0
+    assert code("policy", "suppress", "suggest", old, new, "-o", "accepted.yml") == 0
     assert code("compare", old, new, "--suppress", "accepted.yml") == 64  # nobody has written the reasons
     accepted = tmp_path / "accepted.yml"
     accepted.write_text(re.sub(r"reason: (''|\"\")", "reason: agreed", accepted.read_text()))

@@ -69,9 +69,9 @@ def test_a_channel_is_promoted_with_reason_and_author(
     for version, more in (("1.0", ""), ("1.1", "int two(void) { return 2; }\n")):
         file = build_library(SOURCE + more, soname="libfoo.so.1")
         assert run(["ingest", str(file), "--version", version]) == 0
-    assert run(["baseline", "set", "libfoo@1.0"]) == 0
-    assert run(["baseline", "set", "libfoo@1.1", "--channel", "staging"]) == 0
-    promote = ["baseline", "promote", "libfoo", "staging", "release", "--actor", "ana"]
+    assert run(["db", "baseline", "set", "libfoo@1.0"]) == 0
+    assert run(["db", "baseline", "set", "libfoo@1.1", "--channel", "staging"]) == 0
+    promote = ["db", "baseline", "promote", "libfoo", "staging", "release", "--actor", "ana"]
     assert run(promote) == 64
     assert run([*promote, "--reason", "tests passed", "--expect", "0.9"]) == 69
     assert run([*promote, "--reason", "tests passed", "--expect", "1.0"]) == 0
@@ -80,4 +80,4 @@ def test_a_channel_is_promoted_with_reason_and_author(
     with open_store(address) as store:
         (move,) = [each for each in store.baselines("libfoo") if each.channel == "release"]
     assert (move.version, move.actor, move.reason) == ("1.1", "ana", "tests passed")
-    assert run(["baseline", "promote", "libfoo", "nightly", "release", "--reason", "x"]) == 67
+    assert run(["db", "baseline", "promote", "libfoo", "nightly", "release", "--reason", "x"]) == 67

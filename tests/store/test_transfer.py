@@ -56,4 +56,4 @@ def test_what_was_taken_away_comes_back_with_the_snapshot(address: str, tmp_path
         store.amend(done.release, ReleaseFacts(None, "def"), clear=("url",), actor="", reason="")
     (again,) = import_([file], IngestPlan(), database=address)
     assert (again.status, again.mended) == ("known", ("url",))
-    assert again.notes == ("revision stays def (to change it: abistore release edit libcase@1.0 --revision)",)
+    assert again.notes == ("revision stays def (to change it: abistore db release edit libcase@1.0 --revision)",)

@@ -1,16 +1,26 @@
-"""``approve`` and ``approvals``: breaks that people accept, and the ledger of them."""
+"""``approve``: breaks that people accept, notes about findings, and the ledger of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-import click
+from msgspec.structs import asdict
 
-from abistore.cli.main import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, finding_words, library_words, store_command
+from abistore.arguments import (
+    Actor,
+    Described,
+    FindingIdentities,
+    FindingIdentity,
+    FindingLibrary,
+    OptionalLibrary,
+    Output,
+)
+from abistore.cli.main import DefaultGroup
+from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, note, table, write_file
+from abistore.cli.verbs import Options, verb
 from abistore.model.approvals import EVERY_TARGET, in_words
 from abistore.model.history import DEFAULT_PROFILE
 from abistore.model.words import counted
@@ -18,51 +28,64 @@ from abistore.model.words import counted
 if TYPE_CHECKING:
     from abistore.model.approvals import Approval
     from abistore.service.approval_files import SyncedLedger
-    from abistore.service.approving import ApprovedBreak, LedgerEntry, LedgerState
+    from abistore.service.approving import ApprovedBreak, LedgerEntry
 
 HEADS = ("state", "library", "finding", "what", "approved", "scope", "target", "until", "found in", "reason")
 WORDS = 60
 """How much of what was approved a row shows."""
 
+approve_command = DefaultGroup(
+    "approve", default="add", help="Accept a break, so that gates let it through and say why; list and withdraw that."
+)
 
-@click.command("approve")
-@click.argument("findings", metavar="FINDING...", nargs=-1, required=True, shell_complete=finding_words)
-@click.option("--reason", required=True, help="Why the break is accepted. Every report shows it.")
-@click.option("--ticket", default="", help="Where it was discussed: LIB-7, or an address.")
-@click.option("--approver", default="", help="Who decided; by default the user's name.")
-@click.option(
-    "--until",
-    metavar="DATE|VERSION|SONAME",
-    default="",
-    help="The last that it holds for: through this day (2026-12-31), up to and including this version (2.1), or while "
-    "the SONAME is this one (libfoo.so.1). Say date:, version: or soname: before it where the text does not tell.  "
-    "[default: until it is withdrawn]",
-)
-@click.option(
-    "--scope",
-    metavar="SCOPE",
-    default="forever",
-    show_default=True,
-    help="release[:VERSION] (alone: the release that has the finding), branch[:CHANNEL] (where a release is judged "
-    "against this baseline; alone: the channel `release`), or forever (every release).",
-)
-@click.option(
-    "--target",
-    default="",
-    help="The platform that it holds on: elf-x86_64-64-little, or just x86_64, or all.  "
-    "[default: the one that the library is stored for; required where there are several]",
-)
-@click.option(
-    "--profile",
-    default="",
-    help="The build profile that it holds in, or all.  [default: the one that the library is stored in; required where "
-    "there are several]",
-)
-@click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
-@click.option("--replace", is_flag=True, help="Put this in the place of what holds of the finding on other terms.")
-@click.option("--actor", default="", help="Who writes it down, for the audit; by default the user's name.")
-@store_command
-def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], **words: Any) -> None:
+State: TypeAlias = Literal["holds", "expired", "changed", "unused", "withdrawn", "replaced"]
+
+
+class ApprovalOptions(Options, frozen=True):
+    """Why a break is accepted, by whom, where and until when."""
+
+    title: ClassVar[str] = "Options"
+    reason: Annotated[str, Described("Why the break is accepted. Every report shows it.")]
+    ticket: Annotated[str, Described("Where it was discussed: LIB-7, or an address.")] = ""
+    approver: Annotated[str, Described("Who decided; by default the user's name.")] = ""
+    until: Annotated[
+        str,
+        Described(
+            "The last that it holds for: through this day (2026-12-31), up to and including this version (2.1), or "
+            "while the SONAME is this one (libfoo.so.1). Say date:, version: or soname: before it where the text does "
+            "not tell.",
+            metavar="DATE|VERSION|SONAME",
+            default="until it is withdrawn",
+        ),
+    ] = ""
+    scope: Annotated[
+        str,
+        Described(
+            "release[:VERSION] (alone: the release that has the finding), branch[:CHANNEL] (where a release is judged "
+            "against this baseline; alone: the channel `release`), or forever (every release).",
+            metavar="SCOPE",
+        ),
+    ] = "forever"
+    target: Annotated[
+        str,
+        Described(
+            "The platform that it holds on: elf-x86_64-64-little, or just x86_64, or all. Required where the library "
+            "is stored for several."
+        ),
+    ] = ""
+    profile: Annotated[
+        str,
+        Described("The build profile that it holds in, or all. Required where the library is stored in several."),
+    ] = ""
+    library: FindingLibrary = None
+    replace: Annotated[bool, Described("Put this in the place of what was approved of the finding on other terms.")] = (
+        False
+    )
+    actor: Actor = ""
+
+
+@verb("add", inside=approve_command, gives={"approved": "service.approving:approve"})
+def add_command(settings: SharedSettings, findings: FindingIdentities, *, terms: ApprovalOptions) -> None:
     """Accept the break FINDING: an identity, or its first digits, as `abistore verdict REFERENCE -v` shows it.
 
     The verdict stays BREAKING. A gate passes if everything that would fail it is approved, and every report says by
@@ -73,73 +96,115 @@ def approve_command(settings: SharedSettings, /, *, findings: tuple[str, ...], *
     """
     from abistore.service.approving import ApprovalPlan, approve
 
-    done = approve(findings, ApprovalPlan(**words), database=settings.database)
+    done = approve(findings, ApprovalPlan(**asdict(terms)), database=settings.database)
     answer(settings, {"approved": done}, lambda: "\n".join(map(_line, done)))
 
 
-@click.group("approvals", cls=SuggestingGroup)
-def approvals_command() -> None:
-    """List and withdraw accepted breaks, and keep them in a reviewed file."""
-
-
-@approvals_command.command("list")
-@click.argument("library", required=False, shell_complete=library_words)
-@click.option("--past", is_flag=True, help="All that was ever approved and withdrawn, oldest first.")
-@click.option(
-    "--state",
-    "states",
-    multiple=True,
-    type=click.Choice(("holds", "expired", "changed", "unused", "withdrawn", "replaced")),
-    help="Only approvals of which this has become; several may be given.  [default: all]",
+@verb(
+    "list",
+    inside=approve_command,
+    gives={"approvals": "service.approving:approvals", "notes": "service.log:reviews"},
 )
-@store_command
 def list_command(
-    settings: SharedSettings, /, *, library: str | None, past: bool, states: tuple[LedgerState, ...]
+    settings: SharedSettings,
+    library: OptionalLibrary = None,
+    *,
+    past: Annotated[bool, Described("All that was ever approved and withdrawn, oldest first.")] = False,
+    states: Annotated[
+        tuple[State, ...],
+        Described(
+            "Only approvals of which this has become; several may be given.", ("--state", "states"), default="all"
+        ),
+    ] = (),
+    notes: Annotated[bool, Described("List the notes about findings instead.")] = False,
 ) -> None:
     """List the accepted breaks of one LIBRARY, or of all.
 
     State: `holds`; `expired` for all latest releases; `changed`, if the finding has other facts now and has to be
     approved again; `unused`, if no stored comparison has it.
     """
+    if notes:
+        _list_notes(settings, library, past)
+        return
     from abistore.service.approving import approvals
 
     found = approvals(library, past=past, states=states, database=settings.database)
     answer(settings, {"approvals": found}, lambda: table(HEADS, list(map(_row, found))) if found else "no approvals")
 
 
-@approvals_command.command("withdraw")
-@click.argument("findings", metavar="FINDING...", nargs=-1, required=True, shell_complete=finding_words)
-@click.option("--reason", required=True, help="Why it is not accepted any more.")
-@click.option("--scope", help="Withdraw what was approved for this scope only.")
-@click.option("--target", help="Withdraw what was approved for this platform only, or for `all`.")
-@click.option("--profile", help="Withdraw what was approved for this build profile only, or for `all`.")
-@click.option("--library", shell_complete=library_words, help="The library, if several have such a finding.")
-@click.option("--actor", default="", help="Who withdraws; by default the user's name.")
-@store_command
-def withdraw_command(settings: SharedSettings, /, *, findings: tuple[str, ...], **words: Any) -> None:
-    """Take back what was approved of FINDING. The ledger keeps both: `abistore approvals list --past`."""
+def _list_notes(settings: SharedSettings, library: str | None, past: bool) -> None:
+    from abistore.service.log import reviews
+
+    found = reviews(library, past=past, database=settings.database)
+    rows = [
+        (one.library, one.identity, one.state, one.actor, f"{one.reviewed:%Y-%m-%d %H:%M}", one.note) for one in found
+    ]
+    heads = ("library", "finding", "state", "by", "when", "note")
+    answer(settings, {"notes": found}, lambda: table(heads, rows) if rows else "no notes")
+
+
+@verb("note", inside=approve_command, gives={"noted": "service.log:review"})
+def note_command(
+    settings: SharedSettings,
+    finding: FindingIdentity,
+    text: str = "",
+    *,
+    state: Annotated[
+        Literal["open", "seen", "intended", "defect"],
+        Described("Looked at, deliberate, or to be mended; `open` takes that back."),
+    ] = "seen",
+    library: FindingLibrary = None,
+    actor: Actor = "",
+) -> None:
+    """Write the note TEXT about FINDING: an identity, or its first digits. No verdict depends on it.
+
+    It holds wherever the library has this finding, in later releases too, until the finding's facts change.
+    """
+    from abistore.service.log import ReviewPlan, review
+
+    done = review(finding, ReviewPlan(state, text, actor, library), database=settings.database)
+    said = done.review
+    again = "" if done.changed else ", as before"
+    answer(settings, {"noted": done}, lambda: f"{said.library} {said.identity}: {said.state}{again}")
+
+
+@verb("withdraw", inside=approve_command, gives={"withdrawn": "service.approving:withdraw"})
+def withdraw_command(
+    settings: SharedSettings,
+    findings: FindingIdentities,
+    *,
+    reason: Annotated[str, Described("Why it is not accepted any more.")],
+    scope: Annotated[str | None, Described("Withdraw what was approved for this scope only.")] = None,
+    target: Annotated[str | None, Described("Withdraw what was approved for this platform only, or for `all`.")] = None,
+    profile: Annotated[
+        str | None, Described("Withdraw what was approved for this build profile only, or for `all`.")
+    ] = None,
+    library: FindingLibrary = None,
+    actor: Actor = "",
+) -> None:
+    """Take back what was approved of FINDING. The ledger keeps both: `abistore approve list --past`."""
     from abistore.service.approving import WithdrawalPlan, withdraw
 
-    done = withdraw(findings, WithdrawalPlan(**words), database=settings.database)
+    plan = WithdrawalPlan(reason, library, scope, actor, target, profile)
+    done = withdraw(findings, plan, database=settings.database)
     answer(settings, {"withdrawn": done}, lambda: "\n".join(map(_line, done)))
 
 
-@approvals_command.command("export")
-@click.argument("library", required=False, shell_complete=library_words)
-@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
-@click.option("--format", "form", type=click.Choice(("yaml", "json")), default="yaml", show_default=True)
-@click.option(
-    "--project", metavar="NAME", help="Whose file it is.  [default: the one that said so, or the library's name]"
+@verb(
+    "export",
+    inside=approve_command,
+    gives={"count": "builtins:int", "approvals": "builtins:str", "output": "builtins:str"},
 )
-@store_command
 def export_command(
     settings: SharedSettings,
-    /,
+    library: OptionalLibrary = None,
     *,
-    library: str | None,
-    output: Path | None,
-    form: Literal["yaml", "json"],
-    project: str | None,
+    form: Annotated[Literal["yaml", "json"], Described("How to write it.", ("--format", "form"))] = "yaml",
+    project: Annotated[
+        str | None,
+        Described("Whose file it is.", metavar="NAME", default="the one that said so, or the library's name"),
+    ] = None,
+    output: Output = None,
 ) -> None:
     """Write what is approved in one LIBRARY, or in all, as a file that people review and `sync` reads."""
     from abistore.service.approval_files import export_approvals
@@ -154,12 +219,14 @@ def export_command(
     answer(settings, {"count": made.count, "approvals": made.text}, lambda: made.text)
 
 
-@approvals_command.command("sync")
-@click.argument("file", type=FILE)
-@click.option("--check", is_flag=True, help="Write nothing; exit with 69 if the database says something else.")
-@click.option("--actor", default="", help="Who does it, for the audit; by default the user's name.")
-@store_command
-def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> int:
+@verb("sync", inside=approve_command, gives={"synced": "service.approval_files:sync_approvals"})
+def sync_command(
+    settings: SharedSettings,
+    file: Path,
+    *,
+    check: Annotated[bool, Described("Write nothing; exit with 69 if the database says something else.")] = False,
+    actor: Actor = "",
+) -> int:
     """Make the database say what the reviewed FILE of approvals says.
 
     What the file says and the database does not is added, with the file as its origin. What came from the file of the
@@ -169,7 +236,7 @@ def sync_command(settings: SharedSettings, /, *, file: Path, **words: Any) -> in
     from abistore.errors import StaleBaseline
     from abistore.service.approval_files import sync_approvals
 
-    done = sync_approvals(file, database=settings.database, **words)
+    done = sync_approvals(file, check=check, actor=actor, database=settings.database)
     code = StaleBaseline.exit_code if done.differs and not done.done else 0
     answer(settings, {"exit_code": code, "synced": done}, lambda: "\n".join(_differences(done)))
     return code

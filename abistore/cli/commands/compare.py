@@ -1,98 +1,52 @@
-"""``compare``, ``dump``, ``verdict`` and ``whatif``: what differs, for two files, a stored release, and an edit."""
+"""``compare``, ``verdict`` and ``whatif``: what differs, for two files, a stored release, and an edit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import click
 import msgspec
 
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    against_words,
-    bisect_option,
-    line_options,
-    operand_words,
-    output_options,
-    pass_settings,
-    reference_words,
-    store_command,
-)
-from abistore.cli.output import answer, is_file, note, write_snapshot
-from abistore.cli.reading_options import (
-    ExtractingOptions,
-    extract_options,
-    ruling_options,
-    show_only_option,
-    side_header_options,
-    side_package_options,
-)
-from abistore.cli.rendering import (
-    Rendering,
-    allow_option,
-    consumers_option,
-    deprecation_option,
-    fail_on_option,
-    report_options,
-    require_option,
-    show_report,
-    style_of,
-    tells_notes,
-)
-from abistore.model.words import counted
+from abistore.arguments import ALLOW, AllowWord, Described, FailOn, Operand, ReleaseName
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, note, progress
+from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
+from abistore.cli.rendering import AllowingOptions, FailingOptions, Rendering, show_report, style_of, tells_notes
+from abistore.cli.verbs import Options, verb
+from abistore.errors import UsageError
 
 if TYPE_CHECKING:
-    from abistore.model.bump import AllowRule
-    from abistore.model.findings import FailOn
-    from abistore.service.judging import Filter
-    from abistore.service.ruling import Ruling
     from abistore.service.whatif import WhatIf, WhatIfBaseline
 
 
-@click.command("compare")
-@click.argument("old", shell_complete=operand_words)
-@click.argument("new", shell_complete=operand_words)
-@report_options
-@show_only_option
-@ruling_options
-@fail_on_option
-@allow_option(None)
-@require_option
-@click.option(
-    "--for",
-    "programs",
-    multiple=True,
-    metavar="PROGRAM",
-    type=click.Path(),
-    help="A built program: judge only what it meets of what it imports. Repeatable.",
-)
-@consumers_option
-@line_options
-@side_header_options
-@side_package_options
-@extract_options
-@bisect_option
-@store_command
+class ComparedOptions(FailingOptions, frozen=True):
+    """What makes a comparison of two files fail."""
+
+    allow: Annotated[AllowWord | None, ALLOW._replace(default="the verdict alone decides")] = None
+
+
+@verb("compare", gives={"report": "report.model:Report"}, bisect=True)
 def compare_command(
     settings: SharedSettings,
-    /,
+    old: Operand,
+    new: Operand,
     *,
-    old: str,
-    new: str,
+    programs: Annotated[
+        tuple[str, ...],
+        Described(
+            "A built program: judge only what it meets of what it imports. May be repeated.",
+            ("--for", "programs"),
+            metavar="PROGRAM",
+            complete="file",
+        ),
+    ] = (),
     rendering: Rendering,
-    shown: Filter,
-    by: Ruling | None,
-    fail_on: FailOn,
-    allow: AllowRule | None,
-    require: str | None,
-    programs: tuple[str, ...],
-    consumers: bool,
-    target: str | None,
-    profile: str | None,
-    extracting: ExtractingOptions,
+    gating: ComparedOptions,
+    judging: JudgingOptions,
+    sides: SideOptions,
+    reading: ReadingOptions,
+    line: LineOptions,
 ) -> int:
     """Compare OLD with NEW and judge the difference.
 
@@ -106,106 +60,91 @@ def compare_command(
     Exits with 0 (no break, or one that --allow allows), 2 (source break), 4 (binary break), 72 if --require is not met,
     or another code of 64 and above if there is no verdict.
     """
-    from abistore.cli.output import progress
     from abistore.service.comparing import compare, strangers
-    from abistore.service.judging import requirement
 
     with progress(settings) as advance:
-        selection = extracting.selection(target, profile, advance)
-        required = requirement(require)
         report = compare(
             old,
             new,
             database=settings.database,
-            selection=selection,
-            fail_on=fail_on,
-            require=required,
-            by=by,
+            selection=reading.selection(sides, line, advance),
+            fail_on=gating.fail_on,
+            require=gating.required(),
+            by=judging.ruling(),
             programs=programs,
-            allow=allow,
-            consumers=consumers,
+            allow=gating.allow,
+            consumers=gating.consumers,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
         note(settings, f"note: {said}")
-    return show_report(settings, shown(report), rendering)
+    return show_report(settings, rendering.shown(report), rendering)
 
 
-@click.command("dump")
-@click.argument("path", metavar="FILE", type=FILE)
-@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
-@click.option("--library", help="The library's name; by default its SONAME's stem.")
-@click.option("--version", help="The release's version, kept in the snapshot.")
-@click.option(
-    "--target",
-    "--arch",
-    help="Refuse files for another platform (arm64, or in full); of a file for several platforms take this one.",
+class WiderOptions(Options, frozen=True):
+    """Wider questions about a release than one comparison."""
+
+    title: ClassVar[str] = "Wider questions"
+    baselines: Annotated[
+        bool,
+        Described(
+            "Judge against every baseline that the release is measured by: the previous release, the first one with "
+            "the same SONAME, each channel.",
+            ("--all-baselines", "baselines"),
+            main=True,
+        ),
+    ] = False
+    targets: Annotated[
+        bool,
+        Described(
+            "Judge all targets and profiles of the version, with one verdict: the worst.",
+            ("--all-targets", "targets"),
+            main=True,
+        ),
+    ] = False
+    statement: Annotated[
+        bool, Described("State whether the release may ship, and everything that this rests on.", main=True)
+    ] = False
+
+    def asked(self, against: str | None) -> Callable[..., int] | None:
+        """What answers the question, if one is asked. Raises :class:`UsageError` for several."""
+        wanted = (self.baselines, self.targets, self.statement)
+        if sum(wanted) > 1 or (any(wanted) and against):
+            raise UsageError("that is more than one question", "ask them one after the other")
+        if not any(wanted):
+            return None
+        from abistore.cli.commands.ledger import all_baselines, all_targets, stated
+
+        return all_baselines if self.baselines else all_targets if self.targets else stated
+
+
+@verb(
+    "verdict",
+    gives={
+        "report": "report.model:Report",
+        "ledgers": "service.ledger:ledger",
+        "lines": "service.ledger:lines_of_release",
+        "statement": "service.statements:statement",
+    },
+    bisect=True,
 )
-@extract_options
-@output_options
-@pass_settings
-def dump_command(
-    settings: SharedSettings,
-    /,
-    *,
-    path: Path,
-    output: Path | None,
-    library: str | None,
-    version: str | None,
-    target: str | None,
-    extracting: ExtractingOptions,
-) -> None:
-    """Write the snapshot of the library FILE as JSON.
-
-    The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
-    """
-    from abistore.cli.output import progress
-    from abistore.model.layout import STRANGERS_HINT, strangers
-    from abistore.service.snapshots import dump
-
-    with progress(settings) as advance:
-        dumped = dump(path, options=extracting.options(library, version, advance), target=target)
-    snapshot, data = dumped.snapshot, dumped.json
-    notes = tuple(filter(None, [strangers(snapshot)]))
-    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence, "notes": notes})
-    for said in notes:
-        note(settings, f"note: {said}\nhint: {STRANGERS_HINT}")
-    if not is_file(output):
-        return
-    exports = len(snapshot.entries.get("symbol", ()))
-    note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
-    for evidence in snapshot.evidence:
-        if not evidence.is_whole:
-            note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")
-
-
-@click.command("verdict")
-@click.argument("reference", shell_complete=reference_words)
-@click.option(
-    "--against",
-    metavar="WHAT",
-    shell_complete=against_words,
-    help="What to judge against: prev, baseline, baseline:CHANNEL or a version.  [default: prev]",
-)
-@report_options
-@show_only_option
-@ruling_options
-@fail_on_option
-@allow_option("scheme")
-@deprecation_option
-@require_option
-@consumers_option
-@line_options
-@bisect_option
-@store_command
 def verdict_command(
     settings: SharedSettings,
-    /,
+    reference: ReleaseName,
     *,
-    reference: str,
+    against: Annotated[
+        str | None,
+        Described(
+            "What to judge against: prev, baseline, baseline:CHANNEL or a version.",
+            metavar="WHAT",
+            complete="against",
+            default="prev",
+        ),
+    ] = None,
+    wider: WiderOptions,
     rendering: Rendering,
-    shown: Filter,
-    require: str | None,
-    **words: Any,
+    gating: AllowingOptions,
+    judging: JudgingOptions,
+    line: LineOptions,
 ) -> int:
     """Show the verdict about the stored release REFERENCE (libfoo@1.2.0).
 
@@ -216,41 +155,55 @@ def verdict_command(
 
     With --against, the release's evidence must show no less than the other side's, unless --require says otherwise; the
     exit code is 72 if it shows less.
+
+    --all-baselines, --all-targets and --statement take a library's name too: then they are about its latest release.
+    Their exit code is 0 whatever they say.
+
+    \b
+    abistore verdict libfoo@1.4.0
+    abistore verdict libfoo@1.4.0 --all-baselines
+    abistore verdict libfoo@1.4.0 --statement --format markdown -o RELEASE.md
     """
-    from abistore.service.judging import requirement
     from abistore.service.verdicts import verdict
 
-    judgement = verdict(reference, database=settings.database, require=requirement(require), **words)
-    return show_report(settings, shown(judgement.report), rendering)
+    if tell := wider.asked(against):
+        return tell(settings, reference, rendering=rendering, gating=gating, judging=judging, line=line)
+    judgement = verdict(
+        reference,
+        against=against,
+        database=settings.database,
+        require=gating.required(),
+        by=judging.ruling(),
+        fail_on=gating.fail_on,
+        allow=gating.allow,
+        deprecation=gating.deprecation,
+        consumers=gating.consumers,
+        target=line.target,
+        profile=line.profile,
+    )
+    return show_report(settings, rendering.shown(judgement.report), rendering)
 
 
-@click.command("whatif")
-@click.argument("operand", shell_complete=operand_words)
-@click.option("--header-patch", type=FILE, metavar="FILE", help="A unified diff of the headers that --header names.")
-@click.option(
-    "--declare",
-    multiple=True,
-    metavar="TEXT",
-    help="A declaration that takes the place of the one of its name, e.g. 'struct point { int x, y, z; };'. "
-    "May be repeated.",
-)
-@ruling_options
-@fail_on_option
-@line_options
-@extract_options
-@store_command
+@verb("whatif", gives={"what_if": "service.whatif:whatif"})
 def whatif_command(
     settings: SharedSettings,
-    /,
+    operand: Operand,
     *,
-    operand: str,
-    header_patch: Path | None,
-    declare: tuple[str, ...],
-    by: Ruling | None,
-    fail_on: FailOn,
-    target: str | None,
-    profile: str | None,
-    extracting: ExtractingOptions,
+    header_patch: Annotated[
+        Path | None, Described("A unified diff of the headers that --header names.", metavar="FILE")
+    ] = None,
+    declare: Annotated[
+        tuple[str, ...],
+        Described(
+            "A declaration that takes the place of the one of its name, e.g. 'struct point { int x, y, z; };'. "
+            "May be repeated.",
+            metavar="TEXT",
+        ),
+    ] = (),
+    fail_on: FailOn = "api_break",
+    reading: ReadingOptions,
+    judging: JudgingOptions,
+    line: LineOptions,
 ) -> int:
     """Judge an edit of headers before it is built.
 
@@ -265,10 +218,10 @@ def whatif_command(
     from abistore.service.operands import Selection
     from abistore.service.whatif import WhatIfPlan, whatif
 
-    options = extracting.options()
+    options = reading.options()
     plan = WhatIfPlan(options.headers, header_patch or "", declare)
-    selection = Selection(target, profile, msgspec.structs.replace(options, headers=None))
-    found = whatif(operand, plan, database=settings.database, selection=selection, fail_on=fail_on, by=by)
+    selection = Selection(line.target, line.profile, msgspec.structs.replace(options, headers=None))
+    found = whatif(operand, plan, database=settings.database, selection=selection, fail_on=fail_on, by=judging.ruling())
     answer(settings, {"what_if": found}, lambda: "\n\n".join(_told(settings, found)))
     return found.exit_code
 

@@ -1,25 +1,28 @@
-"""``config`` and ``completion``: what applies on a machine and in a project."""
+"""``config``: what applies on a machine and in a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
 from click.core import ParameterSource
 
-from abistore.cli.main import SuggestingGroup
-from abistore.cli.options import FILE, SharedSettings, output_options, pass_settings
+from abistore.arguments import Described
+from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
 from abistore.cli.reading_options import defaults, places
+from abistore.cli.verbs import group, verb
 from abistore.errors import UsageError
 from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.service.project import Configuration
     from abistore.service.snapshots import HeaderOptions
+
+config_command = group("config", "Show what a project's abistore.toml says, and complete words in a shell.")
 
 BASH = r"""_abistore_completion() {
     local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^@:=]/} word before='' response type value
@@ -48,14 +51,11 @@ COMP_WORDBREAKS="${COMP_WORDBREAKS//@/}"
 """Bash takes ``libfoo@baseline:main`` for several words, and would run a label with ``$(...)`` in it."""
 
 
-@click.command("completion")
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
-@output_options
-@pass_settings
-def completion_command(settings: SharedSettings, /, *, shell: str) -> None:
+@verb("completion", inside=config_command, store=False, gives={"shell": "builtins:str", "script": "builtins:str"})
+def completion_command(settings: SharedSettings, shell: Literal["bash", "zsh", "fish"]) -> None:
     """Print the completion script of SHELL.
 
-    For bash: abistore completion bash > ~/.local/share/bash-completion/completions/abistore
+    For bash: abistore config completion bash > ~/.local/share/bash-completion/completions/abistore
 
     An installed package brings the scripts, and the manual page `man abistore`, below its share/.
     """
@@ -77,7 +77,7 @@ def completion_script(shell: str) -> str:
     return source.replace('string split ","', 'string split -m 1 ","')  # fish: a word may hold a comma
 
 
-COMMANDS = ("ingest", "gate", "compare", "verdict", "history", "whatif", "dump")
+COMMANDS = ("ingest", "gate", "compare", "verdict", "history", "whatif", "export")
 """The commands whose settings are shown where none is named."""
 
 Source = Literal["option", "environment", "file", "default"]
@@ -97,19 +97,21 @@ class Setting(msgspec.Struct, frozen=True):
     where: str = ""
 
 
-@click.group("config", cls=SuggestingGroup)
-def config_command() -> None:
-    """Show what a project's abistore.toml settles."""
-
-
-@config_command.command("show", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--config", type=FILE, metavar="FILE", help="The file.  [default: abistore.toml of the current folder]")
-@output_options
-@click.argument("command", required=False)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@pass_settings
+@verb(
+    "show",
+    inside=config_command,
+    store=False,
+    gives={"file": "service.project:Configuration.path", "settings": "cli.commands.config:Setting"},
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 def show_command(
-    settings: SharedSettings, /, *, config: Path | None, command: str | None, arguments: tuple[str, ...]
+    settings: SharedSettings,
+    command: str | None = None,
+    arguments: Annotated[tuple[str, ...], Described(raw=True)] = (),
+    *,
+    config: Annotated[
+        Path | None, Described("The file.", metavar="FILE", default="abistore.toml of the current folder")
+    ] = None,
 ) -> None:
     """Show every setting that abistore.toml can make, its value, and what gave it that value.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import click
-
-from abistore.cli.main import SuggestingGroup
-from abistore.cli.options import SharedSettings, library_words, line_options, reference_words, store_command
+from abistore.arguments import Actor, Described, LibraryName, OptionalLibrary, ReleaseName
+from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
-from abistore.cli.reading_options import ruling_options
+from abistore.cli.reading_options import JudgingOptions, LineOptions
+from abistore.cli.verbs import group, verb
 from abistore.model.words import counted
 from abistore.report.wording import shortened
 
@@ -19,32 +18,37 @@ if TYPE_CHECKING:
     from abistore.service.consumer_verdicts import JudgedConsumer, ProgramRange, ReleaseForConsumers, UsersOfName
     from abistore.service.consumers import AddedConsumer, BrokenBy, ShownConsumer
 
-target_option = click.option("--target", help="The platform: its machine (x86_64), or in full (elf-x86_64-64-little).")
-actor_option = click.option("--actor", default="", help="Who does it, for the audit; by default the user's name.")
-debug_dir_option = click.option(
-    "--debug-dir",
-    "debug_dirs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Where separate debug information lies, like /usr/lib/debug. Repeatable.",
-)
+Platform: TypeAlias = Annotated[
+    str | None, Described("The platform: its machine (x86_64), or in full (elf-x86_64-64-little).")
+]
 MOST = 10
 """So many reasons of one consumer are shown."""
 
 
-@click.group("consumers", cls=SuggestingGroup)
-def consumers_command() -> None:
-    """Store what programs use of libraries, and ask whom a release breaks."""
+consumers_command = group("consumers", "Store what programs use of libraries, and ask whom a release breaks.")
 
 
-@consumers_command.command("add")
-@click.argument("apps", metavar="APP...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--name", default="", help="What a single program is called.  [default: its file name]")
-@debug_dir_option
-@actor_option
-@store_command
+@verb(
+    "add",
+    inside=consumers_command,
+    gives={
+        "consumers": "service.consumers:AddedConsumers.added",
+        "left_out": "service.consumers:AddedConsumers.left_out",
+    },
+)
 def add_command(
-    settings: SharedSettings, /, *, apps: tuple[Path, ...], name: str, debug_dirs: tuple[Path, ...], actor: str
+    settings: SharedSettings,
+    apps: Annotated[tuple[Path, ...], Described(metavar="APP...")],
+    *,
+    name: Annotated[str, Described("What a single program is called.", default="its file name")] = "",
+    debug_dirs: Annotated[
+        tuple[Path, ...],
+        Described(
+            "Where separate debug information lies, like /usr/lib/debug. May be repeated.",
+            ("--debug-dir", "debug_dirs"),
+        ),
+    ] = (),
+    actor: Actor = "",
 ) -> None:
     """Store what APP imports, and with its debug information the types that it was built with.
 
@@ -76,11 +80,8 @@ def _unseen(unseen: Sequence[str]) -> str:
     return f"; not checked: {'; '.join(WORDS[each] for each in unseen)}" if unseen else ""
 
 
-@consumers_command.command("list")
-@click.argument("library", required=False, shell_complete=library_words)
-@target_option
-@store_command
-def list_command(settings: SharedSettings, /, *, library: str | None, target: str | None) -> None:
+@verb("list", inside=consumers_command, gives={"consumers": "service.consumers:consumers"})
+def list_command(settings: SharedSettings, library: OptionalLibrary = None, *, target: Platform = None) -> None:
     """List the stored consumers; with LIBRARY those that ask the loader for it."""
     from abistore.service.consumers import consumers
 
@@ -100,11 +101,8 @@ def list_command(settings: SharedSettings, /, *, library: str | None, target: st
     answer(settings, {"consumers": found}, lambda: table(heads, rows) if rows else "no consumers")
 
 
-@consumers_command.command("show")
-@click.argument("name")
-@target_option
-@store_command
-def show_command(settings: SharedSettings, /, *, name: str, target: str | None) -> None:
+@verb("show", inside=consumers_command, gives={"consumer": "service.consumers:show_consumer"})
+def show_command(settings: SharedSettings, name: str, *, target: Platform = None) -> None:
     """Show what the consumer NAME imports, and the types that it was built with."""
     from abistore.service.consumers import show_consumer
 
@@ -122,12 +120,14 @@ def _shown(found: ShownConsumer) -> Iterator[str]:
     yield from (f"  built with {name.kind} {shortened(name.spelling)}" for name in found.types)
 
 
-@consumers_command.command("remove")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@target_option
-@actor_option
-@store_command
-def remove_command(settings: SharedSettings, /, *, names: tuple[str, ...], **words: Any) -> None:
+@verb("remove", inside=consumers_command, gives={"removed": "service.consumers:remove_consumers"})
+def remove_command(
+    settings: SharedSettings,
+    names: Annotated[tuple[str, ...], Described(metavar="NAME...")],
+    *,
+    target: Platform = None,
+    actor: Actor = "",
+) -> None:
     """Take the consumer NAME out of the store. NAME may be a pattern.
 
     \b
@@ -135,19 +135,22 @@ def remove_command(settings: SharedSettings, /, *, names: tuple[str, ...], **wor
     """
     from abistore.service.consumers import remove_consumers
 
-    gone = remove_consumers(names, database=settings.database, **words)
+    gone = remove_consumers(names, target=target, actor=actor, database=settings.database)
     answer(settings, {"removed": gone}, lambda: "\n".join(f"removed {each.name} ({each.target})" for each in gone))
 
 
-@consumers_command.command("broken")
-@click.argument("reference", shell_complete=reference_words)
-@click.option(
-    "--against", metavar="VERSION|baseline[:CHANNEL]", help="What consumers have now.  [default: the release before]"
-)
-@ruling_options
-@line_options
-@store_command
-def broken_command(settings: SharedSettings, /, *, reference: str, **words: Any) -> None:
+@verb("broken", inside=consumers_command, gives={"release": "service.consumer_verdicts:consumers_broken"})
+def broken_command(
+    settings: SharedSettings,
+    reference: ReleaseName,
+    *,
+    against: Annotated[
+        str | None,
+        Described("What consumers have now.", metavar="VERSION|baseline[:CHANNEL]", default="the previous release"),
+    ] = None,
+    judging: JudgingOptions,
+    line: LineOptions,
+) -> int:
     """Show which stored consumers break when REFERENCE ships, and by what.
 
     Each is checked for the symbols and symbol versions that it imports, for the types that it was built with, and for
@@ -159,9 +162,16 @@ def broken_command(settings: SharedSettings, /, *, reference: str, **words: Any)
     """
     from abistore.service.consumer_verdicts import consumers_broken
 
-    found = consumers_broken(reference, database=settings.database, **words)
+    found = consumers_broken(
+        reference,
+        against=against,
+        by=judging.ruling(),
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
     answer(settings, {"release": found}, lambda: "\n".join(_broken(found)))
-    click.get_current_context().exit(4 if found.breaking else 0)
+    return 4 if found.breaking else 0
 
 
 def _broken(found: ReleaseForConsumers) -> Iterator[str]:
@@ -195,12 +205,8 @@ def _why(one: BrokenBy) -> str:
     return f"{told} ({one.detail})" if one.detail else told
 
 
-@consumers_command.command("using")
-@click.argument("library", shell_complete=library_words)
-@click.argument("name")
-@target_option
-@store_command
-def using_command(settings: SharedSettings, /, *, library: str, name: str, target: str | None) -> None:
+@verb("using", inside=consumers_command, gives={"use": "service.consumer_verdicts:consumers_using"})
+def using_command(settings: SharedSettings, library: LibraryName, name: str, *, target: Platform = None) -> None:
     """List the stored consumers that use NAME of LIBRARY: that import the symbol, or were built with the type.
 
     \b
@@ -222,29 +228,24 @@ def _users(found: UsersOfName) -> Iterator[str]:
         yield f"not checked: {', '.join(found.unseen)} may use it besides, which is not seen"
 
 
-@consumers_command.command("range")
-@click.argument("app")
-@click.argument("library", required=False, shell_complete=library_words)
-@debug_dir_option
-@line_options
-@store_command
-def range_command(
-    settings: SharedSettings, /, *, app: str, library: str | None, debug_dirs: tuple[Path, ...], **words: Any
+def ranged(
+    settings: SharedSettings, program: str, library: str | None, debug_dirs: tuple[Path, ...], line: LineOptions
 ) -> None:
-    """Show which stored releases satisfy APP, which is a file or a stored consumer.
+    """Tell which stored releases satisfy a program; without a library, for each that it needs and the store knows.
 
-    A release does if it has the name, the symbols and the symbol versions that APP asks for, and the types as APP was
-    built with them. How functions are called is no part of that: APP does not tell. Without LIBRARY: for each library
-    that APP needs and the store knows.
-
-    \b
-    abistore consumers range ./app libfoo
+    How functions are called is no part of that: a program does not tell.
     """
     from abistore.service.consumer_verdicts import program_range
     from abistore.service.snapshots import ExtractOptions
 
-    options = ExtractOptions(debug_dirs=debug_dirs)
-    found = program_range(app, library, options=options, database=settings.database, **words)
+    found = program_range(
+        program,
+        library,
+        options=ExtractOptions(debug_dirs=debug_dirs),
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
     answer(settings, {"ranges": found}, lambda: "\n\n".join("\n".join(_range(each)) for each in found))
 
 

@@ -1,37 +1,25 @@
-"""``db``, ``db merge`` and ``prune``: create, upgrade, check and clean the database, and merge stores."""
+"""``db``: create, upgrade, check, merge and clean the database."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-import click
-
-from abistore.cli.main import SuggestingGroup
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    file_words,
-    in_utc,
-    library_words,
-    line_options,
-    reference_words,
-    store_command,
-)
-from abistore.cli.output import answer, error_document, note, table
+from abistore.arguments import Actor, Described, DryRun, LibraryName, Reason, ReleaseName, SearchedLibrary
+from abistore.cli.commands.releases import baseline_group, release_group
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, error_document, note, progress, table
+from abistore.cli.reading_options import LineOptions
+from abistore.cli.verbs import Options, group, verb
 from abistore.errors import BundleError, StoreError, VersionTaken
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from abistore.model.history import Merged, Side
+    from abistore.model.history import Merged
     from abistore.service.administration import PrunedStore, SchemeCard, VacuumedStore
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 COUNTS = {
     "earlier": "snapshots that were replaced or taken back",
@@ -45,26 +33,30 @@ COUNTS = {
 }
 
 
-def merge_options(command: Decorated) -> Decorated:
-    """Add ``--prefer`` and ``--dry-run``."""
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Tell what a bundle or store brings, and change nothing."),
-        click.option(
-            "--prefer",
-            type=click.Choice(("here", "there")),
-            help="Which side wins where both say something else. Without it nothing is brought in.",
-        ),
-    ):
-        command = option(command)
-    return command
+db_command = group("db", "Create, upgrade, check and back up the database; baselines and facts of releases.")
+db_command.add_command(baseline_group)
+db_command.add_command(release_group)
 
 
-@click.command("merge")
-@click.argument("other", shell_complete=file_words)
-@merge_options
-@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
-@store_command
-def merge_command(settings: SharedSettings, /, *, other: str, prefer: Side | None, dry_run: bool, actor: str) -> int:
+class MergingOptions(Options, frozen=True):
+    """How a bundle or another store is brought in."""
+
+    title: ClassVar[str] = "Bringing in"
+    prefer: Annotated[
+        Literal["here", "there"] | None,
+        Described("Which side wins where both say something else. Without it nothing is brought in."),
+    ] = None
+    dry_run: Annotated[bool, Described("Tell what a bundle or store brings, and change nothing.")] = False
+
+
+@verb("merge", inside=db_command, gives={"merged": "service.imports:import_bundles"})
+def merge_command(
+    settings: SharedSettings,
+    other: Annotated[str, Described(complete="file")],
+    *,
+    actor: Actor = "",
+    preference: MergingOptions,
+) -> int:
     """Bring what the database OTHER holds into this one: a path, a URL, or a bundle of `export --bundle`.
 
     Releases that both have with the same content are known. Another content under the same version is a conflict, and
@@ -74,7 +66,7 @@ def merge_command(settings: SharedSettings, /, *, other: str, prefer: Side | Non
     """
     from abistore.service.imports import MergePlan, db_merge
 
-    plan = MergePlan(prefer=prefer, dry_run=dry_run, actor=actor)
+    plan = MergePlan(prefer=preference.prefer, dry_run=preference.dry_run, actor=actor)
     return show_merged(settings, [db_merge(other, plan, database=settings.database)])
 
 
@@ -129,42 +121,29 @@ def _refused(done: Merged) -> Iterator[str]:
         )
 
 
-def _moment(ctx: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
-    if value is None or ctx.resilient_parsing:
-        return None
+def _moment(value: str) -> datetime:
     from abistore.service.administration import older_than
 
     return older_than(value)
 
 
-@click.command("prune")
-@click.option("--library", shell_complete=library_words, help="Look at this library only, instead of all.")
-@click.option("--keep-last", type=int, metavar="N", help="Keep the last N snapshots of each line.")
-@click.option(
-    "--older-than",
-    "before",
-    metavar="AGE|DAY",
-    callback=_moment,
-    help="Remove only what was stored before: 30d, '8 weeks' or 2026-01-31.",
-)
-@click.option(
-    "--keep-releases", is_flag=True, help="Say that releases stay, as they do without it: no option removes them."
-)
-@click.option("--dry-run", is_flag=True, help="Say what would go, and write nothing.")
-@click.option("--reason", default="", help="Why, for the audit.")
-@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
-@store_command
+@verb("prune", inside=db_command, gives={"pruned": "service.administration:db_prune"})
 def prune_command(
     settings: SharedSettings,
-    /,
     *,
-    library: str | None,
-    keep_last: int | None,
-    before: datetime | None,
-    keep_releases: bool,
-    dry_run: bool,
-    reason: str,
-    actor: str,
+    library: SearchedLibrary = None,
+    keep_last: Annotated[int | None, Described("Keep the last N snapshots of each line.", metavar="N")] = None,
+    before: Annotated[
+        str | None,
+        Described(
+            "Remove only what was stored before: 30d, '8 weeks' or 2026-01-31.",
+            ("--older-than", "before"),
+            metavar="AGE|DAY",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    reason: Reason = "",
+    actor: Actor = "",
 ) -> None:
     """Remove builds that are no releases: candidates, replaced snapshots, and builds between releases.
 
@@ -173,12 +152,17 @@ def prune_command(
     line. What stays answers as before. The audit keeps a record of all that goes.
 
     \b
-    abistore prune --keep-last 20 --older-than 30d --dry-run
+    abistore db prune --keep-last 20 --older-than 30d --dry-run
     """
     from abistore.service.administration import RetentionPlan, db_prune
 
     plan = RetentionPlan(
-        keep_last=keep_last, before=before, library=library, dry_run=dry_run, actor=actor, reason=reason
+        keep_last=keep_last,
+        before=_moment(before) if before is not None else None,
+        library=library,
+        dry_run=dry_run,
+        actor=actor,
+        reason=reason,
     )
     done = db_prune(plan, database=settings.database)
     answer(settings, {"pruned": done}, lambda: "\n".join(_pruned_lines(done)))
@@ -192,18 +176,8 @@ def _pruned_lines(done: PrunedStore) -> Iterator[str]:
     yield f"{counted(len(done.snapshots), 'snapshot')} {word}{size}"
 
 
-@click.group("db", cls=SuggestingGroup)
-def db_command() -> None:
-    """Create, upgrade, check and back up the database."""
-
-
-db_command.add_command(merge_command)
-db_command.add_command(prune_command)
-
-
-@db_command.command("init")
-@store_command
-def init_command(settings: SharedSettings, /) -> None:
+@verb("init", inside=db_command, gives={"store": "service.administration:db_init"})
+def init_command(settings: SharedSettings) -> None:
     """Create the database if there is none, as the first `ingest` does."""
     from abistore.service.administration import db_init
 
@@ -212,9 +186,8 @@ def init_command(settings: SharedSettings, /) -> None:
     answer(settings, {"store": done}, lambda: f"{done.database}: {'created' if done.created else 'exists'}{where}")
 
 
-@db_command.command("upgrade")
-@store_command
-def upgrade_command(settings: SharedSettings, /) -> None:
+@verb("upgrade", inside=db_command, gives={"upgrade": "service.administration:db_upgrade"})
+def upgrade_command(settings: SharedSettings) -> None:
     """Bring the database to the newest schema. A backup of an SQLite file is kept beside it."""
     from abistore.service.administration import db_upgrade
 
@@ -224,15 +197,18 @@ def upgrade_command(settings: SharedSettings, /) -> None:
     answer(settings, {"upgrade": done}, lambda: f"{told}{kept}")
 
 
-@db_command.command("check")
-@click.option("--quick", is_flag=True, help="Check only the structure, the indexes, the sums over rows and the audit.")
-@store_command
-def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
+@verb("check", inside=db_command, gives={"problems": "service.administration:db_check"})
+def check_command(
+    settings: SharedSettings,
+    *,
+    quick: Annotated[
+        bool, Described("Check only the structure, the indexes, the sums over rows and the audit.")
+    ] = False,
+) -> int:
     """Verify the database's structure, every row and every digest. Exits with 74 if something is wrong.
 
     Every command verifies what it reads. This one finds damage in what nobody has read yet.
     """
-    from abistore.cli.output import progress
     from abistore.service.administration import db_check
 
     with progress(settings) as advance:
@@ -243,13 +219,8 @@ def check_command(settings: SharedSettings, /, *, quick: bool) -> int:
     return error.exit_code if error else 0
 
 
-verify_command = copy(check_command)
-verify_command.name = "verify"
-
-
-@db_command.command("stats")
-@store_command
-def stats_command(settings: SharedSettings, /) -> None:
+@verb("stats", inside=db_command, gives={"stats": "service.administration:db_stats"})
+def stats_command(settings: SharedSettings) -> None:
     """Show how much the database holds."""
     from abistore.report.plain import plain
     from abistore.service.administration import db_stats
@@ -265,10 +236,8 @@ def stats_command(settings: SharedSettings, /) -> None:
     answer(settings, {"stats": stats}, lambda: "\n".join(f"{name:14}{value:>16}" for name, value in rows))
 
 
-@db_command.command("backup")
-@click.argument("destination", type=FILE)
-@store_command
-def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
+@verb("backup", inside=db_command, gives={"backup": "service.administration:db_backup"})
+def backup_command(settings: SharedSettings, destination: Path) -> None:
     """Write a consistent copy of the database to the new file DESTINATION.
 
     Other processes may use the database meanwhile.
@@ -279,14 +248,16 @@ def backup_command(settings: SharedSettings, /, *, destination: Path) -> None:
     answer(settings, {"backup": written}, lambda: f"{written}: written")
 
 
-@db_command.command("forget")
-@click.argument("reference", shell_complete=reference_words)
-@click.option("--digest", help="Remove it only if its digest begins with these digits.")
-@click.option("--reason", default="", help="Why, for the audit.")
-@click.option("--actor", default="", help="Who, for the audit; by default the user's name.")
-@line_options
-@store_command
-def forget_command(settings: SharedSettings, /, *, reference: str, **words: Any) -> None:
+@verb("forget", inside=db_command, gives={"forgotten": "service.administration:db_forget"})
+def forget_command(
+    settings: SharedSettings,
+    reference: ReleaseName,
+    *,
+    digest: Annotated[str | None, Described("Remove it only if its digest begins with these digits.")] = None,
+    reason: Reason = "",
+    actor: Actor = "",
+    line: LineOptions,
+) -> None:
     """Remove the stored release REFERENCE, such as one that was stored under a wrong version.
 
     The other releases of its line stay, and its file can be stored again. A baseline that points at it must be moved
@@ -294,7 +265,15 @@ def forget_command(settings: SharedSettings, /, *, reference: str, **words: Any)
     """
     from abistore.service.administration import db_forget
 
-    gone = db_forget(reference, database=settings.database, **words)
+    gone = db_forget(
+        reference,
+        digest=digest,
+        reason=reason,
+        actor=actor,
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
     answer(
         settings,
         {"forgotten": gone},
@@ -302,9 +281,8 @@ def forget_command(settings: SharedSettings, /, *, reference: str, **words: Any)
     )
 
 
-@db_command.command("vacuum")
-@store_command
-def vacuum_command(settings: SharedSettings, /) -> None:
+@verb("vacuum", inside=db_command, gives={"vacuum": "service.administration:db_vacuum"})
+def vacuum_command(settings: SharedSettings) -> None:
     """Give the database's free space back to the disk.
 
     A PostgreSQL server keeps free space in its tables for later rows, and gives little back.
@@ -323,26 +301,25 @@ def freed(done: VacuumedStore) -> str:
     return f"nothing to free: {done.after:,} bytes{grown}"
 
 
-_DAY = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"))
-
-
-@db_command.command("audit")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
-@click.option("--skip", type=click.IntRange(min=0), default=0, help="Leave out so many of the newest: the next page.")
-@click.option("--library", default="", shell_complete=library_words, help="Of this library and its releases.")
-@click.option("--actor", default="", help="By this person.")
-@click.option("--action", default="", help="Of this kind, such as ingest, baseline, approve or merge.")
-@click.option("--since", type=_DAY, callback=in_utc, help="From this day on.")
-@click.option("--until", type=_DAY, callback=in_utc, help="Before this day.")
-@store_command
-def audit_command(settings: SharedSettings, /, *, limit: int, **words: Any) -> None:
+@verb("audit", inside=db_command, gives={"audit": "service.administration:db_audit"})
+def audit_command(
+    settings: SharedSettings,
+    *,
+    limit: Annotated[int, Described("How many at most.", least=1)] = 50,
+    skip: Annotated[int, Described("Leave out so many of the newest: the next page.", least=0)] = 0,
+    library: Annotated[str, Described("Of this library and its releases.", complete="library")] = "",
+    actor: Annotated[str, Described("By this person.")] = "",
+    action: Annotated[str, Described("Of this kind, such as ingest, baseline, approve or merge.")] = "",
+    since: Annotated[datetime | None, Described("From this day on.")] = None,
+    until: Annotated[datetime | None, Described("Before this day.")] = None,
+) -> None:
     """Show who changed what in the database, newest first.
 
     A record that came with a bundle or by `db merge` has the time and the person of where it was made.
     """
     from abistore.service.administration import AuditQuery, db_audit
 
-    query = AuditQuery(**words)
+    query = AuditQuery(library=library, actor=actor, action=action, since=since, until=until, skip=skip)
     records = db_audit(limit=limit, query=query, database=settings.database)
     rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.actor, one.action, one.subject, one.detail) for one in records]
     answer(settings, {"audit": records}, lambda: table(("when", "who", "what", "subject", "detail"), rows))
@@ -350,11 +327,14 @@ def audit_command(settings: SharedSettings, /, *, limit: int, **words: Any) -> N
         note(settings, f"there may be more: --skip {query.skip + limit} shows the next")
 
 
-@db_command.command("scheme")
-@click.argument("library", shell_complete=library_words)
-@click.argument("scheme", required=False, type=click.Choice(("auto", "pep440", "semver", "debian", "plain")))
-@store_command
-def scheme_command(settings: SharedSettings, /, *, library: str, scheme: str | None) -> None:
+@verb(
+    "scheme", inside=db_command, gives={"scheme": "builtins:str", "lines": "builtins:list", "library": "builtins:str"}
+)
+def scheme_command(
+    settings: SharedSettings,
+    library: LibraryName,
+    scheme: Literal["auto", "pep440", "semver", "debian", "plain"] | None = None,
+) -> None:
     """Show how the versions of LIBRARY are ordered, or declare a SCHEME.
 
     `auto` reads the version labels of all conventions. A declared scheme refuses labels that it cannot read.

@@ -6,35 +6,17 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import click
-import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    bisect_option,
-    channel_words,
-    library_words,
-    store_command,
-    version_from_option,
-)
-from abistore.cli.output import answer, note, say, say_error, write_file
-from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, show_only_option
-from abistore.cli.rendering import (
-    Rendering,
-    allow_option,
-    consumers_option,
-    deprecation_option,
-    fail_on_option,
-    report_options,
-    require_option,
-    show_together,
-    style_as,
-    style_of,
-)
+from abistore.arguments import Channel, Described
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, note, progress, say, say_error, write_file
+from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
+from abistore.cli.rendering import AllowingOptions, Rendering, show_together, style_as, style_of
+from abistore.cli.verbs import Options, verb
 from abistore.errors import OutputError
 from abistore.model.words import counted, json_text
 from abistore.report import draft, render
@@ -44,7 +26,6 @@ from abistore.urls import masked
 if TYPE_CHECKING:
     from abistore.report.model import Report, ReportedFinding
     from abistore.service.gating import GateResult
-    from abistore.service.judging import Filter
 
 SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
@@ -92,54 +73,39 @@ def _issue(report: Report, finding: ReportedFinding) -> dict[str, Any]:
     }
 
 
-@click.command("gate")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
-@click.option("--version", help="The version that the build would have.")
-@version_from_option
-@click.option("--target", "--arch", help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64.")
-@click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
-@click.option(
-    "--channel",
-    default="release",
-    show_default=True,
-    shell_complete=channel_words,
-    help="The baseline channel that the build is judged against.",
-)
-@click.option(
-    "--merge-base",
-    metavar="REVISION|VERSION",
-    help="The source revision, or the version, that the change was made from: tells what this change brought from what "
-    "stood before. A build of it is stored (ingest --revision).",
-)
-@click.option("--introduced-only", is_flag=True, help="Fail only for what the change since --merge-base brought.")
-@click.option("--bootstrap", is_flag=True, help="Pass where the line never had a baseline.")
-@click.option(
-    "--github", is_flag=True, help="Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY."
-)
-@click.option("--gitlab", type=FILE, help="Write a report of GitLab's Code Quality to this file.")
-@report_options
-@fail_on_option
-@allow_option("scheme")
-@deprecation_option
-@require_option
-@consumers_option
-@show_only_option
-@ruling_options
-@extract_options
-@bisect_option
-@store_command
+class GateOptions(Options, frozen=True):
+    """What a build is judged against."""
+
+    title: ClassVar[str] = "What it is judged against"
+    channel: Channel = "release"
+    merge_base: Annotated[
+        str | None,
+        Described(
+            "The source revision, or the version, that the change was made from: tells what this change brought from "
+            "what existed before. A build of it is stored (ingest --revision).",
+            metavar="REVISION|VERSION",
+            main=True,
+        ),
+    ] = None
+    introduced_only: Annotated[bool, Described("Fail only for what the change since --merge-base brought.")] = False
+    bootstrap: Annotated[bool, Described("Pass where the line never had a baseline.", main=True)] = False
+
+
+@verb("gate", gives={"files": "service.gating:gate"}, bisect=True)
 def gate_command(
     settings: SharedSettings,
-    /,
+    paths: Annotated[tuple[Path, ...], Described(metavar="FILE...")],
     *,
-    paths: tuple[Path, ...],
-    extracting: ExtractingOptions,
-    shown: Filter,
+    github: Annotated[
+        bool, Described("Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY.")
+    ] = False,
+    gitlab: Annotated[Path | None, Described("Write a report of GitLab's Code Quality to this file.")] = None,
+    asked: GateOptions,
     rendering: Rendering,
-    github: bool,
-    gitlab: Path | None,
-    **words: Any,
+    gating: AllowingOptions,
+    build: BuildOptions,
+    judging: JudgingOptions,
+    reading: ReadingOptions,
 ) -> int:
     """Say whether the build FILE may be merged and released. Nothing is stored.
 
@@ -156,41 +122,33 @@ def gate_command(
     \b
     abistore gate build/libfoo.so --version 1.4.0 --merge-base "$(git merge-base HEAD origin/main)"
     """
-    from abistore.cli.output import progress
-    from abistore.service.gating import gate
+    from abistore.service.gating import GatePlan, gate
+    from abistore.service.ingest_gates import Gate, IngestPlan
 
     with progress(settings) as advance:
-        results = gate(paths, _plan(words, extracting), database=settings.database, progress=advance)
-    results = tuple(_filtered(each, shown) for each in results)
+        judged = Gate(
+            fail_on=gating.fail_on,
+            allow=gating.allow,
+            deprecation=gating.deprecation,
+            consumers=gating.consumers,
+            require=gating.required(),
+            by=judging.ruling(),
+        )
+        ingesting = IngestPlan(**build.words(), gate=judged, options=build.options(reading, advance))
+        plan = GatePlan(ingesting, **asdict(asked))
+        results = gate(paths, plan, database=settings.database, progress=advance)
+    results = tuple(_filtered(each, rendering) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
     _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
     _show(settings, results, reports, rendering)
     return max(each.exit_code for each in results)
 
 
-def _plan(words: dict[str, Any], extracting: ExtractingOptions) -> Any:
-    from abistore.service.gating import GatePlan
-    from abistore.service.ingest_gates import Gate, IngestPlan
-    from abistore.service.judging import requirement
-
-    judging = Gate(
-        fail_on=words.pop("fail_on"),
-        allow=words.pop("allow"),
-        deprecation=words.pop("deprecation"),
-        consumers=words.pop("consumers"),
-        require=requirement(words.pop("require")),
-        by=words.pop("by"),
-    )
-    asked = {name: words.pop(name) for name in ("channel", "merge_base", "introduced_only", "bootstrap")}
-    options = extracting.options(words["library"], words["version"])
-    return GatePlan(IngestPlan(**words, gate=judging, options=options), **asked)
-
-
-def _filtered(result: GateResult, shown: Filter) -> GateResult:
+def _filtered(result: GateResult, rendering: Rendering) -> GateResult:
     judged = result.judged
     if judged.verdict is None:
         return result
-    return msgspec.structs.replace(result, judged=msgspec.structs.replace(judged, verdict=shown(judged.verdict)))
+    return replace(result, judged=replace(judged, verdict=rendering.shown(judged.verdict)))
 
 
 def _unreported(results: tuple[GateResult, ...]) -> list[str]:
@@ -217,15 +175,15 @@ def _show(
     told = [each for each in results if each.judged.verdict or not each.judged.code]  # an error tells itself below
     if settings.json:
         _document(settings, results)
-    elif rendering.format == "text" and rendering.output is None:
+    elif rendering.format == "text" and rendering.file is None:
         answer(settings, {}, lambda: "\n".join(line for each in told for line in _lines(settings, each, rendering)))
     elif not reports:  # no format has a document of first builds; errors follow
         for each in results:
             if not each.judged.code:
-                say(each.sentence, err=rendering.format != "markdown" or rendering.output is not None)
+                say(each.sentence, err=rendering.format != "markdown" or rendering.file is not None)
     else:
         show_together(settings, reports, rendering)
-        if rendering.output is not None:  # the log of the job has what decides
+        if rendering.file is not None:  # the log of the job has what decides
             say("\n".join(line for each in told for line in (each.sentence, *_ways(each))))
     for each in results:
         if each.judged.code and not settings.json:
@@ -235,10 +193,7 @@ def _show(
 
 
 def _document(settings: SharedSettings, results: tuple[GateResult, ...]) -> None:
-    hidden = [
-        msgspec.structs.replace(each, judged=msgspec.structs.replace(each.judged, path=masked(each.judged.path)))
-        for each in results
-    ]
+    hidden = [replace(each, judged=replace(each.judged, path=masked(each.judged.path))) for each in results]
     document: dict[str, Any] = {"exit_code": max(each.exit_code for each in results), "files": hidden}
     failed = next((each.judged for each in results if each.judged.code), None)
     if failed is not None:

@@ -8,22 +8,16 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import click
 
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    channel_words,
-    file_words,
-    library_words,
-    line_options,
-    store_command,
-)
-from abistore.cli.output import answer, is_file, table, write_file
-from abistore.cli.reading_options import commit_options, ruling_options
-from abistore.cli.rendering import deprecation_option, style_of
+from abistore.arguments import Channel, Described, LibraryName, SearchedLibrary
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, is_file, progress, table, write_file
+from abistore.cli.reading_options import CommitOptions, JudgingOptions, LineOptions
+from abistore.cli.rendering import TEXT_ENDINGS, Deprecated, style_of
+from abistore.cli.verbs import verb
 from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
 from abistore.model.labels import word_on
@@ -42,6 +36,7 @@ if TYPE_CHECKING:
     from abistore.report.history import FoldedRow
     from abistore.service.history import History, HistoryRow
     from abistore.service.log import LogEntry
+    from abistore.service.ruling import Ruling
 
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
@@ -61,42 +56,37 @@ TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking
 SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 
 
-@click.command("history")
-@click.argument("library", shell_complete=library_words)
-@click.option(
-    "--channel",
-    default="release",
-    show_default=True,
-    shell_complete=channel_words,
-    help="The baseline that each release is judged against.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "markdown", "html")),
-    help="How to write it: html is one page with a chart.  [default: text]",
-)
-@click.option("--plot", is_flag=True, help="Draw the exports of each release as a bar, with verdicts and changes.")
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    shell_complete=file_words,
-    help="Write to this file. Without --format, its suffix decides: .html, .md or .json.",
-)
-@deprecation_option
-@ruling_options
-@line_options
-@store_command
+Form: TypeAlias = Literal["text", "json", "markdown", "html"]
+
+
+@verb("history", gives={"history": "report.history:history_document", "evaluations": "service.ledger:evaluate"})
 def history_command(
     settings: SharedSettings,
-    /,
+    library: LibraryName,
     *,
-    library: str,
-    form: str | None,
-    plot: bool,
-    output: Path | None,
-    **words: Any,
+    channel: Channel = "release",
+    plot: Annotated[bool, Described("Draw the exports of each release as a bar, with verdicts and changes.")] = False,
+    compare_with_strict: Annotated[
+        bool,
+        Described(
+            "Show which verdicts --policy and --suppress move, compared with the strict policy, against every baseline."
+        ),
+    ] = False,
+    deprecation: Deprecated = None,
+    form: Annotated[
+        Form | None,
+        Described("How to write it: html is one page with a chart.", ("--format", "form"), default="text"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        Described(
+            "Write to this file. Without --format, its ending decides: .html, .md or .json.",
+            ("-o", "--output"),
+            complete="file",
+        ),
+    ] = None,
+    judging: JudgingOptions,
+    line: LineOptions,
 ) -> int:
     """Show the releases of LIBRARY in release order, each with its verdicts.
 
@@ -109,24 +99,52 @@ def history_command(
     A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
     data of a release are damaged.
     """
-    from abistore.cli.output import progress
     from abistore.service.history import history
 
-    shown = _format(settings, form, plot, output)
+    shown, by = _format(settings, form, plot, output), judging.ruling()
+    if compare_with_strict:
+        return _evaluate(settings, library, by, line)
     with progress(settings) as advance:
-        histories = history(library, database=settings.database, progress=advance, **words)
+        histories = history(
+            library,
+            channel=channel,
+            deprecation=deprecation,
+            by=by,
+            target=line.target,
+            profile=line.profile,
+            database=settings.database,
+            progress=advance,
+        )
     _show(settings, histories, shown, output)
     return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
 
 
+def _evaluate(settings: SharedSettings, library: str, by: Ruling | None, line: LineOptions) -> int:
+    """Judge all releases by another policy, from what is stored, and tell which verdicts move."""
+    from abistore.report.ledgers import as_text, evaluation_tables
+    from abistore.service.ledger import evaluate
+
+    if by is None:
+        raise UsageError("--compare-with-strict needs another policy or suppressions", "pass --policy or --suppress")
+    with progress(settings) as advance:
+        found = evaluate(
+            library, by, target=line.target, profile=line.profile, database=settings.database, progress=advance
+        )
+    answer(settings, {"evaluations": found}, lambda: as_text(evaluation_tables(found)))
+    return 0
+
+
 def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path | None) -> str:
-    """The format asked for. Raises :class:`UsageError` for two of them."""
+    """The format asked for. Raises :class:`UsageError` for two of them, and an ending that none has."""
     if plot and (form not in {None, "text"} or settings.json):
         raise UsageError("--plot is text", "ask for either --plot or another --format")
     if plot:
         return "plot"
-    by_suffix = SUFFIXES.get(output.suffix.lower(), "text") if is_file(output) else "text"
-    return "json" if settings.json else form or by_suffix
+    if settings.json or form or not is_file(output):
+        return "json" if settings.json else form or "text"
+    if output.suffix.lower() not in {*SUFFIXES, *TEXT_ENDINGS}:
+        raise UsageError(f"{output}: no format has the ending {output.suffix}", f"one of {', '.join(SUFFIXES)}")
+    return SUFFIXES.get(output.suffix.lower(), "text")
 
 
 def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, output: Path | None) -> None:
@@ -312,20 +330,29 @@ def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
         yield "layout missing"
 
 
-@click.command("log")
-@click.argument("name")
-@click.option("--library", shell_complete=library_words, help="Search this library only, instead of all.")
-@commit_options
-@line_options
-@store_command
-def log_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None:
+@verb("log", gives={"events": "service.log:log"})
+def log_command(
+    settings: SharedSettings,
+    name: str,
+    *,
+    library: SearchedLibrary = None,
+    commits: CommitOptions,
+    line: LineOptions,
+) -> None:
     """Show every release in which NAME appeared, changed or vanished, with its declaration before and after.
 
     NAME is a symbol as the linker spells it, or a function, variable or type as the source does (geo::Point).
     """
     from abistore.service.log import log
 
-    events = log(name, database=settings.database, **words)
+    events = log(
+        name,
+        library=library,
+        commits=commits.source(),
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
     answer(settings, {"events": events}, lambda: "\n".join(_events(settings, events)))
 
 

@@ -1,152 +1,155 @@
-"""``ingest``, ``import``, ``export``, ``generate`` and ``site``: what is stored, and files and pages made from it."""
+"""``ingest``, ``import``, ``export`` and ``site``: what is stored, and files and pages made from it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import click
 import msgspec
 
-from abistore.cli.commands.db import merge_options, show_merged
-from abistore.cli.main import WORDS, SuggestingGroup
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    against_words,
-    channel_words,
-    library_words,
-    line_options,
-    reference_words,
-    said_options,
-    store_command,
-    version_from_option,
-)
-from abistore.cli.output import answer, is_file, note, say_error, write_file, write_snapshot
-from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, show_only_option
-from abistore.cli.rendering import (
-    Rendering,
-    allow_option,
-    deprecation_option,
-    fail_on_option,
-    report_options,
-    require_option,
-    show_together,
-    style_as,
-    style_of,
-)
+from abistore.arguments import Actor, Channel, Described, DryRun, Output
+from abistore.cli.commands.db import MergingOptions, show_merged
+from abistore.cli.main import WORDS
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, is_file, note, progress, say_error, write_file, write_snapshot
+from abistore.cli.reading_options import BuildOptions, FactOptions, JudgingOptions, LineOptions, ReadingOptions
+from abistore.cli.rendering import AllowingOptions, Rendering, show_together, style_as, style_of
+from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
 from abistore.files import exists
 from abistore.model.versions import MOST_LETTERS
 from abistore.model.words import counted
 from abistore.report import draft
-from abistore.service.generate import FORMATS, GeneratedFormat
 from abistore.urls import masked
 
 if TYPE_CHECKING:
-    from abistore.model.history import Side
     from abistore.model.snapshot import Evidence
     from abistore.report.model import Report, Style
+    from abistore.service.generate import GeneratedFormat
     from abistore.service.ingest_gates import Gate, Ingested
-    from abistore.service.judging import Filter
-    from abistore.service.ruling import Ruling
     from abistore.service.site import SiteBuilt
+    from abistore.service.snapshots import ExtractOptions
 
 LOOKS_LIKE_FILE = re.compile(r"\.(?:so|json)(?:\.|$)")
 
 
-def _channel(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def _channel(value: str) -> str:
     """Refuse a file as a channel: in ``--set-baseline lib.so`` the file would become the option's value."""
-    if value is None or {f"{name}={value}" for name in parameter.opts} & set(ctx.meta.get(WORDS, ())):
+    words = set(click.get_current_context().meta.get(WORDS, ()))
+    if words & {f"{name}={value}" for name in ("--set-baseline", "--set-baseline-if-none")}:
         return value
     if "/" in value or LOOKS_LIKE_FILE.search(value) or exists(Path(value)):
-        hint = f"write {parameter.opts[0]}=CHANNEL, or the files first"
+        hint = "write --set-baseline=CHANNEL, or the files first"
         raise click.BadParameter(f"{value[:MOST_LETTERS]} looks like a file; {hint}")
     return value
 
 
-_replace = click.option("--replace", is_flag=True, help="Replace another binary that is stored under this version.")
-_replace_baseline = click.option(
-    "--replace-baseline",
-    metavar="REASON",
-    default="",
-    help="With --replace: replace a baseline's release too. REASON goes into the baseline's history.",
-)
+class ReplacingOptions(Options, frozen=True):
+    """What becomes of another binary under the same version."""
+
+    title: ClassVar[str] = "Replacing"
+    replace: Annotated[bool, Described("Replace another binary that is stored under this version.")] = False
+    replace_baseline: Annotated[
+        str,
+        Described(
+            "With --replace: replace a baseline's release too. REASON goes into the baseline's history.",
+            metavar="REASON",
+        ),
+    ] = ""
 
 
-def replace_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--replace`` and ``--replace-baseline``."""
-    return _replace(_replace_baseline(command))
+class AdmissionOptions(Options, frozen=True):
+    """What a file is judged against before it is stored, and which baseline moves."""
+
+    title: ClassVar[str] = "Gate and baseline"
+    against: Annotated[
+        str | None,
+        Described(
+            "Judge each file against baseline, baseline:CHANNEL, prev, latest or a version. A file that fails is not "
+            "stored.",
+            metavar="WHAT",
+            complete="against",
+            main=True,
+        ),
+    ] = None
+    keep_failed: Annotated[bool, Described("Keep a file that fails as a candidate: libfoo@candidate:VERSION.")] = False
+    set_baseline: Annotated[
+        str | None,
+        Described(
+            "Move this baseline channel to the new release if that passes beside the one at which it is; without a "
+            "value the channel `release`.",
+            metavar="[CHANNEL]",
+            complete="channel",
+            bare="release",
+            check=_channel,
+            main=True,
+        ),
+    ] = None
+    set_baseline_if_none: Annotated[
+        str | None,
+        Described(
+            "Like --set-baseline, but only if the channel is not set yet.",
+            metavar="[CHANNEL]",
+            complete="channel",
+            bare="release",
+            check=_channel,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` for both ways to set a baseline."""
+        if self.set_baseline is not None and self.set_baseline_if_none is not None:
+            raise UsageError("--set-baseline and --set-baseline-if-none contradict each other", "pass one of them")
+
+    def gate(self, gating: AllowingOptions, judging: JudgingOptions) -> Gate:
+        """The gate that the options describe."""
+        from abistore.service.ingest_gates import Gate
+
+        first = self.set_baseline_if_none
+        return Gate(
+            against=self.against,
+            fail_on=gating.fail_on,
+            allow=gating.allow,
+            deprecation=gating.deprecation,
+            consumers=gating.consumers,
+            require=gating.required(),
+            by=judging.ruling(),
+            keep_failed=self.keep_failed,
+            channel=self.set_baseline if first is None else first,
+            if_unset=first is not None,
+        )
 
 
-@click.command("ingest")
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--library", shell_complete=library_words, help="The library's name; by default its SONAME's stem.")
-@click.option("--version", help="The release's version, for all files given.")
-@version_from_option
-@click.option(
-    "--target",
-    "--arch",
-    help="Refuse files for another platform: elf-x86_64-64-little, or just x86_64. Of a universal file take this one.",
-)
-@click.option("--profile", help="The build profile, e.g. debug or musl.  [default: default]")
-@replace_options
-@said_options
-@click.option("--suite", default="", help="The part of the distribution that packages are from, e.g. bookworm.")
-@click.option("--tag", "tags", multiple=True, help="Put this word on the release, such as lts. May be repeated.")
-@click.option("--expected-digest", help="Refuse a file whose digest does not begin with these digits.")
-@click.option("--dry-run", is_flag=True, help="Say what would become of each file, and write nothing.")
-@click.option("--actor", default="", help="Who ingests, for the audit; by default the user's name.")
-@click.option(
-    "--set-baseline",
-    "channel",
-    is_flag=False,
-    flag_value="release",
-    metavar="[CHANNEL]",
-    callback=_channel,
-    shell_complete=channel_words,
-    help="Move this baseline channel to the new release if that passes beside the one at which it stands; without a "
-    "value the channel `release`.",
-)
-@click.option(
-    "--set-baseline-if-none",
-    "first_channel",
-    is_flag=False,
-    flag_value="release",
-    metavar="[CHANNEL]",
-    callback=_channel,
-    shell_complete=channel_words,
-    help="Like --set-baseline, but only if the channel is not set yet.",
-)
-@click.option(
-    "--against",
-    metavar="WHAT",
-    shell_complete=against_words,
-    help="Judge each file against baseline, baseline:CHANNEL, prev, latest or a version. "
-    "A file that fails is not stored.",
-)
-@click.option("--keep-failed", is_flag=True, help="Keep a file that fails as a candidate: libfoo@candidate:VERSION.")
-@report_options
-@fail_on_option
-@allow_option("scheme")
-@deprecation_option
-@require_option
-@show_only_option
-@ruling_options
-@extract_options
-@store_command
+Files: TypeAlias = Annotated[tuple[Path, ...], Described(metavar="FILE...")]
+
+
+@verb("ingest", gives={"files": "service.ingest:ingest"})
 def ingest_command(
     settings: SharedSettings,
-    /,
+    paths: Files,
     *,
-    paths: tuple[Path, ...],
-    extracting: ExtractingOptions,
-    shown: Filter,
+    tags: Annotated[
+        tuple[str, ...],
+        Described("Put this word on the release, such as lts. May be repeated.", ("--tag", "tags")),
+    ] = (),
+    suite: Annotated[str, Described("The part of the distribution that packages are from, e.g. bookworm.")] = "",
+    expected_digest: Annotated[
+        str | None, Described("Refuse a file whose digest does not begin with these digits.")
+    ] = None,
+    dry_run: DryRun = False,
+    actor: Actor = "",
+    build: BuildOptions,
+    admission: AdmissionOptions,
+    said: FactOptions,
+    replacing: ReplacingOptions,
     rendering: Rendering,
-    **words: Any,
+    gating: AllowingOptions,
+    judging: JudgingOptions,
+    reading: ReadingOptions,
 ) -> int:
     """Store the snapshot of each library (or JSON snapshot) FILE as a release.
 
@@ -163,40 +166,27 @@ def ingest_command(
     Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
     failed (64 and above; 72 for missing evidence).
     """
-    from abistore.cli.output import progress
     from abistore.service.ingest import ingest
     from abistore.service.ingest_gates import IngestPlan
 
-    gate = _gate(words)
-    plan = IngestPlan(**words, gate=gate, options=extracting.options(words["library"], words["version"]))
     with progress(settings) as advance:
+        plan = IngestPlan(
+            **build.words(),
+            **msgspec.structs.asdict(said),
+            **msgspec.structs.asdict(replacing),
+            tags=tags,
+            expected_digest=expected_digest,
+            dry_run=dry_run,
+            actor=actor,
+            gate=admission.gate(gating, judging),
+            options=build.options(reading, suite=suite),
+        )
         results = ingest(paths, plan, database=settings.database, progress=advance)
-    return show_ingested(settings, tuple(_filtered(each, shown) for each in results), rendering)
+    return show_ingested(settings, tuple(_filtered(each, rendering) for each in results), rendering)
 
 
-def _gate(words: dict[str, Any]) -> Gate:
-    """The gate that the options describe; they are taken out of ``words``."""
-    from abistore.service.ingest_gates import Gate
-    from abistore.service.judging import requirement
-
-    channel, first = words.pop("channel"), words.pop("first_channel")
-    if channel is not None and first is not None:
-        raise UsageError("--set-baseline and --set-baseline-if-none contradict each other", "pass one of them")
-    return Gate(
-        against=words.pop("against"),
-        fail_on=words.pop("fail_on"),
-        allow=words.pop("allow"),
-        deprecation=words.pop("deprecation"),
-        require=requirement(words.pop("require")),
-        by=words.pop("by"),
-        keep_failed=words.pop("keep_failed"),
-        channel=channel if first is None else first,
-        if_unset=first is not None,
-    )
-
-
-def _filtered(result: Ingested, shown: Filter) -> Ingested:
-    verdict, other = (shown(each) if each else None for each in (result.verdict, result.other_verdict))
+def _filtered(result: Ingested, rendering: Rendering) -> Ingested:
+    verdict, other = (each and rendering.shown(each) for each in (result.verdict, result.other_verdict))
     return msgspec.structs.replace(result, verdict=verdict, other_verdict=other)
 
 
@@ -214,13 +204,13 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...], rende
         first = errors[0]
         document = {"status": "error", "code": first.code, "error": first.error, "hint": first.hint} | document
     reports = [each for result in results for each in (result.verdict, result.other_verdict) if each is not None]
-    alone = rendering is not None and rendering.format != "text" and rendering.output is None
+    alone = rendering is not None and rendering.format != "text" and rendering.file is None
     if settings.json or not (alone and reports):
         style = style_of(settings, full=False) if rendering is None else style_as(settings, rendering)
         answer(
             settings, document, lambda: "\n".join(line for each in results for line in _lines(settings, each, style))
         )
-    if rendering is not None and (alone or rendering.output is not None) and (reports or not errors):
+    if rendering is not None and (alone or rendering.file is not None) and (reports or not errors):
         _show_reports(settings, reports, rendering)
     if not settings.json:
         for result in errors:
@@ -234,7 +224,7 @@ def _show_reports(settings: SharedSettings, reports: list[Report], rendering: Re
     """The reports of all files as one document, where a format or a file is asked for."""
     if not reports:
         note(settings, "note: no report was written: nothing was judged (--against)")
-    elif rendering.output is not None or not settings.json:
+    elif rendering.file is not None or not settings.json:
         show_together(settings, reports, rendering)
 
 
@@ -310,41 +300,125 @@ def _lacks(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
     return tuple(seen for seen in evidence if not seen.is_whole and seen.reason != "not-requested")
 
 
-@click.command("export")
-@click.argument("what", metavar="[REFERENCE]...", nargs=-1, shell_complete=reference_words)
-@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
-@click.option("--bundle", is_flag=True, help="Write one file that `import` and `db merge` read, with nothing left out.")
-@click.option("--channel", help="With --bundle: the releases at which this baseline stands.")
-@line_options
-@store_command
+FORMATS: TypeAlias = Literal[
+    "json", "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types"
+]
+DIGEST = re.compile(r"[0-9a-f]{6,64}")
+
+
+@verb(
+    "export",
+    gives={
+        "release": "model.history:Release",
+        "library": "builtins:str",
+        "evidence": "model.snapshot:Snapshot.evidence",
+        "generated": "service.generate:generate",
+    },
+)
 def export_command(
     settings: SharedSettings,
-    /,
+    what: Annotated[tuple[str, ...], Described(metavar="OPERAND...", complete="operand")] = (),
     *,
-    what: tuple[str, ...],
-    output: Path | None,
-    bundle: bool,
-    channel: str | None,
-    **words: Any,
+    output: Output = None,
+    form: Annotated[
+        FORMATS,
+        Described("What to write: the snapshot, or a file for another tool.", ("--format", "form"), main=True),
+    ] = "json",
+    bundle: Annotated[
+        bool, Described("Write one file that `import` and `db merge` read, with nothing left out.")
+    ] = False,
+    channel: Annotated[
+        str | None, Described("With --bundle: the releases at which this baseline is.", complete="channel")
+    ] = None,
+    library: Annotated[str | None, Described("Of a file: the library's name; by default its SONAME's stem.")] = None,
+    version: Annotated[str | None, Described("Of a file: the release's version, kept in the snapshot.")] = None,
+    line: LineOptions,
+    reading: ReadingOptions,
 ) -> None:
-    """Write the stored snapshot that REFERENCE names as JSON, or with --bundle a whole database as one file.
+    """Write the snapshot of OPERAND, a file or a stored release, as JSON; or a file for another tool.
 
-    A bundle has all releases, candidates, baselines, verdicts, approvals, reviews and the audit; of the libraries and
-    releases that are named, what belongs to them. The same database gives the same bytes.
+    The same library gives the same bytes. The snapshot can be compared, ingested and imported wherever abistore runs.
+    A file needs no database.
+
+    With --bundle, writes a whole database as one file: all releases, candidates, baselines, verdicts, approvals,
+    notes and the audit; of the libraries and releases that are named, what belongs to them.
+
+    \b
+    debian-symbols        each symbol with the version that added it (deb-symbols)
+    version-script        for the linker: a version for the symbols of each release
+    abigail-suppressions  exports that no public header declares, and accepted breaks
+    abicc-skip-symbols    the same for abi-compliance-checker: symbols
+    abicc-skip-types      and types
+
+    \b
+    abistore export build/libfoo.so -o libfoo.json
+    abistore export libfoo@1.2.0 --format version-script
+    abistore export libfoo --format debian-symbols -o debian/libfoo1.symbols
     """
     if bundle:
-        _export_bundle(settings, what, output, channel=channel, **words)
+        _export_bundle(settings, what, output, channel=channel, target=line.target, profile=line.profile)
         return
     if len(what) != 1 or channel is not None:
-        hint = "name one REFERENCE, or pass --bundle for several, or for all"
-        raise UsageError("one snapshot is exported as JSON", hint)
+        raise UsageError("one snapshot is exported", "name one OPERAND, or pass --bundle for several, or for all")
+    if form != "json":
+        _generate(settings, form, what[0], output, line)
+    elif _is_stored(what[0]):
+        _export(settings, what[0], output, line)
+    else:
+        _dump(settings, Path(what[0]), output, line.target, reading.options(library, version))
+
+
+def _is_stored(operand: str) -> bool:
+    """Whether an operand names a stored release: it has a mark or is a digest, and no file is called so."""
+    return (
+        ("@" in operand or DIGEST.fullmatch(operand) is not None) and "/" not in operand and not exists(Path(operand))
+    )
+
+
+def _export(settings: SharedSettings, reference: str, output: Path | None, line: LineOptions) -> None:
     from abistore.service.imports import export
 
-    exported = export(what[0], database=settings.database, **words)
+    exported = export(reference, target=line.target, profile=line.profile, database=settings.database)
     release, data = exported.release, exported.json
     write_snapshot(settings, output, data, {"release": release})
     if is_file(output):
         note(settings, f"{output}: {release.line.library} {release.version}, {len(data) + 1:,} bytes")
+
+
+def _dump(
+    settings: SharedSettings, path: Path, output: Path | None, target: str | None, options: ExtractOptions
+) -> None:
+    """Write the snapshot of a file. No database is opened."""
+    from abistore.model.layout import STRANGERS_HINT, strangers
+    from abistore.service.snapshots import dump
+
+    with progress(settings) as advance:
+        dumped = dump(path, options=msgspec.structs.replace(options, progress=advance), target=target)
+    snapshot, data = dumped.snapshot, dumped.json
+    notes = tuple(filter(None, [strangers(snapshot)]))
+    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence, "notes": notes})
+    for said in notes:
+        note(settings, f"note: {said}\nhint: {STRANGERS_HINT}")
+    if not is_file(output):
+        return
+    exports = len(snapshot.entries.get("symbol", ()))
+    note(settings, f"{output}: {snapshot.library}, {counted(exports, 'name')} in its tables, {len(data) + 1:,} bytes")
+    for evidence in snapshot.evidence:
+        if not evidence.is_whole:
+            note(settings, f"  {evidence.facet}: {evidence.state}: {evidence.detail or evidence.reason}")
+
+
+def _generate(
+    settings: SharedSettings, form: GeneratedFormat, reference: str, output: Path | None, line: LineOptions
+) -> None:
+    from abistore.service.generate import generate
+
+    made = generate(form, reference, target=line.target, profile=line.profile, database=settings.database)
+    if not is_file(output):
+        answer(settings, {"generated": made}, lambda: made.text.removesuffix("\n"))
+        return
+    write_file(output, made.text.encode())
+    note(settings, f"{output}: {made.format} of {made.release}, counted from {made.counted_from}")
 
 
 def _export_bundle(settings: SharedSettings, what: tuple[str, ...], output: Path | None, **words: Any) -> None:
@@ -359,36 +433,33 @@ def _export_bundle(settings: SharedSettings, what: tuple[str, ...], output: Path
     answer(settings, {**told, **chosen}, lambda: f"{output}: {len(made.data):,} bytes")
 
 
-@click.command("import")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=FILE)
-@click.option("--library", shell_complete=library_words, help="The library's name; by default the snapshot's own.")
-@click.option("--version", help="The release's version; by default the snapshot's own.")
-@click.option(
-    "--versions",
-    type=FILE,
-    help='A list of versions: CSV with FILE,VERSION in each line, or TOML with "FILE" = "VERSION".',
-)
-@click.option("--target", help="The platform of dumps that do not tell their own, such as x86_64.")
-@click.option("--profile", help="The build profile; by default the one that the snapshot was exported from.")
-@click.option(
-    "--approvals",
-    is_flag=True,
-    help="Take over what the snapshots say is approved. Without it such approvals are left out, and told.",
-)
-@replace_options
-@merge_options
-@store_command
+@verb("import", gives={"files": "service.imports:import_", "merged": "service.imports:import_bundles"})
 def import_command(
     settings: SharedSettings,
-    /,
+    paths: Annotated[tuple[Path, ...], Described(metavar="PATH...")],
     *,
-    paths: tuple[Path, ...],
-    versions: Path | None,
-    prefer: Side | None,
-    dry_run: bool,
-    **words: Any,
+    library: Annotated[
+        str | None, Described("The library's name; by default the snapshot's own.", complete="library")
+    ] = None,
+    version: Annotated[str | None, Described("The release's version; by default the snapshot's own.")] = None,
+    versions: Annotated[
+        Path | None,
+        Described('A list of versions: CSV with FILE,VERSION in each line, or TOML with "FILE" = "VERSION".'),
+    ] = None,
+    target: Annotated[
+        str | None, Described("The platform of dumps that do not tell their own, such as x86_64.")
+    ] = None,
+    profile: Annotated[
+        str | None, Described("The build profile; by default the one that the snapshot was exported from.")
+    ] = None,
+    approvals: Annotated[
+        bool,
+        Described("Take over what the snapshots say is approved. Without it such approvals are left out, and told."),
+    ] = False,
+    replacing: ReplacingOptions,
+    preference: MergingOptions,
 ) -> int:
-    """Store each JSON snapshot PATH (from `dump` or `export`) as a release; - is standard input.
+    """Store each JSON snapshot PATH (from `export`) as a release; - is standard input.
 
     A PATH may also be another tool's dump (ABIXML, an ABICC dump, a Debian symbols file), or a folder of dumps. Their
     versions are those of --versions, of the dump itself or of its name (libfoo-1.2.3.abi); they are stored oldest
@@ -401,54 +472,52 @@ def import_command(
     from abistore.service.imports import MergePlan, import_bundles, is_bundle
 
     if any(map(is_bundle, paths)):
-        return show_merged(
-            settings, import_bundles(paths, MergePlan(prefer=prefer, dry_run=dry_run), database=settings.database)
-        )
-    if prefer or dry_run:
+        merging = MergePlan(prefer=preference.prefer, dry_run=preference.dry_run)
+        return show_merged(settings, import_bundles(paths, merging, database=settings.database))
+    if preference.prefer or preference.dry_run:
         raise UsageError("--prefer and --dry-run are for bundles", "leave them out, or import a bundle")
-    from abistore.cli.output import progress
     from abistore.service.imports import import_
     from abistore.service.ingest_gates import IngestPlan
     from abistore.service.snapshots import ExtractOptions
 
-    plan = IngestPlan(**words, options=ExtractOptions(library=words["library"], version=words["version"]))
+    plan = IngestPlan(
+        library=library,
+        version=version,
+        target=target,
+        profile=profile,
+        approvals=approvals,
+        **msgspec.structs.asdict(replacing),
+        options=ExtractOptions(library=library, version=version),
+    )
     with progress(settings) as advance:
         results = import_(paths, plan, versions=versions, database=settings.database, progress=advance)
     return show_ingested(settings, results)
 
 
-@click.group("site", cls=SuggestingGroup)
-def site_command() -> None:
-    """Write the history as static HTML pages, for people who read and do not type."""
-
-
-@site_command.command("build")
-@click.argument("out", type=FILE)
-@click.option("--title", default="ABI history", show_default=True, help="What the site is called.")
-@click.option(
-    "--channel",
-    default="release",
-    show_default=True,
-    shell_complete=channel_words,
-    help="The baseline that each release is judged against, beside the one before it.",
-)
-@click.option("--no-judge", is_flag=True, help="Show stored verdicts only, and judge nothing now.")
-@ruling_options
-@store_command
-def build_command(
-    settings: SharedSettings, /, *, out: Path, title: str, channel: str, no_judge: bool, by: Ruling | None
+@verb("site", gives={"site": "service.site:build_site"})
+def site_command(
+    settings: SharedSettings,
+    *,
+    out: Annotated[Path, Described("The folder to write to.", ("-o", "--output", "out"), metavar="FOLDER")],
+    title: Annotated[str, Described("What the site is called.")] = "ABI history",
+    channel: Channel = "release",
+    no_judge: Annotated[bool, Described("Show stored verdicts only, and judge nothing now.")] = False,
+    judging: JudgingOptions,
 ) -> None:
-    """Write a site to the folder OUT: libraries, releases, findings with drawings, and kinds of change.
+    """Write the history as static HTML pages: libraries, releases, findings with drawings, and kinds of change.
 
-    The pages need no server and no network: open OUT/index.html. OUT is new, empty, or has an earlier build, of which
-    only what changed is written. What the earlier build wrote and is over is removed; files of others are left alone.
+    The pages need no server and no network: open index.html. The folder is new, empty, or has an earlier build, of
+    which only what changed is written. What the earlier build wrote and is over is removed; files of others are left
+    alone.
+
+    \b
+    abistore site -o public
     """
-    from abistore.cli.output import progress
     from abistore.service.site import SitePlan, build_site
 
     plan = SitePlan(title, channel, judge=not no_judge)
     with progress(settings) as advance:
-        built = build_site(out, plan, database=settings.database, progress=advance, by=by)
+        built = build_site(out, plan, database=settings.database, progress=advance, by=judging.ruling())
     answer(settings, {"site": built}, lambda: "\n".join(_built(built)))
 
 
@@ -456,35 +525,3 @@ def _built(built: SiteBuilt) -> Iterator[str]:
     libraries = counted(built.libraries, "library", "libraries")
     yield f"{built.index}: {libraries}, {counted(built.releases, 'release')}"
     yield f"{counted(built.written, 'file')} written, {built.unchanged} unchanged, {built.removed} removed"
-
-
-@click.command("generate")
-@click.argument("format", type=click.Choice(FORMATS), metavar="FORMAT")
-@click.argument("reference", shell_complete=reference_words)
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
-@line_options
-@store_command
-def generate_command(
-    settings: SharedSettings, /, *, format: GeneratedFormat, reference: str, output: Path | None, **words: Any
-) -> None:
-    """Write a file for another tool, about REFERENCE: a release, or a library's latest.
-
-    \b
-    debian-symbols        each symbol with the version that brought it (deb-symbols)
-    version-script        for the linker: a version for the symbols of each release
-    abigail-suppressions  exports that no public header declares, and accepted breaks
-    abicc-skip-symbols    the same for abi-compliance-checker: symbols
-    abicc-skip-types      and types
-
-    \b
-    abistore generate debian-symbols libfoo -o debian/libfoo1.symbols
-    abistore generate version-script libfoo@1.2.0
-    """
-    from abistore.service.generate import generate
-
-    made = generate(format, reference, database=settings.database, **words)
-    if not is_file(output):
-        answer(settings, {"generated": made}, lambda: made.text.removesuffix("\n"))
-        return
-    write_file(output, made.text.encode())
-    note(settings, f"{output}: {made.format} of {made.release}, counted from {made.counted_from}")

@@ -1,25 +1,18 @@
-"""``show``, ``list``, ``exports``, ``types``, ``who-uses`` and ``provides``: what is in releases."""
+"""``show`` and ``list``: what is in releases, and which are stored."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import click
-
-from abistore.cli.options import (
-    SharedSettings,
-    library_words,
-    line_options,
-    operand_words,
-    reference_words,
-    since_words,
-    store_command,
-)
-from abistore.cli.output import answer, table, width
-from abistore.cli.reading_options import ExtractingOptions, extract_options
+from abistore.arguments import Described, Operand, OptionalLibrary
+from abistore.cli.commands.since import deprecated
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, progress, table, width
+from abistore.cli.reading_options import LineOptions, ReadingOptions
 from abistore.cli.rendering import style_of
+from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
 from abistore.model.labels import word_on
 from abistore.model.words import bounded, counted
@@ -33,33 +26,129 @@ if TYPE_CHECKING:
     from abistore.service.inventory import Inventory, ProvidedSymbol, UsedType
 
 
-@click.command("show")
-@click.argument("operand", shell_complete=operand_words)
-@click.argument("name", required=False)
-@line_options
-@extract_options
-@store_command
+class ListOptions(Options, frozen=True):
+    """What is listed of a release."""
+
+    title: ClassVar[str] = "Lists"
+    exports: Annotated[
+        bool, Described("List the exported functions and variables, each with since when it exists.", main=True)
+    ] = False
+    types: Annotated[bool, Described("List the types, each with since when it exists.", main=True)] = False
+    users: Annotated[
+        str | None,
+        Described(
+            "List the exports that use this type, by value or by pointer.", metavar="TYPE", complete="declaration"
+        ),
+    ] = None
+    deprecated: Annotated[
+        bool,
+        Described("List what headers deprecate, since when, and what was removed.", main=True),
+    ] = False
+    unused: Annotated[
+        bool, Described("With --exports: those that no stored consumer imports (`abistore consumers`).")
+    ] = False
+    since: Annotated[
+        str | None,
+        Described(
+            "With --exports or --types: what was added by this release, or later.", metavar="VERSION", complete="since"
+        ),
+    ] = None
+    regex: Annotated[bool, Described("PATTERN is a regular expression (RE2), found anywhere in the name.")] = False
+    deprecation: Annotated[
+        str | None,
+        Described(
+            "With --deprecated: how long a declaration stays after it was deprecated: '2 minor', '1 major', '3 "
+            "releases' or '180 days'.",
+            metavar="WINDOW",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` for two lists at once, and for choices among what is not listed."""
+        listed = sum(map(bool, (self.exports, self.types, self.users, self.deprecated)))
+        if listed > 1:
+            raise UsageError("that is more than one question", "ask them one after the other")
+        if not listed and (self.unused or self.since or self.regex):
+            raise UsageError("nothing is listed", "pass --exports, --types or --deprecated")
+        if self.unused and self.since is not None:
+            raise UsageError("--unused and --since are two questions", "ask them one after the other")
+
+
+@verb(
+    "show",
+    gives={
+        "snapshot": "service.declarations:card",
+        "declarations": "service.declarations:declarations",
+        "inventory": "service.inventory:exports",
+        "unused": "service.consumer_verdicts:unused_exports",
+        "types": "service.inventory:who_uses",
+        "deprecations": "service.log:deprecations",
+    },
+)
 def show_command(
     settings: SharedSettings,
-    /,
+    operand: Operand,
+    name: Annotated[str | None, Described(complete="declaration", metavar="[NAME|PATTERN]")] = None,
     *,
-    operand: str,
-    name: str | None,
-    target: str | None,
-    profile: str | None,
-    extracting: ExtractingOptions,
+    lists: ListOptions,
+    line: LineOptions,
+    reading: ReadingOptions,
 ) -> None:
-    """Show the snapshot OPERAND, or its declaration NAME as C or C++ with offsets.
+    """Show the snapshot OPERAND, its declaration NAME as C or C++ with offsets, or lists of what is in it.
 
     OPERAND is a stored release (libfoo@1.2.0), a digest, a library or a JSON snapshot. NAME is a symbol as the
     linker spells it, or a function, variable or type as the source does.
+
+    --exports, --types, --users and --deprecated are about stored releases; a library's name stands for its latest
+    release. PATTERN is a glob of the name in the source, or of the symbol. Types are known where there was debug
+    information, or where headers were given. With --deprecation, --deprecated says when a removal is allowed.
+
+    \b
+    abistore show libfoo@1.2.0
+    abistore show libfoo@1.2.0 foo_open
+    abistore show libfoo@1.2.0 --exports 'foo_io_*' --since 1.2.0
+    abistore show libfoo --users geo::Point
+    abistore show libfoo --deprecated --deprecation '2 minor'
     """
-    from abistore.cli.output import progress
+    if lists.deprecated:
+        deprecated(settings, operand, lists.deprecation, line)
+    elif lists.users:
+        _show_users(settings, lists.users, operand, line)
+    elif lists.exports and lists.unused:
+        _show_unused(settings, operand, name, lists.regex, line)
+    elif lists.exports or lists.types:
+        _show_inventory(settings, operand, name, lists, line)
+    else:
+        _show_operand(settings, operand, name, line, reading)
+
+
+def _show_inventory(
+    settings: SharedSettings, reference: str, pattern: str | None, lists: ListOptions, line: LineOptions
+) -> None:
+    from abistore.service.inventory import exports, types
+
+    ask = exports if lists.exports else types
+    found = ask(
+        reference,
+        pattern,
+        since=lists.since,
+        regex=lists.regex,
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
+    answer(settings, {"inventory": found}, lambda: _inventory(found, "export" if lists.exports else "type"))
+
+
+def _show_operand(
+    settings: SharedSettings, operand: str, name: str | None, line: LineOptions, reading: ReadingOptions
+) -> None:
+    """Show a snapshot, or one of its declarations."""
     from abistore.service.declarations import card, declarations
     from abistore.service.operands import Selection
 
     with progress(settings) as advance:
-        selection = Selection(target, profile, extracting.options(progress=advance))
+        selection = Selection(line.target, line.profile, reading.options(progress=advance))
         if name is None:
             found = card(operand, database=settings.database, selection=selection)
         else:
@@ -68,6 +157,28 @@ def show_command(
         answer(settings, {"snapshot": found}, lambda: "\n".join(_card(settings, found)))
         return
     answer(settings, {"declarations": declared}, lambda: "\n\n".join(_declared(settings, one) for one in declared))
+
+
+def _show_users(settings: SharedSettings, type: str, reference: str, line: LineOptions) -> None:
+    """List the exports that use a type. One that only reaches it through other types is marked."""
+    from abistore.service.inventory import who_uses
+
+    found = who_uses(type, reference=reference, target=line.target, profile=line.profile, database=settings.database)
+    answer(settings, {"types": found}, lambda: "\n\n".join("\n".join(_type_users(each)) for each in found))
+
+
+def _show_unused(settings: SharedSettings, reference: str, pattern: str | None, regex: bool, line: LineOptions) -> None:
+    from abistore.service.consumer_verdicts import unused_exports
+
+    spare = unused_exports(
+        reference,
+        pattern,
+        regex=regex,
+        target=line.target,
+        profile=line.profile,
+        database=settings.database,
+    )
+    answer(settings, {"unused": spare}, lambda: "\n".join(_unused(spare)))
 
 
 def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
@@ -170,18 +281,42 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
             yield from _wrapped(f"reached {how} by {counted(len(symbols), 'export')}: {names}", "// ", "//     ")
 
 
-@click.command("list")
-@click.argument("library", required=False, shell_complete=library_words)
-@line_options
-@store_command
-def list_command(settings: SharedSettings, /, *, library: str | None, target: str | None, profile: str | None) -> None:
-    """List all stored libraries, or the releases and candidates of one LIBRARY."""
+@verb(
+    "list",
+    gives={
+        "lines": "service.listing:lines",
+        "releases": "service.listing:releases",
+        "providers": "service.inventory:provides",
+    },
+)
+def list_command(
+    settings: SharedSettings,
+    library: OptionalLibrary = None,
+    *,
+    provides: Annotated[
+        str | None,
+        Described(
+            "List the libraries that export this symbol or once did, with the releases that have it.", metavar="SYMBOL"
+        ),
+    ] = None,
+    line: LineOptions,
+) -> None:
+    """List all stored libraries, or the releases and candidates of one LIBRARY.
+
+    \b
+    abistore list
+    abistore list libfoo
+    abistore list --provides foo_open
+    """
+    if provides is not None:
+        _list_providers(settings, provides, library, line)
+        return
     if library is None:
         _list_lines(settings)
         return
     from abistore.service.listing import releases
 
-    found = releases(library, database=settings.database, target=target, profile=profile)
+    found = releases(library, database=settings.database, target=line.target, profile=line.profile)
     tagged = any(release.tags for release in found)
     packages = [package_of(release.provenance) for release in found]
     packaged = any(packages)
@@ -236,74 +371,6 @@ def _list_lines(settings: SharedSettings) -> None:
 FIRST = "<="
 """Marks a version before which nothing is stored: the declaration may be older."""
 
-since_option = click.option(
-    "--since", metavar="VERSION", shell_complete=since_words, help="Only what came with this release, or later."
-)
-regex_option = click.option(
-    "--regex", is_flag=True, help="PATTERN is a regular expression (RE2), found anywhere in the name."
-)
-
-
-def listing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what ``exports`` and ``types`` have in common."""
-    for option in (store_command, line_options, since_option, regex_option, click.argument("pattern", required=False)):
-        command = option(command)
-    return click.argument("reference", shell_complete=reference_words)(command)
-
-
-@click.command("exports")
-@click.option(
-    "--unused", is_flag=True, help="Those alone that no stored consumer imports (`abistore consumers`), to be removed."
-)
-@listing
-def exports_command(
-    settings: SharedSettings, /, *, reference: str, pattern: str | None, unused: bool, **words: Any
-) -> None:
-    """List the exported functions and variables of REFERENCE, each with since when it is there and as it is.
-
-    REFERENCE is a release (libfoo@1.2.0), or a library: then its latest release. PATTERN is a glob of the name in the
-    source, or of the symbol.
-
-    \b
-    abistore exports libfoo
-    abistore exports libfoo@1.2.0 'foo_io_*'
-    abistore exports libfoo@1.2.0 --since 1.2.0
-    abistore exports libfoo --regex '^foo_.*_v2$'
-    abistore exports libfoo --unused
-    """
-    from abistore.service.inventory import exports
-
-    if unused:
-        from abistore.service.consumer_verdicts import unused_exports
-
-        if words.pop("since") is not None:
-            raise UsageError("--unused and --since are two questions", "ask them one after the other")
-        spare = unused_exports(reference, pattern, database=settings.database, **words)
-        answer(settings, {"unused": spare}, lambda: "\n".join(_unused(spare)))
-        return
-
-    found = exports(reference, pattern, database=settings.database, **words)
-    answer(settings, {"inventory": found}, lambda: _inventory(found, "export"))
-
-
-@click.command("types")
-@listing
-def types_command(settings: SharedSettings, /, *, reference: str, pattern: str | None, **words: Any) -> None:
-    """List the types that REFERENCE describes, each with since when it is there and as it is.
-
-    REFERENCE is a release (libfoo@1.2.0), or a library: then its latest release. PATTERN is a glob of the name. Types
-    are known where there was debug information, or where headers were given; those of the standard library are left
-    out.
-
-    \b
-    abistore types libfoo
-    abistore types libfoo@1.2.0 'geo::*'
-    """
-    from abistore.service.inventory import types
-
-    found = types(reference, pattern, database=settings.database, **words)
-    answer(settings, {"inventory": found}, lambda: _inventory(found, "type"))
-
 
 def _unused(found: UnusedExports) -> Iterator[str]:
     known = counted(found.consumers, "known consumer")
@@ -331,32 +398,6 @@ def _inventory(found: Inventory, what: str) -> str:
     return f"{found.release.reference}: {of} {what}{'s' if found.of != 1 else ''}\n{shown}"
 
 
-@click.command("who-uses")
-@click.argument("type")
-@click.option(
-    "--in",
-    "reference",
-    metavar="REFERENCE",
-    shell_complete=reference_words,
-    help="A release, or a library: its latest.  [default: the latest release of every library]",
-)
-@line_options
-@store_command
-def who_uses_command(settings: SharedSettings, /, *, type: str, **words: Any) -> None:
-    """List the exports that use TYPE: by value, so that its layout matters to programs, or by pointer.
-
-    An export that only reaches it through other types is marked.
-
-    \b
-    abistore who-uses geo::Point
-    abistore who-uses 'struct stat' --in libfoo@1.2.0
-    """
-    from abistore.service.inventory import who_uses
-
-    found = who_uses(type, database=settings.database, **words)
-    answer(settings, {"types": found}, lambda: "\n\n".join("\n".join(_type_users(each)) for each in found))
-
-
 def _type_users(found: UsedType) -> Iterator[str]:
     yield f"{found.line} {found.version}: {found.type.kind} {shortened(found.type.spelling)}"
     for user in found.users:
@@ -366,21 +407,13 @@ def _type_users(found: UsedType) -> Iterator[str]:
         yield "  no export uses it"
 
 
-@click.command("provides")
-@click.argument("symbol")
-@line_options
-@store_command
-def provides_command(settings: SharedSettings, /, *, symbol: str, **words: Any) -> None:
-    """List the libraries that export SYMBOL or once did, with the releases that have it.
-
-    SYMBOL is spelled as the linker does, or as the source does.
-
-    \b
-    abistore provides foo_open
-    """
+def _list_providers(settings: SharedSettings, symbol: str, library: str | None, line: LineOptions) -> None:
+    """List the libraries that export a symbol, which is spelled as the linker does, or as the source does."""
     from abistore.service.inventory import provides
 
-    found = provides(symbol, database=settings.database, **words)
+    if library is not None:
+        raise UsageError("--provides looks in all libraries", f"leave {library} out")
+    found = provides(symbol, target=line.target, profile=line.profile, database=settings.database)
     answer(settings, {"providers": found}, lambda: "\n".join(map(_provider, found)))
 
 

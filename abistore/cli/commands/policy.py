@@ -1,64 +1,55 @@
-"""``changes``, ``explain``, ``policy`` and ``suppress``: the kinds of change, and what moves their impact."""
+"""``changes``, ``explain`` and ``policy``: the kinds of change, and what moves their impact."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-import click
 import msgspec
 
-from abistore.cli.main import SuggestingGroup
-from abistore.cli.options import (
-    FILE,
-    SharedSettings,
-    explained_words,
-    line_options,
-    operand_words,
-    output_options,
-    pass_settings,
-    policy_words,
-    store_command,
-)
-from abistore.cli.output import answer, is_file, note, table, width, write_file
-from abistore.cli.reading_options import ExtractingOptions, extract_options, ruling_options, strict_option
+from abistore.arguments import Described, Operand, Output
+from abistore.cli.options import SharedSettings
+from abistore.cli.output import answer, is_file, note, progress, table, width, write_file
+from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOptions, SideOptions
+from abistore.cli.verbs import group, verb
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
     from abistore.report.model import ChangeKind
     from abistore.service.kinds import ExplainedKind
-    from abistore.service.ruling import PolicyCard, Ruling
+    from abistore.service.ruling import PolicyCard
 
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 """A finding's identity, or the beginning of one, such as its place. No kind is spelled like this."""
 
+Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", complete="file")]
 
-@click.command("changes")
-@click.option(
-    "--impact",
-    type=click.Choice(("breaking", "api_break", "risk", "compatible", "notice", "advice")),
-    help="Only kinds of this impact.",
+
+@verb(
+    "changes",
+    gives={"count": "builtins:int", "changes": "service.kinds:changes", "established": "service.kinds:established"},
+    store=False,
 )
-@click.option(
-    "--element",
-    type=click.Choice(("functions", "variables", "types", "enums", "library")),
-    help="Only kinds about these elements.",
-)
-@click.option(
-    "--evidence", type=click.Choice(("symbol", "layout", "source")), help="Only kinds that this evidence shows."
-)
-@click.option(
-    "--established",
-    is_flag=True,
-    help="List the names that other tools use instead, each with the kinds and cases that cover it.",
-)
-@output_options
-@pass_settings
 def changes_command(
-    settings: SharedSettings, /, *, impact: str | None, element: str | None, evidence: str | None, established: bool
+    settings: SharedSettings,
+    *,
+    impact: Annotated[
+        Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"] | None,
+        Described("Only kinds of this impact."),
+    ] = None,
+    element: Annotated[
+        Literal["functions", "variables", "types", "enums", "library"] | None,
+        Described("Only kinds about these elements."),
+    ] = None,
+    evidence: Annotated[
+        Literal["symbol", "layout", "source"] | None, Described("Only kinds that this evidence shows.")
+    ] = None,
+    established: Annotated[
+        bool,
+        Described("List the names that other tools use instead, each with the kinds and cases that cover it."),
+    ] = False,
 ) -> None:
     """List all kinds of change with their default impact, worst first, and the variants that have another one.
 
@@ -100,10 +91,10 @@ def _established(settings: SharedSettings) -> None:
     )
 
 
-@click.command("explain")
-@click.argument("what", metavar="KIND|FINDING", shell_complete=explained_words)
-@store_command
-def explain_command(settings: SharedSettings, /, *, what: str) -> None:
+@verb("explain", gives={"explained": "service.kinds:explain", "findings": "service.log:findings"})
+def explain_command(
+    settings: SharedSettings, what: Annotated[str, Described(metavar="KIND|FINDING", complete="explained")]
+) -> None:
     """Explain a KIND of change, or a FINDING of a stored comparison by its identity or place.
 
     Shows what happens to programs built with the old release, how to avoid it, and an example: two sources and what is
@@ -164,18 +155,16 @@ def _explained(one: ExplainedKind, near_misses: bool) -> Iterator[str]:
 
 
 POLICY_HEADS = ("impact", "selects", "where", "expires", "reason")
+HEADS = ("state", "selects", "expires", "where", "label", "reason")
+
+policy_command = group("policy", "Show and check policies and suppressions, which say what counts and what is not ABI.")
 
 
-@click.group("policy", cls=SuggestingGroup)
-def policy_command() -> None:
-    """Show and check policies, which give findings another impact than their kind has."""
-
-
-@policy_command.command("show")
-@click.argument("policy", default="strict_abi", metavar="[NAME|FILE]", shell_complete=policy_words)
-@output_options
-@pass_settings
-def show_command(settings: SharedSettings, /, *, policy: str) -> None:
+@verb("show", inside=policy_command, store=False, gives={"policy": "service.ruling:policy_card"})
+def show_command(
+    settings: SharedSettings,
+    policy: Annotated[str, Described(metavar="[NAME|FILE]", complete="policy")] = "strict_abi",
+) -> None:
     """Show the overrides of a policy in order; the first that applies decides."""
     from abistore.service.ruling import policy_card
 
@@ -200,11 +189,8 @@ def _text(card: PolicyCard) -> str:
     return f"{head}\n{table(POLICY_HEADS, rows)}"
 
 
-@policy_command.command("check")
-@click.argument("file", type=click.Path(readable=False))
-@output_options
-@pass_settings
-def policy_check_command(settings: SharedSettings, /, *, file: str) -> None:
+@verb("check", inside=policy_command, store=False, gives={"policy": "builtins:dict"})
+def policy_check_command(settings: SharedSettings, file: Annotated[str, Described(complete="file")]) -> None:
     """Check a policy FILE. Exits with 64 and names the first error, if there is one."""
     from abistore.service.ruling import policy_card
 
@@ -220,53 +206,39 @@ def policy_check_command(settings: SharedSettings, /, *, file: str) -> None:
     )
 
 
-HEADS = ("state", "selects", "expires", "where", "label", "reason")
+suppress_group = group("suppress", "Suggest, check and list suppressions.", inside=policy_command)
 
 
-@click.group("suppress", cls=SuggestingGroup)
-def suppress_command() -> None:
-    """Suggest, check and list suppressions."""
-
-
-@suppress_command.command("suggest")
-@click.argument("old", shell_complete=operand_words)
-@click.argument("new", shell_complete=operand_words)
-@click.option("-o", "--output", type=FILE, help="Write to this file instead of standard output.")
-@click.option(
-    "--least",
-    type=click.Choice(("compatible", "risk", "api_break", "breaking")),
-    default="api_break",
-    show_default=True,
-    help="The mildest impact for which a suppression is written.",
+@verb(
+    "suggest",
+    inside=suppress_group,
+    gives={"candidates": "builtins:int", "suppressions": "builtins:str", "output": "builtins:str"},
 )
-@ruling_options
-@line_options
-@extract_options
-@store_command
 def suggest_command(
     settings: SharedSettings,
-    /,
+    old: Operand,
+    new: Operand,
     *,
-    output: Path | None,
-    least: str,
-    target: str | None,
-    profile: str | None,
-    extracting: ExtractingOptions,
-    by: Ruling | None,
-    **operands: Any,
+    least: Annotated[
+        Literal["compatible", "risk", "api_break", "breaking"],
+        Described("The mildest impact for which a suppression is written."),
+    ] = "api_break",
+    output: Output = None,
+    judging: JudgingOptions,
+    reading: ReadingOptions,
+    line: LineOptions,
 ) -> None:
     """Compare OLD with NEW and write a suppression for each finding, for a person to review.
 
     The reasons are empty: the file is refused until somebody has written them.
     """
-    from abistore.cli.output import progress
     from abistore.model.findings import Impact
     from abistore.service.comparing import compare
     from abistore.service.ruling import suggest
 
     with progress(settings) as advance:
-        selection = extracting.selection(target, profile, advance)
-        report = compare(operands["old"], operands["new"], database=settings.database, selection=selection, by=by)
+        selection = reading.selection(SideOptions(), line, advance)
+        report = compare(old, new, database=settings.database, selection=selection, by=judging.ruling())
     made = suggest(report, least=Impact[least.upper()])
     if is_file(output):
         write_file(output, made.yaml.encode())
@@ -278,12 +250,20 @@ def suggest_command(
     answer(settings, {"candidates": made.count, "suppressions": made.yaml}, made.yaml.rstrip)
 
 
-@suppress_command.command("check")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
-@strict_option
-@output_options
-@pass_settings
-def check_command(settings: SharedSettings, /, *, files: tuple[str, ...], strict_suppressions: bool) -> None:
+@verb(
+    "check",
+    inside=suppress_group,
+    store=False,
+    gives=dict.fromkeys(("suppressions", "holds", "expired", "unexplained"), "builtins:int"),
+)
+def check_command(
+    settings: SharedSettings,
+    files: Paths,
+    *,
+    strict_suppressions: Annotated[
+        bool, Described("Refuse suppressions that have expired or select no declaration.")
+    ] = False,
+) -> None:
     """Check suppression files. Exits with 64 and names the first error, if there is one."""
     from abistore.service.ruling import suppressions
 
@@ -299,11 +279,8 @@ def check_command(settings: SharedSettings, /, *, files: tuple[str, ...], strict
     )
 
 
-@suppress_command.command("list")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(readable=False))
-@output_options
-@pass_settings
-def list_command(settings: SharedSettings, /, *, files: tuple[str, ...]) -> None:
+@verb("list", inside=suppress_group, store=False, gives={"suppressions": "service.ruling:suppressions"})
+def list_command(settings: SharedSettings, files: Paths) -> None:
     """List the suppressions in files: what each selects, why, and whether it holds today."""
     from abistore.service.ruling import suppressions
 

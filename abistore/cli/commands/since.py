@@ -1,101 +1,88 @@
-"""``blame``, ``first-broken``, ``last-good`` and ``deprecations``: since when, and until when."""
+"""``blame``, and what ``show`` tells of deprecations: since when, and until when."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import click
-
-from abistore.cli.options import SharedSettings, library_words, line_options, since_words, store_command
+from abistore.arguments import Described, SearchedLibrary
+from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
-from abistore.cli.reading_options import commit_options, project_option, ruling_options
-from abistore.report.since import blame_text, first_broken_text, release_text
+from abistore.cli.reading_options import CommitOptions, JudgingOptions, LineOptions
+from abistore.cli.verbs import verb
+from abistore.errors import UsageError
+from abistore.report.since import blame_text, first_broken_text
 from abistore.report.wording import shortened
 
 if TYPE_CHECKING:
     from abistore.model.approvals import Deprecation, LineDeprecations
-
-since_option = click.option(
-    "--since",
-    metavar="VERSION|baseline[:CHANNEL]",
-    shell_complete=since_words,
-    help="The release that programs were built against.",
-)
+    from abistore.service.commits import CommitSource
+    from abistore.service.ruling import Ruling
 
 
-@click.command("blame")
-@click.argument("library", shell_complete=library_words)
-@since_option
-@click.option("--restored", is_flag=True, help="Judge every release between, and list all breaks that were taken back.")
-@commit_options
-@ruling_options
-@line_options
-@store_command
-def blame_command(settings: SharedSettings, /, *, library: str, **words: Any) -> None:
-    """Show each break of the latest release of LIBRARY, or of LIBRARY@VERSION, with the build that introduced it.
+@verb("blame", gives={"blames": "service.blame:blame", "found": "service.bisect:first_broken"})
+def blame_command(
+    settings: SharedSettings,
+    what: Annotated[str, Described(metavar="LIBRARY|NAME", complete="library")],
+    *,
+    library: SearchedLibrary = None,
+    since: Annotated[
+        str | None,
+        Described(
+            "The release that programs were built against.", metavar="VERSION|baseline[:CHANNEL]", complete="since"
+        ),
+    ] = None,
+    restored: Annotated[
+        bool, Described("Of a library: judge every release between, and tell all breaks that were taken back.")
+    ] = False,
+    commits: CommitOptions,
+    judging: JudgingOptions,
+    line: LineOptions,
+) -> None:
+    """Show since when LIBRARY breaks programs, in its latest release or LIBRARY@VERSION, or which build broke NAME.
 
-    Breaks are those of programs built against the first release with the same SONAME, or against --since. Builds that
-    failed their gate and were kept count: their commit is named. Exports that were removed for a while are listed as
-    restored. Exports that were added later and removed break programs built against a release between.
-
-    \b
-    abistore blame libfoo
-    abistore blame libfoo@1.2.0
-    abistore blame libfoo --since baseline --restored
-    """
-    from abistore.service.blame import blame
-
-    found = blame(library, database=settings.database, **words)
-    answer(settings, {"blames": found}, lambda: "\n\n".join(map(blame_text, found)))
-
-
-@click.command("first-broken")
-@click.argument("name")
-@click.option("--library", shell_complete=library_words, help="Look in this library only, instead of all.")
-@since_option
-@commit_options
-@ruling_options
-@line_options
-@store_command
-def first_broken_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None:
-    """Show the first release that breaks NAME, and the last good one before it.
+    Of a library, each break is listed with the build that introduced it. Breaks are those of programs built against
+    the first release with the same SONAME, or against --since. Builds that failed their gate and were kept count: their
+    commit is named. Exports that were removed for a while are listed as restored. Exports that were added later and
+    removed break programs built against a release between.
 
     NAME is a symbol, a function, variable or type as the source calls it, or the identity of a finding that `verdict`
     or `history` stored. Programs are those built against the first release that has NAME, or against --since. Only a
     few of the stored releases are judged, as in a bisection: nothing is built.
 
     \b
-    abistore first-broken geo::Point
-    abistore first-broken 413dac85 --library libgeo
+    abistore blame libfoo
+    abistore blame libfoo@1.2.0
+    abistore blame libfoo --since baseline --restored
+    abistore blame geo::Point
+    abistore blame 413dac85 --library libgeo
     """
+    from abistore.service.listing import libraries
+
+    common = _Common(since, commits.source(), judging.ruling(), line.target, line.profile, settings.database)
+    if library is None and what.partition("@")[0] in libraries(database=settings.database):
+        from abistore.service.blame import blame
+
+        found = blame(what, restored=restored, **common._asdict())
+        answer(settings, {"blames": found}, lambda: "\n\n".join(map(blame_text, found)))
+        return
+    if restored:
+        raise UsageError("--restored is about a library", f"{what} is none that is stored: see `abistore list`")
     from abistore.service.bisect import first_broken
 
-    found = first_broken(name, database=settings.database, **words)
-    answer(settings, {"found": found}, lambda: "\n\n".join(map(first_broken_text, found)))
+    broken = first_broken(what, library=library, **common._asdict())
+    answer(settings, {"found": broken}, lambda: "\n\n".join(map(first_broken_text, broken)))
 
 
-@click.command("last-good")
-@click.argument("name")
-@click.option("--library", shell_complete=library_words, help="Look in this library only, instead of all.")
-@since_option
-@ruling_options
-@line_options
-@store_command
-def last_good_command(settings: SharedSettings, /, *, name: str, **words: Any) -> None:
-    """Show the last release before one that breaks NAME: one line for each line of a library.
+class _Common(NamedTuple):
+    """What both questions take."""
 
-    NAME and --since are as for `first-broken`, which tells more.
-
-    \b
-    abistore last-good geo::Point --library libgeo
-    """
-    from abistore.service.bisect import first_broken
-
-    found = first_broken(name, database=settings.database, **words)
-    answer(
-        settings, {"found": found}, lambda: "\n".join(f"{each.line}: {release_text(each.last_good)}" for each in found)
-    )
+    since: str | None
+    commits: CommitSource
+    by: Ruling | None
+    target: str | None
+    profile: str | None
+    database: str | None
 
 
 HEADS = ("state", "kind", "name", "deprecated since", "may go in", "removed in")
@@ -103,30 +90,11 @@ FIRST = "<="
 LISTED = 5
 
 
-@click.command("deprecations")
-@click.argument("library", shell_complete=library_words)
-@click.option(
-    "--deprecation",
-    "within",
-    metavar="WINDOW",
-    help="How long a declaration stays after it was deprecated: '2 minor', '1 major', '3 releases' or '180 days'.",
-)
-@project_option
-@line_options
-@store_command
-def deprecations_command(settings: SharedSettings, /, *, library: str, **words: Any) -> None:
-    """List what the headers of LIBRARY deprecate, since when, and what was removed.
-
-    With --deprecation, each says when a removal is allowed, and what went before that is told as too early. Headers
-    tell what is deprecated (`ingest --header`); a release that was read without any says nothing.
-
-    \b
-    abistore deprecations libfoo
-    abistore deprecations libfoo --deprecation '2 minor'
-    """
+def deprecated(settings: SharedSettings, library: str, within: str | None, line: LineOptions) -> None:
+    """Tell what the headers of a library deprecate, since when, and what was removed."""
     from abistore.service.log import deprecations
 
-    found = deprecations(library, database=settings.database, **words)
+    found = deprecations(library, within=within, target=line.target, profile=line.profile, database=settings.database)
     answer(settings, {"deprecations": found}, lambda: "\n\n".join("\n".join(_lines(each)) for each in found))
 
 

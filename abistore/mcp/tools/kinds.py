@@ -188,7 +188,7 @@ digits of a snapshot's digest, or the absolute path of a shared library or JSON 
     "baseline": """\
 A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
 against it. abi_list shows where channels point. Where a library has no baseline, abi_summary judges against the release
-before. A baseline moves by `abistore baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
+before. A baseline moves by `abistore db baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
     "evidence": """\
 Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
 'source' (public headers, where they were given). Each is full, partial or missing on each side. What one side could

@@ -168,7 +168,7 @@ def abi_store_stats(call: Call) -> StatsAnswer:
 
 
 MOST_KEPT = 16 << 20
-"""The longest snapshot that the server keeps, in bytes: longer ones `abistore dump` writes to a file."""
+"""The longest snapshot that the server keeps, in bytes: longer ones `abistore export` writes to a file."""
 
 
 class DumpSummary(msgspec.Struct, frozen=True, kw_only=True):
