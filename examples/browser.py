@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +52,9 @@ class Browser:
         """The answer to one question; what the page complains of meanwhile is kept in ``errors``."""
         self._asked += 1
         session = {"sessionId": self._session} if self._session else {}
-        os.write(self._to, json.dumps({"id": self._asked, "method": method, "params": said, **session}).encode() + b"\0")
+        os.write(
+            self._to, json.dumps({"id": self._asked, "method": method, "params": said, **session}).encode() + b"\0"
+        )
         while True:
             told = self._message()
             if told.get("id") == self._asked:
@@ -63,7 +67,7 @@ class Browser:
         """Load a page, and wait until it is."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if screen.dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
-        size = {"width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.width < 600}
+        size = {"width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": False}
         self.ask("Emulation.setDeviceMetricsOverride", **size)
         self.ask("Page.navigate", url=address)
         while self.evaluate("document.readyState") != "complete":
@@ -107,29 +111,36 @@ def program() -> str:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A browser with a new profile, which ends with the block. Raises Missing where there is none."""
-    path = program()
     reads, to = os.pipe()
     back, writes = os.pipe()
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # the shell lays the pipes where the browser looks for them
-        words = ["sh", "-c", f'exec "$@" 3<&{reads} 4>&{writes}', "sh", path, *FLAGS, f"--user-data-dir={profile}"]
-        child = subprocess.Popen(words, pass_fds=(reads, writes), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        child = _spawn([program(), *FLAGS, f"--user-data-dir={profile}"], reads, writes)
         os.close(reads)
         os.close(writes)
         try:
             shown = Browser(to, back)
             shown.open()
             yield shown
-            shown.ask("Browser.close")
         finally:
             os.close(to)
             os.close(back)
-            child.kill()
-            child.wait()
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _spawn(words: list[str], reads: int, writes: int) -> int:
+    """Start the browser with the pipes as the descriptors 3 and 4, where it looks for them."""
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (reads, writes)]
+    quiet = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_WRONLY, 0) for each in (1, 2)]
+    laid = [(os.POSIX_SPAWN_DUP2, each, place) for place, each in enumerate(high, 3)]
+    child = os.posix_spawn(words[0], words, os.environ, file_actions=[*quiet, *laid])
+    for each in high:
+        os.close(each)
+    return child
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Write a picture with few colours, where ImageMagick is installed to make it small."""
+    """Write a picture; with few colours where pngquant is installed, which makes it small."""
     path.write_bytes(data)
-    if shutil.which("convert"):
-        subprocess.run(["convert", path, "-strip", "-colors", "64", f"PNG8:{path}"], check=True)
+    if shutil.which("pngquant"):
+        subprocess.run(["pngquant", "--force", "--output", path, "64", path], check=True)

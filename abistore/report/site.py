@@ -218,17 +218,8 @@ def overview_index(cards: Sequence[LibraryCard]) -> str:
 def _indexed(card: LibraryCard) -> tuple[object, ...]:
     row = card.newest
     outcomes = "".join(outcome_mark(decision_of(one)).letter for one in card.recent)
-    name, version = bounded(card.library, 200), bounded(row.release.version, 80)
-    return (
-        name,
-        card.folder,
-        version,
-        outcomes,
-        mark_of(row).tone,
-        row.release.exports,
-        card.releases,
-        _day(row.release),
-    )
+    name, version, day = bounded(card.library, 200), bounded(row.release.version, 80), _day(row.release)
+    return name, card.folder, version, outcomes, mark_of(row).tone, row.release.exports, day
 
 
 def library(frame: Frame, histories: Sequence[History], channels: Mapping[str, Mapping[str, Sequence[str]]]) -> str:

@@ -82,7 +82,7 @@ class Chart(NamedTuple):
 
 def chart(rows: Sequence[HistoryRow]) -> Chart:
     """The chart of releases in release order, oldest first; there is at least one. Its axis begins at zero."""
-    step = max(NARROWEST, min(WIDEST, WANTED / len(rows)))
+    step = round(max(NARROWEST, min(WIDEST, WANTED / len(rows))), 1)
     most = max(row.release.exports for row in rows)
     tilted = any(len(_cut(row.release.version, LABEL_LETTERS)) * LETTER > step - 4 for row in rows)
     return Chart(
@@ -93,7 +93,7 @@ def chart(rows: Sequence[HistoryRow]) -> Chart:
         tuple((_height(count, most), count) for count in sorted({0, most})),
         tuple(_bars(rows, step)),
         tuple(_columns(rows, step, most)),
-        round(step, 1),
+        step,
         tilted,
         round(min(SIZE, step * 1.1), 1),
     )

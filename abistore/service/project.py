@@ -103,6 +103,9 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     symbols_only: bool = False
     only: tuple[str, ...] = ()
     consumers: bool = False
+    site_url: str | None = None
+    project_url: str | None = None
+    revision_url: str | None = None
     ingest: IngestTable = IngestTable()
     gate: GateTable = GateTable()
 

@@ -52,27 +52,31 @@ if TYPE_CHECKING:
 class SitePlan(Given, frozen=True):
     """How a site is made: its title, and the baseline that releases are judged against beside the one before.
 
-    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``url`` is where the site will be
-    published, so that feeds have whole addresses; ``project`` is the page of the project. ``revision_url`` is that of a
-    commit, with ``{revision}`` in its place. ``built`` is told on the pages, which say how old they are.
+    With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``site_url`` is where the site
+    will be published, so that feeds have whole addresses; ``project_url`` is the page of the project, ``revision_url``
+    that of a commit, with ``{revision}`` in its place. ``built`` is told on the pages, which say how old they are.
     """
 
     title: str = "ABI history"
     channel: str = DEFAULT_CHANNEL
     judge: bool = True
-    url: str = ""
-    project: str = ""
+    site_url: str = ""
+    project_url: str = ""
     revision_url: str = ""
     built: datetime | None = None
 
     @property
     def frame(self) -> site.Frame:
         """What stands around every page."""
-        return site.Frame(self.title, self.url, self.project, self.revision_url)
+        return site.Frame(self.title, self.site_url, self.project_url, self.revision_url)
 
     def check(self) -> None:
         """Raise :class:`UsageError` for an address that no page can lead to."""
-        for name, said in (("url", self.url), ("project", self.project), ("revision-url", self.revision_url)):
+        for name, said in (
+            ("site-url", self.site_url),
+            ("project-url", self.project_url),
+            ("revision-url", self.revision_url),
+        ):
             if said and not said.lower().startswith(("https://", "http://")):
                 raise UsageError(f"--{name} {said}: is no address of the web", "begin it with https://")
         if self.revision_url and "{revision}" not in self.revision_url:

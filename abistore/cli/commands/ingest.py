@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -494,6 +496,24 @@ def import_command(
     return show_ingested(settings, results)
 
 
+class PublishingOptions(Options, frozen=True):
+    """Where a site is published, and what its pages lead to."""
+
+    title: ClassVar[str] = "Publishing"
+    site_url: Annotated[str, Described("Where the site will be published, for the addresses in feeds.")] = ""
+    project_url: Annotated[str, Described("The page of the project, to which every page leads.")] = ""
+    commit_url: Annotated[
+        str,
+        Described(
+            "The address of a commit, with {revision}: https://github.com/ORG/PROJECT/commit/{revision}",
+            metavar="TEMPLATE",
+        ),
+    ] = ""
+    built: Annotated[
+        datetime | None, Described("When the site is built, which its pages show.", default="SOURCE_DATE_EPOCH")
+    ] = None
+
+
 @verb("site", gives={"site": "service.site:build_site"})
 def site_command(
     settings: SharedSettings,
@@ -502,6 +522,7 @@ def site_command(
     title: Annotated[str, Described("What the site is called.")] = "ABI history",
     channel: Channel = "release",
     no_judge: Annotated[bool, Described("Show stored verdicts only, and judge nothing now.")] = False,
+    publishing: PublishingOptions,
     judging: JudgingOptions,
 ) -> None:
     """Write the history as static HTML pages: libraries, releases, findings with drawings, and kinds of change.
@@ -515,10 +536,28 @@ def site_command(
     """
     from abistore.service.site import SitePlan, build_site
 
-    plan = SitePlan(title, channel, judge=not no_judge)
+    plan = SitePlan(
+        title,
+        channel,
+        judge=not no_judge,
+        site_url=publishing.site_url,
+        project_url=publishing.project_url,
+        commit_url=publishing.commit_url,
+        built=publishing.built or _source_date(),
+    )
     with progress(settings) as advance:
-        built = build_site(out, plan, database=settings.database, progress=advance, by=judging.ruling())
-    answer(settings, {"site": built}, lambda: "\n".join(_built(built)))
+        done = build_site(out, plan, database=settings.database, progress=advance, by=judging.ruling())
+    answer(settings, {"site": done}, lambda: "\n".join(_built(done)))
+
+
+def _source_date() -> datetime | None:
+    """The moment that builds which can be repeated say: seconds since 1970. ``None`` where none is given."""
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not said:
+        return None
+    if not said.isdecimal() or len(said) > 11:
+        raise UsageError(f"SOURCE_DATE_EPOCH={said}: is no number of seconds", "give it as `date +%s` prints it")
+    return datetime.fromtimestamp(int(said), UTC)
 
 
 def _built(built: SiteBuilt) -> Iterator[str]:
