@@ -8,10 +8,8 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -137,10 +135,3 @@ def _spawn(words: list[str], reads: int, writes: int) -> int:
     for each in high:
         os.close(each)
     return child
-
-
-def keep(path: Path, data: bytes) -> None:
-    """Write a picture; with few colours where pngquant is installed, which makes it small."""
-    path.write_bytes(data)
-    if shutil.which("pngquant"):
-        subprocess.run(["pngquant", "--force", "--output", path, "64", path], check=True)

@@ -30,7 +30,7 @@ from abistore.model.structure import with_cycle_collection
 from abistore.process import serving
 from abistore.process.child import Child, Ended
 from abistore.process.protocol import Answered, Failed, Say
-from abistore.report import searching, site
+from abistore.report import site
 from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.site import OURS, library_folder, release_file
@@ -335,7 +335,7 @@ class Made(NamedTuple):
     """A library of the site, and what search finds of it."""
 
     card: site.LibraryCard
-    found: tuple[searching.Searched, ...]
+    found: tuple[site.Searched, ...]
     entries: tuple[site.FeedEntry, ...]
 
 
@@ -370,16 +370,16 @@ class LibraryPages:
         folder.finish()
         return _made(histories, folder.path.name)
 
-    def _names(self, changed: Sequence[searching.Searched], histories: Sequence[History]) -> str:
+    def _names(self, changed: Sequence[site.Searched], histories: Sequence[History]) -> str:
         """What search finds of a library: every name that its latest releases declare, and what releases changed."""
-        found: dict[tuple[str, str], searching.Searched] = {}
+        found: dict[tuple[str, str], site.Searched] = {}
         for one in histories:
             ordered = [row.release for row in one.rows]
             for item in declared(self._store, ordered) if ordered else ():
                 page = next(release_file(each.line, each.version) for each in ordered if each.version == item.since)
                 about = f"{one.line.library}, {item.name.kind} since {item.since}"
-                found.setdefault((item.display, item.name.kind), searching.Searched(item.display, about, page))
-        return searching.search_index([*found.values(), *changed])
+                found.setdefault((item.display, item.name.kind), site.Searched(item.display, about, page))
+        return site.search_index([*found.values(), *changed])
 
     def _matrix(self, name: str) -> str:
         """Which release can replace which, of the latest of each line."""
@@ -393,7 +393,7 @@ class LibraryPages:
 
     def _line(
         self, line: History, channels: Mapping[str, Sequence[str]], folder: SiteFolder
-    ) -> Iterator[searching.Searched]:
+    ) -> Iterator[site.Searched]:
         """Write the pages of the releases of a line; what search finds in each."""
         reports = Reports(self._store, self._by)
         remarks = _remarks(self._store, line.line)
@@ -408,12 +408,12 @@ class LibraryPages:
             kept = folder.kept(name, shown)
             if kept is None:
                 report = reports.of(previous, row) if previous and row.verdict is not None else None
-                found = searching.names_in(report, name) if report else ()
+                found = site.names_in(report, name) if report else ()
                 page = site.ReleasePage(line, number, report, remarks, standing)
                 folder.write(name, shown, site.release(self._plan.frame, page), found)
                 yield from found
             else:
-                yield from (searching.Searched(*each) for each in kept.kept)
+                yield from (site.Searched(*each) for each in kept.kept)
 
 
 def _made(histories: Sequence[History], folder: str) -> Made:
@@ -423,9 +423,9 @@ def _made(histories: Sequence[History], folder: str) -> Made:
         latest.line.library, folder, latest, len(histories), sum(len(one.rows) for one in histories)
     )
     here = f"{LIBRARIES}/{folder}/"
-    found = [searching.Searched(card.library, "library", f"{here}index.html")]
+    found = [site.Searched(card.library, "library", f"{here}index.html")]
     found += [
-        searching.Searched(
+        site.Searched(
             f"{card.library} {row.release.version}",
             f"release, {one.line.target}",
             f"{here}{release_file(one.line, row.release.version)}",
@@ -604,14 +604,14 @@ def build_site(
 
 def _top(top: SiteFolder, plan: SitePlan, made: Sequence[Made], shards: Sequence[str]) -> None:
     cards = tuple(one.card for one in made)
-    kinds = (searching.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
+    kinds = (site.Searched(one, "kind of change", f"{KINDS}/{one}.html") for one in by_kind(changes()))
     found = [*(each for one in made for each in one.found), *kinds]
     for name, text in site.overview(plan.frame, cards):
         top.write(name, "", text)
     entries = site.newest_entries(each for one in made for each in one.entries)
     top.write("feed.xml", "", site.feed(plan.frame, plan.title, "", entries))
     top.write("libraries.js", "", site.overview_index(cards))
-    top.write("search.js", "", searching.search_index(found, shards))
+    top.write("search.js", "", site.search_index(found, shards))
     for name in site.ASSETS:
         top.write(name, "", site.asset(name))
 
@@ -622,11 +622,11 @@ def _names(folder: SiteFolder, libraries: Path, made: Sequence[Made]) -> tuple[s
     for one in made:
         script = (libraries / one.card.folder / "names.js").read_text(encoding="utf-8")
         here = f"../{LIBRARIES}/{one.card.folder}/"
-        found += [each._replace(address=f"{here}{each.address}") for each in searching.read_index(script)]
-    shards = searching.sharded(found)
+        found += [each._replace(address=f"{here}{each.address}") for each in site.read_index(script)]
+    shards = site.sharded(found)
     folder.plan(f"{name}.js" for name in shards)
     for name, each in shards.items():
-        folder.write(f"{name}.js", "", searching.search_index(each))
+        folder.write(f"{name}.js", "", site.search_index(each))
     folder.finish()
     return tuple(shards)
 

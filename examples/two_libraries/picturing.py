@@ -3,6 +3,8 @@
 ::
 
     python -m examples.two_libraries.picturing public      # where the site was built: writes docs/images/site-*.png
+
+They are large; `pngquant --force --ext .png 64 docs/images/site-*.png` makes them small.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from examples.browser import Browser, Screen, browser, keep
+from examples.browser import Browser, Screen, browser
 from examples.obtain import PROJECT
 
 IMAGES = PROJECT / "docs" / "images"
@@ -76,7 +78,7 @@ def main() -> None:
     with browser() as shown:
         for name, page, screen in SHOWN:
             shown.show(page_of(site, page), screen)
-            keep(IMAGES / f"{name}.png", shown.picture())
+            (IMAGES / f"{name}.png").write_bytes(shown.picture())
 
 
 if __name__ == "__main__":

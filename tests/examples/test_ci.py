@@ -29,6 +29,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "ci"
 SCHEMAS = Path(__file__).parent / "schemas"
 ACTION, TEMPLATE = FOLDER / "github" / "action.yml", FOLDER / "gitlab" / "abistore.gitlab-ci.yml"
 WORKFLOW = FOLDER / "github" / "workflow.yml"
+PAGES, GITLAB_PAGES = FOLDER / "github" / "pages.yml", FOLDER / "gitlab" / "pages.gitlab-ci.yml"
 HOOKS = FOLDER / "pre-commit-config.yaml"
 
 OLD = "int one(void) { return 1; }\nint two(void) { return 2; }\n"
@@ -49,7 +50,9 @@ def read(path: Path) -> Any:
     [
         (ACTION, "github-action.json", "runs"),
         (WORKFLOW, "github-workflow.json", "jobs"),
+        (PAGES, "github-workflow.json", "jobs"),
         (TEMPLATE, "gitlab-ci.json", "abi-gate"),
+        (GITLAB_PAGES, "gitlab-ci.json", "pages"),
     ],
 )
 def test_the_yaml_fits_the_schema_of_its_platform(file: Path, schema: str, part: str) -> None:
@@ -100,6 +103,22 @@ def step(name: str, **inputs: str) -> tuple[str, dict[str, str]]:
 
 def built(source: str, name: str = "libfoo") -> str:
     return str(build_library(source, soname=f"{name}.so.1"))
+
+
+def test_both_platforms_publish_a_site_with_whole_addresses(job: Run, tmp_path: Path) -> None:
+    words = ("ingest", built(OLD), "--version", "1.0.0", "--revision", "abc123")
+    assert job(f"abistore {' '.join(words)}").returncode == 0
+    (github,) = [each["run"] for each in read(PAGES)["jobs"]["site"]["steps"] if each.get("name") == "Build"]
+    (gitlab,) = read(GITLAB_PAGES)["pages"]["script"]
+    where, project = "https://org.example.org/foo", "https://git.example.org/org/foo"
+    for script, between in ((github, ""), (gitlab, "-/")):
+        said = {"SITE_URL": where, "PROJECT_URL": project, "CI_PAGES_URL": where, "CI_PROJECT_URL": project}
+        done = job(f"rm -rf public; {script}", **said)
+        assert done.returncode == 0, done.stderr
+        site = tmp_path / "project" / "public"
+        assert f'href="{where}/libraries/' in (site / "feed.xml").read_text()
+        assert f'href="{project}/{between}commit/abc123"' in next(site.glob("libraries/*/index.html")).read_text()
+        assert re.search(r'"\d{4}-\d\d-\d\dT', (site / "built.js").read_text())
 
 
 def test_the_action_stores_a_release_judges_a_change_and_refuses_a_break(job: Run, tmp_path: Path) -> None:

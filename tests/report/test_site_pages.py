@@ -6,11 +6,14 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from abistore.cli.main import in_plain_letters
+from abistore.model.bump import Bump
 from abistore.model.findings import Churn, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target
@@ -21,15 +24,35 @@ from abistore.report.history import (
     UNJUDGED_MARK,
     History,
     HistoryRow,
+    Matrix,
+    MatrixRelease,
     bar,
+    cells_of,
     mark,
     markdown,
     plot,
+    sonames,
     sparkline,
 )
 from abistore.report.model import Style
-from abistore.report.outcomes import OUTCOMES
-from abistore.report.site import OURS, address, asset, history_page
+from abistore.report.outcomes import COLOURS, OUTCOMES, decision_of, outcome_mark
+from abistore.report.site import (
+    OURS,
+    Frame,
+    LibraryCard,
+    Searched,
+    address,
+    asset,
+    badges,
+    feed,
+    feed_entries,
+    history_page,
+    overview,
+    overview_files,
+    overview_index,
+    search_index,
+    sharded,
+)
 from abistore.report.timeline import chart
 
 LINE = LineKey("libgeo", "elf-x86_64-64-little")
@@ -217,8 +240,89 @@ def test_addresses_are_short_plain_and_told_apart_without_case() -> None:
 
 
 def test_a_search_index_is_a_script_whatever_names_are(tmp_path: Path) -> None:
-    from abistore.report.searching import Searched, search_index
-
     text = search_index([Searched("</script>\u2028\udcff\x00", "a", "b.html")])
     assert text.isascii() and "\x00" not in text
     assert json.loads(text[len("abistore_index(") : -3]) == [["</script>\u2028\udcff\x00", "a", "b.html"]]
+
+
+def test_an_allowed_break_a_waived_one_and_an_accident_are_marked_differently() -> None:
+    kept = Bump("major", "minor", "same", False, "soname-kept", "scheme")
+    bumped = Bump("major", "major", "bumped", True, "soname-bumped", "scheme")
+    broke = row(1, Verdict.BREAKING)
+    rows = [replace(broke, bump=kept), replace(broke, bump=bumped), replace(broke, bump=kept, passed_by="by ana")]
+    assert [outcome_mark(decision_of(each)).words for each in rows] == ["Fail", "Pass", "Waived"]
+
+
+def card(number: int, verdict: Verdict) -> LibraryCard:
+    line = History(LineKey(f"lib{number:03}", LINE.target), "release", None, (row(0, None), row(1, verdict)))
+    return LibraryCard(line.line.library, f"lib{number}", line, 1, 2)
+
+
+def test_the_overview_begins_with_what_needs_attention_and_has_pages() -> None:
+    cards = [card(number, Verdict.BREAKING if number == 204 else Verdict.COMPATIBLE) for number in range(205)]
+    pages = dict(overview(Frame("ABI"), cards))
+    assert tuple(pages) == overview_files(205) == ("index.html", "index-2.html", "index-3.html")
+    assert "<b>1 of 205 libraries</b> needs attention" in pages["index.html"]
+    told = [re.findall(r'class="who"><a href="libraries/(\w+)/', text) for text in pages.values()]
+    assert [len(each) for each in told] == [100, 100, 5]
+    assert told[0][0] == "lib204" and told[0][1:] == [f"lib{number}" for number in range(99)]
+    rows = json.loads(overview_index(cards).removeprefix("abistore_libraries(").removesuffix(");\n"))
+    assert [each[1] for each in rows] == [each for page in told for each in page]
+
+
+def test_a_feed_is_atom_whatever_releases_are_called() -> None:
+    named = row(1, Verdict.BREAKING, version="<&>\x0b")
+    frame = Frame("ABI", "https://abi.example.org/")
+    root = ElementTree.fromstring(feed(frame, "a & b", "libraries/x/", feed_entries([history(row(0, None), named)])))
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = root.findall(f"{atom}entry")
+    ids = [each.findtext(f"{atom}id") for each in (root, *entries)]
+    assert len(set(ids)) == 3 and all(str(each).startswith("urn:abistore:") for each in ids)
+    assert [each.findtext(f"{atom}updated") for each in entries] == ["2020-01-02T00:00:00Z", "2020-01-01T00:00:00Z"]
+    assert str(entries[0].findtext(f"{atom}title")).startswith("libgeo <&>")
+    links = [str(each.get("href")) for each in root.iter(f"{atom}link")]
+    assert all(each.startswith("https://abi.example.org/libraries/x/") for each in links)
+
+
+def test_a_badge_says_the_outcome_in_words_and_as_badge_services_read_it() -> None:
+    made = badges([history(row(0, None), row(1, Verdict.BREAKING, version="<2>"))])
+    assert json.loads(made["badge.json"]) == {
+        "schemaVersion": 1,
+        "label": "ABI",
+        "message": "<2> fail",
+        "color": COLOURS["fail"],
+    }
+    drawn = ElementTree.fromstring(made["badge.svg"])
+    assert drawn.get("aria-label") == "ABI: <2> fail"
+    assert badges([history()]) == {}
+
+
+@pytest.mark.parametrize("colour", COLOURS.values())
+def test_a_badge_can_be_read(colour: str) -> None:
+    assert contrast("#ffffff", f"#{colour}") >= AA
+
+
+def test_many_names_are_told_apart_by_how_their_words_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abistore.report.site.TOGETHER", 1)
+    names = [Searched(each, "", "a.html") for each in ("tally_new", "geo::sumOfAreas(const Point&)")]
+    assert {start: [each.text for each in found] for start, found in sharded(names).items()} == {
+        "ar": [names[1].text],
+        "ge": [names[1].text],
+        "ne": [names[0].text],
+        "of": [names[1].text],
+        "su": [names[1].text],
+        "ta": [names[0].text],
+    }
+
+
+def test_a_matrix_marks_where_another_soname_begins() -> None:
+    releases = tuple(MatrixRelease(name, datetime(2020, 1, 1, tzinfo=UTC), soname) for name, soname in SONAMES)
+    broken = Verdict.BREAKING
+    matrix = Matrix(LINE, releases, ((None, broken, broken), (None, None, broken), (None,) * 3), ((False,) * 3,) * 3)
+    assert sonames(matrix) == [("libgeo.so.1", 2), ("libgeo.so.2", 1)]
+    (_, first), (_, second), _ = cells_of(matrix)
+    assert [cell.tone for cell in first] == ["self", "breaking", "apart"]
+    assert [cell.begins for cell in second] == [False, False, True]
+
+
+SONAMES = (("1.0", "libgeo.so.1"), ("1.1", "libgeo.so.1"), ("2.0", "libgeo.so.2"))
