@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from abistore.model.decision import Counterpart, Decision, Outcome, Reason
-from abistore.model.findings import Verdict
+from abistore.model.decision import Decision
 from abistore.model.words import bounded
 from abistore.report.history import OCTAGON, SQUARE, HistoryRow, Mark
 
@@ -39,32 +38,10 @@ COLOURS: Mapping[ShownOutcome, str] = {
 
 
 def decision_of(row: HistoryRow) -> Decision:
-    """The decision about a release of a timeline."""
-    release = row.release
-    against = Counterpart("previous", row.previous) if row.previous else Counterpart("first")
-    outcome, reasons = _decided(row)
-    return Decision(
-        *(release.line.library, release.version, against, row.verdict.name if row.verdict is not None else None),
-        *(outcome, {"pass": 0, "fail": 4, "undecided": 72}[outcome], reasons[0].sentence, reasons),
-        promise=row.bump,
-    )
-
-
-def _decided(row: HistoryRow) -> tuple[Outcome, tuple[Reason, ...]]:
-    said = row.bump.sentence if row.bump else ""
-    if row.previous is None:
-        return "pass", (Reason("first-release", "The first stored release: there is nothing to compare it with."),)
-    if row.verdict is None:
-        return "undecided", (Reason("not-judged", row.unjudged),)
-    if row.verdict >= Verdict.API_BREAK and not (row.bump and row.bump.allowed):
-        if row.passed_by:
-            return "pass", (Reason("waived", row.passed_by),)
-        return "fail", (Reason("breaking", said),)
-    if row.verdict >= Verdict.API_BREAK:
-        return "pass", (Reason("allowed", said),)
-    if row.evidence_gap:
-        return "undecided", (Reason("evidence-missing", f"Not everything could be checked: {row.evidence_gap}"),)
-    return "pass", (Reason("no-break", said),)
+    """The decision about a release of a timeline, which every stored history has."""
+    if row.decision is None:
+        raise ValueError(f"{row.release.reference}: nothing decided about it")
+    return row.decision
 
 
 def shown_outcome(decision: Decision) -> ShownOutcome:

@@ -296,7 +296,7 @@ def release(frame: Frame, shown: ReleasePage) -> str:
     return _page(
         "release.html",
         frame,
-        **{**told, "remarks": shown.remarks, "kinds_at": "../../kinds/"},
+        **{**told, "remarks": _remarks(shown), "kinds_at": "../../kinds/"},
         shown=shown,
         previous=next((row.release for row in rows[:number] if row.release.version == shown.row.previous), None),
         decision=decision_of(shown.row),
@@ -304,6 +304,14 @@ def release(frame: Frame, shown: ReleasePage) -> str:
         newer=rows[number + 1].release if number + 1 < len(rows) else None,
         root="../../",
     )
+
+
+def _remarks(shown: ReleasePage) -> dict[str, Sequence[str]]:
+    """What people say of findings, and who approved them."""
+    found = dict(shown.remarks)
+    for one in decision_of(shown.row).waived:
+        found[one.finding] = (*found.get(one.finding, ()), f"Waived by {one.approver or 'somebody'}: {one.reason}")
+    return found
 
 
 def kinds(frame: Frame, every_kind: Mapping[str, Sequence[ChangeKind]]) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from abistore.cli.main import in_plain_letters
-from abistore.model.bump import Bump
+from abistore.model.decision import Counterpart, Decision, Outcome, Reason, ReasonCode
 from abistore.model.findings import Churn, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target
@@ -73,7 +73,18 @@ GROUNDS = ("ground", "sheet", "soft", "band")
 AA, AA_LARGE = 4.5, 3.0
 
 
-def row(number: int, verdict: Verdict | None, exports: int = 10, version: str = "", soname: str = "") -> HistoryRow:
+OUTCOME_OF: Mapping[ReasonCode, Outcome] = {"breaking": "fail", "evidence-missing": "undecided"}
+
+
+def row(
+    number: int,
+    verdict: Verdict | None,
+    exports: int = 10,
+    version: str = "",
+    *,
+    soname: str = "",
+    reason: ReasonCode | None = None,
+) -> HistoryRow:
     day = datetime(2020, 1, 1 + number, tzinfo=UTC)
     evidence = (Evidence("symbol", "full"),)
     release = Release(
@@ -81,7 +92,11 @@ def row(number: int, verdict: Verdict | None, exports: int = 10, version: str = 
         *(soname or "libgeo.so.1", exports, exports, day, day, None, None, Provenance(), evidence),
     )
     churn = Churn(number, 1, 2) if number else None
-    return HistoryRow(release, f"1.{number - 1}" if number else None, churn, verdict, None)
+    why = reason or ("breaking" if verdict is Verdict.BREAKING else "no-break")
+    outcome, said = OUTCOME_OF.get(why, "pass"), (Reason(why, "because"),)
+    against = Counterpart("previous", f"1.{number - 1}") if number else Counterpart("first")
+    decision = Decision("libgeo", release.version, against, None, outcome, 0, "because", said)
+    return HistoryRow(release, f"1.{number - 1}" if number else None, churn, verdict, None, decision=decision)
 
 
 def history(*rows: HistoryRow) -> History:
@@ -246,11 +261,8 @@ def test_a_search_index_is_a_script_whatever_names_are(tmp_path: Path) -> None:
 
 
 def test_an_allowed_break_a_waived_one_and_an_accident_are_marked_differently() -> None:
-    kept = Bump("major", "minor", "same", False, "soname-kept", "scheme")
-    bumped = Bump("major", "major", "bumped", True, "soname-bumped", "scheme")
-    broke = row(1, Verdict.BREAKING)
-    rows = [replace(broke, bump=kept), replace(broke, bump=bumped), replace(broke, bump=kept, passed_by="by ana")]
-    assert [outcome_mark(decision_of(each)).words for each in rows] == ["Fail", "Pass", "Waived"]
+    rows = [row(1, Verdict.BREAKING, reason=reason) for reason in ("breaking", "allowed", "waived", "evidence-missing")]
+    assert [outcome_mark(decision_of(each)).words for each in rows] == ["Fail", "Pass", "Waived", "Undecided"]
 
 
 def card(number: int, verdict: Verdict) -> LibraryCard:
