@@ -105,7 +105,6 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     consumers: bool = False
     site_url: str | None = None
     project_url: str | None = None
-    revision_url: str | None = None
     ingest: IngestTable = IngestTable()
     gate: GateTable = GateTable()
 

@@ -53,7 +53,7 @@ class SitePlan(Given, frozen=True):
     """How a site is made: its title, and the baseline that releases are judged against beside the one before.
 
     With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``site_url`` is where the site
-    will be published, so that feeds have whole addresses; ``project_url`` is the page of the project, ``revision_url``
+    will be published, so that feeds have whole addresses; ``project_url`` is the page of the project, ``commit_url``
     that of a commit, with ``{revision}`` in its place. ``built`` is told on the pages, which say how old they are.
     """
 
@@ -62,26 +62,26 @@ class SitePlan(Given, frozen=True):
     judge: bool = True
     site_url: str = ""
     project_url: str = ""
-    revision_url: str = ""
+    commit_url: str = ""
     built: datetime | None = None
 
     @property
     def frame(self) -> site.Frame:
         """What stands around every page."""
-        return site.Frame(self.title, self.site_url, self.project_url, self.revision_url)
+        return site.Frame(self.title, self.site_url, self.project_url, self.commit_url)
 
     def check(self) -> None:
         """Raise :class:`UsageError` for an address that no page can lead to."""
         for name, said in (
             ("site-url", self.site_url),
             ("project-url", self.project_url),
-            ("revision-url", self.revision_url),
+            ("commit-url", self.commit_url),
         ):
             if said and not said.lower().startswith(("https://", "http://")):
                 raise UsageError(f"--{name} {said}: is no address of the web", "begin it with https://")
-        if self.revision_url and "{revision}" not in self.revision_url:
+        if self.commit_url and "{revision}" not in self.commit_url:
             raise UsageError(
-                f"--revision-url {self.revision_url}: has no {{revision}}", "put it where the commit's hash is"
+                f"--commit-url {self.commit_url}: has no {{revision}}", "put it where the commit's hash is"
             )
 
 

@@ -28,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command_of(program)
     for project in PROJECTS:
         store(project, folder / "abi.db")
-    plan = SitePlan(revision_url="https://git.example.org/commit/{revision}")
+    plan = SitePlan(commit_url="https://git.example.org/commit/{revision}")
     build_site(folder / "site", plan, database=folder / "abi.db")
     return folder / "site"
 
