@@ -363,8 +363,28 @@ def _before_rest(arguments: Sequence[str]) -> Sequence[str]:
 def usage_error(error: click.ClickException) -> AbistoreError:
     """A click exception as one of ours."""
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        return UsageError(f"No such option '{error.option_name}'.", _option_hint(error.option_name, context))
     hint = f"see `{context.command_path} --help`" if context is not None else "see `abistore --help`"
     return UsageError(" ".join(error.format_message().split()), hint)
+
+
+def _option_hint(option: str, context: click.Context) -> str:
+    """The option of this command that was likely meant, else the commands that have the one that was said."""
+    from abistore.model.words import did_you_mean, near
+
+    known = [name for each in context.command.get_params(context) for name in each.opts if name.startswith("--")]
+    see = f"see `{context.command_path} --help`"
+    if meant := near(option, known):
+        return did_you_mean(meant, see)
+    root = context.find_root()
+    commands = ((name, cli.get_command(root, name)) for name in COMMANDS)
+    having = [f"`abistore {name} {option}`" for name, each in commands if each and _has(each, option)]
+    return did_you_mean(having, see)
+
+
+def _has(command: click.Command, option: str) -> bool:
+    return any(option in each.opts for each in command.params)
 
 
 def show_help(error: click.exceptions.NoArgsIsHelpError) -> int:

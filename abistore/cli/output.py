@@ -138,8 +138,8 @@ def colour_wanted(settings: SharedSettings) -> bool:
 
 
 def width() -> int:
-    """The columns that a line of text may have."""
-    if not sys.stdout.isatty():
+    """The columns that a line of text may have: as ``COLUMNS`` says, else as the terminal has."""
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
         return 100
     import shutil
 

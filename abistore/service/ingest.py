@@ -81,6 +81,9 @@ IN_FILE_NAME = (
     re.compile(r"\.so\.(\d[\w.+~-]*)$"),
     re.compile(r"[-_]v?(\d[\w.+~-]*?)(?:\.so|\.abi)?(?:\.json|\.\d+)*$"),
 )
+INSTALLED = re.compile(r"lib|lib32|lib64|bin|usr|local|\w+-linux-\w+")
+"""Folders within an install prefix, whose own name may tell the version."""
+
 IN_FOLDER_NAME = re.compile(r"(?:^|(?<!x86)[-_])v?(\d[\w.+~-]*)$")
 
 
@@ -397,8 +400,17 @@ def _version_of_path(path: Path, source: VersionFrom | None) -> str | None:
         matches = (pattern.search(name) for pattern in IN_FILE_NAME)
         return next((match[1] for match in matches if match), None)
     if source == "folder":
-        match = IN_FOLDER_NAME.search(path.absolute().parent.name)
-        return match[1] if match else None
+        return _version_of_folder(path.absolute())
+    return None
+
+
+def _version_of_folder(path: Path) -> str | None:
+    """The version in the name of a file's folder, or of the folder that holds an installed tree: 1.0.0/usr/lib."""
+    for folder in path.parents:
+        if match := IN_FOLDER_NAME.search(folder.name):
+            return match[1]
+        if not INSTALLED.fullmatch(folder.name):
+            break
     return None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec import UnsetType
 
-from abistore.errors import EvidenceMissing, InputError, UsageError
+from abistore.errors import EvidenceMissing, InputError, UsageError, VersionTaken
 from abistore.model.approvals import Approval, ApprovedFacts, in_force
 from abistore.model.findings import is_whole
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, Release, ReviewState
@@ -147,7 +147,27 @@ def read_package(file: InputFile, plan: IngestPlan) -> ReadRelease:
     fitting = tuple(each for each in libraries if plan.target in (None, str(each.target), each.target.machine))
     if not fitting:
         check_target(libraries[0].target, file.path, plan.target)
+    if not plan.gate.against:  # a gate refuses them as evidence that is missing
+        _check_one_of_each(file.path, fitting)
     return ReadRelease(file.path, fitting)
+
+
+def _check_one_of_each(path: Path, libraries: Sequence[Snapshot]) -> None:
+    """Raise :class:`VersionTaken` for two different libraries of one name: a line has room for one of them."""
+    packages = (each.provenance.package for each in libraries)
+    twins = sorted({twin for each in packages if isinstance(each, PackageRead) for twin in each.twins})
+    if not twins:
+        return
+    names = {twin.removesuffix(")").rpartition(" ")[2] for twin in twins}
+    kept = [
+        each.provenance.package.member
+        for each in libraries
+        if each.library in names and isinstance(each.provenance.package, PackageRead)
+    ]
+    raise VersionTaken(
+        f"{path}: different libraries have one name: {', '.join(kept)} and {', '.join(twins)}",
+        "ingest them one by one: --only PATH for one, --only PATH --library NAME for the other",
+    )
 
 
 def known_package(store: Store, file: InputFile, plan: IngestPlan) -> tuple[Release, ...]:

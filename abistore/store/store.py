@@ -184,7 +184,9 @@ def _by_digest(database: Database, reference: str, target: str | None, profile: 
     prefix = reference.lower()
     if not _DIGEST.fullmatch(prefix):
         names = {line.library for line in lines(database)}
-        hint = f"say {reference}@latest or {reference}@VERSION" if reference in names else "say LIBRARY@VERSION"
+        if reference in names:
+            raise SnapshotNotFound(f"{reference}: which release?", f"say {reference}@latest or {reference}@VERSION")
+        hint = "say LIBRARY@VERSION"
         raise SnapshotNotFound(f"{reference}: neither a reference nor a digest", hint)
     found = _beginning(database, cards.SNAPSHOT.digest, prefix) or _beginning(database, cards.SNAPSHOT.former, prefix)
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -17,7 +18,7 @@ from abistore.cli.output import answer, note, progress, say, say_error, write_fi
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
 from abistore.cli.rendering import AllowingOptions, Rendering, show_together, style_as, style_of
 from abistore.cli.verbs import Options, verb
-from abistore.errors import OutputError
+from abistore.errors import OutputError, StoreError
 from abistore.model.words import counted, json_text
 from abistore.report import draft, render
 from abistore.report.formats.markdown import plain
@@ -125,6 +126,8 @@ def gate_command(
     from abistore.service.gating import GatePlan, gate
     from abistore.service.ingest_gates import Gate, IngestPlan
 
+    if not asked.bootstrap:
+        _check_database(settings.database, paths)
     with progress(settings) as advance:
         judged = Gate(
             fail_on=gating.fail_on,
@@ -142,6 +145,20 @@ def gate_command(
     _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
     _show(settings, results, reports, rendering)
     return max(each.exit_code for each in results)
+
+
+def _check_database(database: str | None, paths: tuple[Path, ...]) -> None:
+    """Raise :class:`StoreError` where no database is there yet, with what answers without one."""
+    from abistore.service.database import locate
+
+    where = locate(database)
+    if "://" not in where and not Path(where).exists():
+        build = shlex.join(map(str, paths[:1]))
+        raise StoreError(
+            f"{where}: no such database",
+            "store the last release with `abistore ingest --set-baseline`; or build its tag in another folder "
+            f"(git worktree add ../TAG TAG) and run `abistore compare ../TAG/{build.strip('/')} {build}`",
+        )
 
 
 def _filtered(result: GateResult, rendering: Rendering) -> GateResult:
