@@ -32,6 +32,38 @@ class Described(NamedTuple):
 
 
 LibraryName: TypeAlias = Annotated[str, Described(complete="library", agents="As stored, e.g. libfoo")]
+Headers: TypeAlias = Annotated[
+    tuple[Path, ...],
+    Described(
+        "A public header of the library, or the folder of all of them. May be repeated. Of a package with several "
+        "libraries, LIBRARY says whose it is.",
+        metavar="[LIBRARY=]FILE|FOLDER",
+        agents="Files or folders",
+        main=True,
+    ),
+]
+IncludeFolders: TypeAlias = Annotated[
+    tuple[Path, ...],
+    Described(
+        "A folder with what the headers include. May be repeated.",
+        metavar="FOLDER",
+        agents="Of what they include",
+        main=True,
+    ),
+]
+Language: TypeAlias = Annotated[
+    Literal["c", "c++"] | None,
+    Described("The language of the headers; by default told from them.", agents="Of the headers"),
+]
+Only: TypeAlias = Annotated[
+    tuple[str, ...],
+    Described(
+        "Of a package or folder, read the libraries that this fits: a name, file name or path, such as libfoo or "
+        "'libfoo*'. May be repeated.",
+        metavar="PATTERN",
+        agents="Of several: library or target",
+    ),
+]
 OptionalLibrary: TypeAlias = Annotated[str | None, Described(complete="library")]
 ReleaseName: TypeAlias = Annotated[str, Described(complete="reference")]
 Operand: TypeAlias = Annotated[str, Described(complete="operand", agents="libfoo@1.2.0, @baseline; or absolute path")]
@@ -72,6 +104,7 @@ Policy: TypeAlias = Annotated[
         metavar="NAME|FILE",
         complete="policy",
         default="strict_abi",
+        agents="Built-in",
         main=True,
     ),
 ]
@@ -82,6 +115,7 @@ ALLOW = Described(
     "package's name, `major` the label alone, `never` none.",
     agents="Or breaking-on-soname-bump, package, major, never",
 )
+Allow: TypeAlias = Annotated[AllowWord, ALLOW]
 Require: TypeAlias = Annotated[
     str | None,
     Described(
@@ -110,3 +144,8 @@ VersionSource: TypeAlias = Annotated[
         main=True,
     ),
 ]
+
+
+def described(hint: Any) -> Described:
+    """What an annotation says of an argument."""
+    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Described)), Described())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import click
 import msgspec
 
-from abistore.arguments import Described, NamedLibrary, Policy, VersionSource
+from abistore.arguments import Described, Headers, IncludeFolders, Language, NamedLibrary, Only, Policy, VersionSource
 from abistore.cli.options import FILE
 from abistore.cli.verbs import Options
 from abistore.errors import UsageError
@@ -188,24 +188,14 @@ class HeaderArguments(Options, frozen=True):
 
     title: ClassVar[str] = "Headers"
     beside: ClassVar[tuple[click.Option, ...]] = (CONFIG_OPTION,)
-    header: Annotated[
-        Paths,
-        Described(
-            "A public header of the library, or the folder of all of them. May be repeated. Of a package with several "
-            "libraries, LIBRARY says whose it is.",
-            metavar="[LIBRARY=]FILE|FOLDER",
-            main=True,
-        ),
-    ] = ()
+    header: Headers = ()
     private_header: Annotated[
         tuple[str, ...],
         Described(
             "Headers in the folder that are not public, e.g. detail/* or *_p.h. May be repeated.", metavar="PATTERN"
         ),
     ] = ()
-    include_dir: Annotated[
-        Paths, Described("A folder with what the headers include. May be repeated.", metavar="FOLDER", main=True)
-    ] = ()
+    include_dir: IncludeFolders = ()
     define: Annotated[
         tuple[str, ...],
         Described("A macro that consumers of the headers define. May be repeated.", metavar="NAME[=VALUE]"),
@@ -214,9 +204,7 @@ class HeaderArguments(Options, frozen=True):
         str | None,
         Described("The standard of the headers, e.g. c++20 or gnu17.", ("--std", "standard"), metavar="STANDARD"),
     ] = None
-    language: Annotated[
-        Literal["c", "c++"] | None, Described("The language of the headers; by default told from them.")
-    ] = None
+    language: Language = None
     compile_commands: Annotated[
         Path | None,
         Described("Take include folders, macros and the standard from this compile_commands.json.", metavar="FILE"),
@@ -288,14 +276,7 @@ class ReadingOptions(HeaderArguments, frozen=True):
     ] = ()
     debuginfod: Annotated[bool, Described("Ask the servers of DEBUGINFOD_URLS for debug information.")] = False
     symbols_only: Annotated[bool, Described("Read the symbol tables only, no debug information.")] = False
-    only: Annotated[
-        tuple[str, ...],
-        Described(
-            "Of a package or folder, read the libraries that this fits: a name, file name or path, such as libfoo or "
-            "'libfoo*'. May be repeated.",
-            metavar="PATTERN",
-        ),
-    ] = ()
+    only: Only = ()
     debug_package: Annotated[
         Paths,
         Described(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 import click
 from msgspec.structs import replace
 
-from abistore.arguments import ALLOW, AllowWord, ConsumersToo, Described, FailOn, Require, ShowOnly
+from abistore.arguments import Allow, ConsumersToo, Described, FailOn, Require, ShowOnly
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import colour_wanted, is_file, say, say_error, width, write_file
 from abistore.cli.verbs import Options
@@ -142,7 +142,7 @@ class FailingOptions(Options, frozen=True):
 class AllowingOptions(FailingOptions, frozen=True):
     """What makes a verdict about a release of a line fail."""
 
-    allow: Annotated[AllowWord, ALLOW] = "scheme"
+    allow: Allow = "scheme"
     deprecation: Deprecated = None
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origi
 import click
 import msgspec
 
-from abistore.arguments import Described
+from abistore.arguments import Described, described
 from abistore.cli import options
 from abistore.cli.main import SuggestingGroup
 from abistore.cli.options import FILE, SharedSettings
@@ -97,7 +97,7 @@ def verb(
             for field, hint, default in _fields(kind):
                 made.append(_parameter(field, hint, default, False))
                 sections[field] = kind.title
-                main |= {field} if _said(hint).main else set()
+                main |= {field} if described(hint).main else set()
         shared = [*([options.BISECT_OPTION] if bisect else []), *([options.STORE_OPTION] if store else [])]
         beside = dict.fromkeys(each for kind in groups.values() for each in kind.beside)
         made += [*beside, *shared, *options.OUTPUT_OPTIONS]
@@ -174,15 +174,9 @@ def _callback(body: Body, groups: Mapping[str, type[Options]]) -> Callable[..., 
     return call
 
 
-def _said(hint: Any) -> Described:
-    """What the annotation of a parameter says of it."""
-    found = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Described)), None)
-    return found or Described()
-
-
 def _parameter(name: str, hint: Any, default: Any, positional: bool) -> click.Parameter:
     """An argument or an option, by the annotation and the default of a parameter."""
-    said = _said(hint)
+    said = described(hint)
     kind, several = _value(get_args(hint)[0] if get_origin(hint) is Annotated else hint)
     complete = getattr(options, f"{said.complete}_words") if said.complete else None
     common: dict[str, Any] = {
