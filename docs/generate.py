@@ -20,6 +20,7 @@ import msgspec
 
 from abistore.cli.commands.config import completion_script
 from abistore.cli.main import cli
+from abistore.cli.verbs import answer_types, declared
 from abistore.diffing.context import FILE as SUBSCRIPTIONS
 from abistore.diffing.context import load, subscriptions
 from abistore.diffing.policy.documents import PolicyDocument
@@ -29,7 +30,7 @@ from abistore.model.snapshot_files import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.model.statements import ReleaseStatement
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
-from abistore.report.plain import labelled, plain_schema
+from abistore.report.plain import answers_schema, labelled, plain_schema
 from abistore.service.approval_files import ApprovalDocument
 from abistore.service.kinds import FILE as KINDS
 from abistore.service.kinds import ExplainedKind, by_kind, changes, explain
@@ -59,6 +60,12 @@ def report_schema() -> str:
 def statement_schema() -> str:
     """The JSON Schema of a release statement."""
     return json.dumps(plain_schema("abistore release statement", statement=ReleaseStatement), indent=2) + "\n"
+
+
+def answers() -> str:
+    """The schema of what each verb prints with ``--json``, by the types that its declaration names."""
+    verbs = {" ".join(words): answer_types(each) for words, each in declared(cli)}
+    return json.dumps(answers_schema(verbs), indent=1) + "\n"
 
 
 def snapshot_schema() -> str:
@@ -360,6 +367,7 @@ DOCUMENTS = {
     "cli.md": command_line,
     "report-schema.json": report_schema,
     "statement-schema.json": statement_schema,
+    "answers-schema.json": answers,
     "snapshot-schema.json": snapshot_schema,
     "config-schema.json": config_schema,
     "policy-schema.json": policy_schema,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
@@ -132,6 +133,35 @@ HELP_ALL = click.Option(
     callback=_show_all,
     help="Show all options, and exit.",
 )
+
+
+def declared(root: click.Group) -> Iterator[tuple[tuple[str, ...], Verb]]:
+    """Every verb below a group, with the words that call it."""
+    context = click.Context(root)
+    for name in root.list_commands(context):
+        found = root.get_command(context, name)
+        if isinstance(found, click.Group):
+            yield from (((name, *words), each) for words, each in declared(found))
+        elif isinstance(found, Verb):
+            yield (name,), found
+
+
+def answer_types(command: Verb) -> dict[str, Any]:
+    """The type of each key of a verb's answer, imported from where its declaration says."""
+    return {key: _type_at(place) for key, place in command.gives.items()}
+
+
+def _type_at(place: str) -> Any:
+    """A type (``Class[]``: several), the type of a field (``Class.field``), or what a function returns."""
+    if place.endswith("[]"):
+        return GenericAlias(tuple, (_type_at(place.removesuffix("[]")), ...))
+    module, _, name = place.partition(":")
+    owner, _, field = name.partition(".")
+    home = import_module(module if module == "builtins" else f"abistore.{module}")
+    found = vars(home)[owner]
+    if field:
+        return get_type_hints(found)[field]
+    return found if isinstance(found, type) else eval(found.__annotations__["return"], vars(home))
 
 
 def _split(body: Body) -> tuple[dict[str, type[Options]], list[tuple[str, Any, Any, bool]]]:

@@ -150,23 +150,51 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 """What :func:`plain` writes otherwise than msgspec does."""
 
 
-def plain_schema(title: str, **answer: type[msgspec.Struct]) -> dict[str, Any]:
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+
+
+def plain_schema(title: str, **answer: Any) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a command's answer: its status, and :func:`plain` of one value under each key.
 
     Every field is required that is not left out where it is unset, so that readers need no defaults.
     """
-    references, components = msgspec.json.schema_components(answer.values(), ref_template="#/$defs/{name}")
-    rows = {each.__name__: each.__struct_fields__ for each in _rows(msgspec.Struct)}
+    (properties,), definitions = _written([answer])
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA,
         "title": title,
         "type": "object",
-        "properties": {"status": {"const": "ok"}, **dict(zip(answer, references, strict=True))},
+        "properties": {"status": {"const": "ok"}, **properties},
         "required": ["status", *answer],
-        "$defs": {
-            name: _WRITTEN.get(name) or _complete(each, rows.get(name)) for name, each in sorted(components.items())
-        },
+        "$defs": definitions,
     }
+
+
+def answers_schema(verbs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The JSON Schema of the answers of all verbs, each below ``$defs/verb NAME``, by the types of their keys."""
+    shapes, definitions = _written(list(verbs.values()))
+    answers = {
+        f"verb {name}": {"type": "object", "properties": properties}
+        for name, properties in zip(verbs, shapes, strict=True)
+    }
+    return {"$schema": SCHEMA, "title": "answers of abistore", "$defs": {**answers, **definitions}}
+
+
+def _written(answers: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The properties of each answer, and the definitions that they share."""
+    types = [each for answer in answers for each in answer.values()]
+    references, components = msgspec.json.schema_components(types, schema_hook=_hook, ref_template="#/$defs/{name}")
+    rows = {each.__name__: each.__struct_fields__ for each in _rows(msgspec.Struct)}
+    told = iter(references)
+    definitions = {
+        name: _WRITTEN.get(name) or _complete(each, rows.get(name)) for name, each in sorted(components.items())
+    }
+    return [{key: next(told) for key in answer} for answer in answers], definitions
+
+
+def _hook(kind: type) -> dict[str, Any]:
+    if issubclass(kind, Path):
+        return _TEXT
+    raise NotImplementedError(kind)
 
 
 def _rows(above: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:

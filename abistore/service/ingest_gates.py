@@ -14,13 +14,13 @@ from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Releas
 from abistore.model.labels import Given
 from abistore.model.snapshot import Snapshot
 from abistore.model.versions import DeprecationWindow
+from abistore.report.model import Report
 from abistore.service.judging import EvidenceRequirement, usual
 from abistore.service.project import VersionFrom
 from abistore.service.snapshots import ExtractOptions
 
 if TYPE_CHECKING:
     from abistore.model.findings import FailOn
-    from abistore.report.model import Report
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -94,14 +94,17 @@ class EstablishedName(msgspec.Struct, frozen=True):
     reason: str
 
 
-def established() -> Iterator[EstablishedName]:
+def established() -> tuple[EstablishedName, ...]:
     """The names of kinds of change that other tools use, each with the kinds that cover it."""
     from abistore.diffing.established import established as names
 
-    for name, telling, reason in names():
-        found = [counts(kind) for kind in telling]
-        cases, near_misses = (sum(each[side] for each in found) for side in (0, 1))
-        yield EstablishedName(name, telling, cases, near_misses, reason)
+    return tuple(_established(*each) for each in names())
+
+
+def _established(name: str, kinds: tuple[str, ...], reason: str) -> EstablishedName:
+    found = [counts(kind) for kind in kinds]
+    cases, near_misses = (sum(each[side] for each in found) for side in (0, 1))
+    return EstablishedName(name, kinds, cases, near_misses, reason)
 
 
 def explain(kind: str) -> ExplainedKind:

@@ -126,7 +126,7 @@ def test_a_project_says_the_headers_of_each_library(abistore: Call, tmp_path: Pa
     for name in PARTS:
         found = dumped(abistore, tmp_path, lib / f"lib{name}.so.1", "--config", str(file))
         assert found["files"] == [f"{name}.h"]
-    shown = abistore("config", "show", "--config", file, "--json", "dump")
+    shown = abistore("config", "show", "--config", file, "--json", "export")
     keys = {each["key"]: each["value"] for each in shown.json["settings"] if each["key"].startswith("headers")}
     assert keys["headers.libone.headers"] == [str(tmp_path / "p/include/one.h")]
     assert keys["headers.libtwo.headers"] == [str(tmp_path / "p/include/two.h")]

@@ -7,9 +7,14 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
+import jsonschema
 import pytest
 
+from abistore.cli.main import cli
+from abistore.cli.verbs import answer_types, declared
+from abistore.report.plain import answers_schema
 from tests.build import build_library
 from tests.cli.commands import commands
 from tests.cli.conftest import NEW, OLD
@@ -152,6 +157,27 @@ def test_a_command_answers_in_a_process_of_its_own(
     done = start(tmp_path, *command.split(), *(findings.get(word, word) for word in words.split()))
     assert done.returncode == code, done.stdout + done.stderr
     assert printed in done.stdout
+
+
+SCHEMA = answers_schema({" ".join(words): answer_types(each) for words, each in declared(cli)})
+UNTIL_CLOSED = {"mcp serve"}
+"""What answers no question."""
+
+AS_A_FILE = {"export", "mcp call"}
+"""What prints a file, or an agent's answer."""
+
+
+@pytest.mark.parametrize("command", sorted(set(ANSWERS) - UNTIL_CLOSED - AS_A_FILE))
+def test_an_answer_fits_the_schema_that_its_declaration_names(
+    command: str, sound: Path, findings: dict[str, str], tmp_path: Path
+) -> None:
+    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
+    words = (findings.get(word, word) for word in ANSWERS[command][0].split())
+    answer = json.loads(start(tmp_path, *command.split(), *words, "--json").stdout)
+    shape = {"$ref": f"#/$defs/{quote(f'verb {command}')}", "$defs": SCHEMA["$defs"]}
+    jsonschema.validate(answer, shape)
+    keys = set(SCHEMA["$defs"][f"verb {command}"]["properties"])
+    assert keys & set(answer), answer.keys()
 
 
 def test_every_command_is_asked() -> None:

@@ -26,7 +26,11 @@ class ComparedOptions(FailingOptions, frozen=True):
     allow: Annotated[AllowWord | None, ALLOW._replace(default="the verdict alone decides")] = None
 
 
-@verb("compare", gives={"report": "report.model:Report"}, bisect=True)
+REPORTED = {"verdict": "model.findings:Verdict", "exit_code": "builtins:int", "summary": "report.model:Summary"}
+"""What every report has; docs/report-schema.json has the whole."""
+
+
+@verb("compare", gives=REPORTED, bisect=True)
 def compare_command(
     settings: SharedSettings,
     old: Operand,
@@ -120,7 +124,7 @@ class WiderOptions(Options, frozen=True):
 @verb(
     "verdict",
     gives={
-        "report": "report.model:Report",
+        **REPORTED,
         "ledgers": "service.ledger:ledger",
         "lines": "service.ledger:lines_of_release",
         "statement": "service.statements:statement",

@@ -101,7 +101,7 @@ class Setting(msgspec.Struct, frozen=True):
     "show",
     inside=config_command,
     store=False,
-    gives={"file": "service.project:Configuration.path", "settings": "cli.commands.config:Setting"},
+    gives={"file": "service.project:Configuration.path", "settings": "cli.commands.config:Setting[]"},
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def show_command(

@@ -59,7 +59,7 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 Form: TypeAlias = Literal["text", "json", "markdown", "html"]
 
 
-@verb("history", gives={"history": "report.history:history_document", "evaluations": "service.ledger:evaluate"})
+@verb("history", gives={"histories": "service.history:history", "evaluations": "service.ledger:evaluate"})
 def history_command(
     settings: SharedSettings,
     library: LibraryName,

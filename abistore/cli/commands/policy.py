@@ -78,7 +78,7 @@ def _row(kind: str, cards: tuple[ChangeKind, ...]) -> tuple[str, ...]:
 def _established(settings: SharedSettings) -> None:
     from abistore.service.kinds import established
 
-    names = tuple(established())
+    names = established()
     rows = [
         (one.name, ", ".join(one.kinds) or "none", str(one.cases), str(one.near_misses), one.reason) for one in names
     ]
@@ -91,7 +91,17 @@ def _established(settings: SharedSettings) -> None:
     )
 
 
-@verb("explain", gives={"explained": "service.kinds:explain", "findings": "service.log:findings"})
+@verb(
+    "explain",
+    gives={
+        "kind": "service.kinds:ExplainedKind.kind",
+        "why": "service.kinds:ExplainedKind.why",
+        "fix": "service.kinds:ExplainedKind.fix",
+        "findings": "service.log:StoredFindings.findings",
+        "more": "builtins:int",
+        "kinds": "service.kinds:ExplainedKind[]",
+    },
+)
 def explain_command(
     settings: SharedSettings, what: Annotated[str, Described(metavar="KIND|FINDING", complete="explained")]
 ) -> None:
