@@ -63,12 +63,12 @@ def judged(database: Path, copy: Path) -> tuple[Cost, ...]:
 
 QUESTIONS = (
     ("log", "call_77"),
-    ("exports", "growing"),
-    ("types", "growing"),
+    ("show", "--exports", "growing"),
+    ("show", "--types", "growing"),
     ("blame", "call_77"),
     ("blame", "growing"),
     ("list", "--provides", "call_77"),
-    ("who-uses", "record_77"),
+    ("show", "growing", "--users", "record_77"),
     ("matrix", "growing", "--last", "100"),
     ("matrix", "growing", "--last", "200"),
 )

@@ -14,7 +14,7 @@ from examples.obtain import PROJECT
 
 PAGES = PROJECT / "docs" / "lab" / "case-studies"
 BLOCK = re.compile(r"^```console\n\$ abistore (?P<words>.*?)(?P<cut>  # first \d+ lines)?\n.*?^```$", re.M | re.S)
-SHOWN = "history", "verdict", "ledger", "statement", "matrix", "blame"
+SHOWN = "history", "verdict", "matrix", "blame"
 """The commands that every page shows: `history` and `verdict` advise which version and SONAME a release needs."""
 
 
@@ -54,10 +54,10 @@ def skeleton(case: Case) -> str:
     newest = case.releases[-1].version
     for library in case.libraries:
         stem = library.name.removesuffix(".so")
-        told = (f"{verb} {stem}@{newest}" for verb in ("verdict", "ledger"))
+        told = (f"verdict {option}{stem}@{newest}" for option in ("", "--all-baselines "))
         for words in (*(f"{verb} {stem}" for verb in ("history", "matrix", "blame")), *told):
             parts += [_block(words, target) for target in (case.lines if len(case.lines) > 1 else ("",))]
-        parts.append(_block(f"statement {stem}@{newest}", ""))
+        parts.append(_block(f"verdict --statement {stem}@{newest}", ""))
     parts += [f"![The timeline of {case.name}](../../images/{picture(case).name})", "", "## Checked by hand", ""]
     return "\n".join(
         [*parts, "| release | what abistore says | what the project says | who is right |", "|---|---|---|---|", ""]

@@ -257,7 +257,7 @@ def test_a_command_without_headers_loads_no_clang(old: Path) -> None:
 
     program = (
         "import sys\nfrom abistore.cli.main import run\n"
-        f"run(['dump', {str(old)!r}, '-o', '/dev/null'])\n"
+        f"run(['export', {str(old)!r}, '-o', '/dev/null'])\n"
         "found = [name for name in sys.modules if name.partition('.')[0] == 'clang' or '.headers.' in name]\n"
         "assert found == [], found\n"
     )
