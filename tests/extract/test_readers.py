@@ -126,6 +126,10 @@ class OtherFormat:
     def check_unchanged(self) -> None:
         self._elf.check_unchanged()
 
+    @property
+    def size(self) -> int:
+        return self._elf.size
+
     def another(self, path: Path) -> OtherFormat:
         return OtherFormat(self._elf.another(path))
 
@@ -135,7 +139,7 @@ def test_debug_information_is_read_from_whatever_supplies_its_sections(flags: tu
     elf = ElfFile(build_library(SOURCE, flags=("-g", *flags)))
     tables, target = read_tables(elf), Target("elf", "x86_64", 64, "little")
     found, expected = (
-        read_layout(file, tables.exports, ExtractOptions(), target=target, soname=None, alternate=None)
+        read_layout(file, file, tables.exports, ExtractOptions(), target=target, soname=None)
         for file in (OtherFormat(elf), elf)
     )
     assert found == expected

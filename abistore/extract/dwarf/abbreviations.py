@@ -1,6 +1,4 @@
-"""The sections of a debug file, and the abbreviations that decode its entries.
-
-Abbreviations: the kinds of entries in a unit, and how to decode or skip each (DWARF 5, section 7.5.3).
+"""The sections of a debug file, and the abbreviations that decode its entries (DWARF 5, section 7.5.3).
 
 An abbreviation begins with an interpreting decoder. One that is used often replaces it by generated code: that is
 nearly twice as fast, and costs as much as it saves in seventy-five entries.
@@ -554,6 +552,10 @@ class DebugFile(Protocol):
     @property
     def path(self) -> Path:
         """Where the file is: split DWARF is searched beside it."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes, which limits of time and memory depend on."""
 
     @property
     def little(self) -> bool:

@@ -1,9 +1,7 @@
-"""What the debug information says about a library's exports and the types that they reach.
+"""What the debug information says about a library's exports, the types that they reach, and constants.
 
-Enumerations and constants of the library's own headers that no exported declaration names.
-
-A program passes them as plain numbers: ``enum { LOG_DEBUG = 1 }; void set_level(int level);``
-An enumeration without any name is called by its first enumerator, and a constant is one of a single value.
+Enumerations of the library's own headers count without any export that names them, as programs pass plain numbers:
+``enum { LOG_DEBUG = 1 }; void set_level(int level);``. An unnamed one is called by its first enumerator.
 """
 
 from __future__ import annotations
@@ -42,6 +40,7 @@ from abistore.extract.dwarf.types import TypeReferences, place_destructors
 from abistore.extract.dwarf.walk import Die, inline_namespaces, parameter_types, symbol_at
 from abistore.extract.reader import FacetReading
 from abistore.extract.types import is_foreign, is_runtime, settle_passing, settle_tails
+from abistore.limits import allow_more
 from abistore.model.declarations import Name, by_name, unnamed_enum
 from abistore.model.format_gaps import in_force
 from abistore.model.layout import Layouts
@@ -458,18 +457,23 @@ def languages(units: Iterable[Unit]) -> tuple[str, ...]:
 
 
 def read_layout(
+    own: DebugFile,
     debug: DebugFile,
     exports: Exports,
     options: ExtractOptions,
     *,
     target: Target,
     soname: str | None,
-    alternate: DebugFile | None,
+    source: str = "file",
+    alternate: DebugFile | None = None,
 ) -> FacetReading:
     """Reads what describes ``exports`` in the debug information of ``debug``, and all that it mentions.
 
-    Raises :class:`abistore.errors.ExtractError` where the debug information is corrupt beyond use.
+    ``debug`` was found for the library ``own``, at ``source``. Raises :class:`abistore.errors.ExtractError` where the
+    debug information is corrupt beyond use, or a file was written to meanwhile.
     """
+    files = [each for each in (debug, alternate) if each is not None]
+    allow_more(sum(each.size for each in files))
     with without_cycle_collection(), malformed_is_an_error(debug.path.name):
         info = DebugInfo(
             debug,
@@ -487,12 +491,7 @@ def read_layout(
         described = _read_exports(types, exports, declared, note)
         if options.programs:
             _mention_every_type(types)
-        _read_reached(types, target)
-        OwnConstants(types).read()
-        resolve_alias_templates(types.entries, types.aliases)
-        place_destructors(types.entries)
-        locate_declarations(types)
-        _settle_calls(types, built, target)
+        _complete(types, built, target)
         entries, refused = fitted(types.entries)
         if refused := refused + types.references.budget.refused:
             info.problem(REASON, told(refused))
@@ -501,22 +500,41 @@ def read_layout(
         else:
             evidence = coverage(exports, declared, described, info)
             evidence = telling_apart(evidence, types.defined_apart())
-        if facts := unrecorded(info.units):
-            evidence = replace(evidence, unrecorded=facts)
-        inline = (each for each in inline_namespaces(info.units) if not is_foreign(f"{each}::", types.runtime))
-        evidence = with_inline(evidence, inline)
+        evidence = _with_units(evidence, info, types)
         refuse_useless(debug.path.name, evidence)
         layout = FacetReading(
             entries={name: sort_variants(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
             locations=types.locations,
-            evidence=evidence,
+            evidence=replace(evidence, source=source),
             compilers=compilers(info.units),
             languages=languages(info.units),
+            debug_files=tuple(each.path.name for each in files if each is not own),
         )
+        for each in files:
+            each.check_unchanged()
         info.check_unchanged()
         types.close()
         info.close()
         return layout
+
+
+def _complete(types: TypeReferences, options: Mapping[Name, tuple[tuple[Concern, str], ...]], target: Target) -> None:
+    """Read what exports reach and what headers define, and settle what follows from all types together."""
+    _read_reached(types, target)
+    OwnConstants(types).read()
+    resolve_alias_templates(types.entries, types.aliases)
+    place_destructors(types.entries)
+    locate_declarations(types)
+    _settle_calls(types, options, target)
+
+
+def _with_units(evidence: Evidence, info: DebugInfo, types: TypeReferences) -> Evidence:
+    """The evidence with facts that the units do not record, and the library's inline namespaces."""
+    if facts := unrecorded(info.units):
+        evidence = replace(evidence, unrecorded=facts)
+    return with_inline(
+        evidence, (each for each in inline_namespaces(info.units) if not is_foreign(f"{each}::", types.runtime))
+    )
 
 
 def _mention_every_type(types: TypeReferences) -> None:

@@ -584,22 +584,15 @@ def _layout(elf: ElfFile, tables: SymbolTables, options: ExtractOptions, target:
         search = without_alternate(search)
     if search.file is None:
         return search.nothing(len(tables.exports.kinds))
-    files = (search.file,) if alternate is None else (search.file, alternate)
-    allow_more(sum(file.size for file in files))
     from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
 
-    layout = read_layout(
+    return read_layout(
+        elf,
         search.file,
         tables.exports,
         options,
         target=target,
         soname=tables.soname,
+        source=search.source,
         alternate=alternate,
-    )
-    for each in files:
-        each.file.check_unchanged()
-    return msgspec.structs.replace(
-        layout,
-        evidence=msgspec.structs.replace(layout.evidence, source=search.source),
-        debug_files=tuple(each.path.name for each in files if each is not elf),
     )

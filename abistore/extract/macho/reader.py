@@ -1,8 +1,7 @@
 """The Mach-O reader: each architecture of a dylib, bundle or executable, and its debug information.
 
-What dyld writes into a file when it loads it: addresses of the file itself, and symbols of other libraries.
-
-Old files tell it by opcodes, new ones by chains of the words themselves (``mach-o/fixup-chains.h``).
+Old files list what dyld writes into them as opcodes, new ones as chains through the words themselves
+(``mach-o/fixup-chains.h``).
 """
 
 from __future__ import annotations
@@ -86,7 +85,6 @@ from abistore.extract.reader import (
     unread,
 )
 from abistore.files import is_file
-from abistore.limits import allow_more
 from abistore.model.declarations import SELF, Name, by_name
 from abistore.model.shapes import AnyShape, Library, MachoLibrary, MachoSymbol
 from abistore.model.snapshot import Snapshot, Target, Variants, sort_variants
@@ -631,15 +629,8 @@ def _layout(macho: MachOFile, tables: MachoTables, options: ExtractOptions, targ
     search = find_debug(macho, options, tables.objects)
     if search.file is None:
         return search.nothing(len(tables.exports.kinds))
-    debug = search.file
-    allow_more(debug.size)
     from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
 
     soname = Path(tables.own.name).name if tables.own else None
-    layout = read_layout(debug, tables.exports, options, target=target, soname=soname, alternate=None)
-    debug.file.check_unchanged()
-    return msgspec.structs.replace(
-        layout,
-        evidence=msgspec.structs.replace(layout.evidence, source=search.source),
-        debug_files=() if debug is macho else (debug.path.name,),
-    )
+    exports, source = tables.exports, search.source
+    return read_layout(macho, search.file, exports, options, target=target, soname=soname, source=source)

@@ -1,9 +1,7 @@
 """The PE reader: the tables of a Windows DLL, and the debug information that belongs to it.
 
-What vtables and type information of a DLL point to, by the relocations of its base address.
-
-MinGW writes the tables of the Itanium C++ ABI. Visual C++ exports vtables alone: the word before one leads to the type
-information, which lists the bases.
+MinGW writes the class tables of the Itanium C++ ABI. Visual C++ exports vtables alone: the word before one leads to the
+type information, which lists the bases.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from abistore.extract.pe.container import (
     CLR,
     MAGIC,
     RESOURCES,
-    DwarfSearch,
     PdbLink,
     PeFile,
     build_id,
@@ -464,26 +461,15 @@ def _layout(pe: PeFile, tables: DllTables, options: ExtractOptions, target: Targ
     search = find_debug(pe, options)
     link = pdb_link(pe)
     if search.file is not None:
-        return _dwarf(pe, search, tables, options, target)
+        from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
+
+        exports, source = tables.exports, search.source
+        return read_layout(pe, search.file, exports, options, target=target, soname=tables.dll, source=source)
     if link is not None and link.path:
         if options.programs:
             return FacetReading(Evidence("layout", "missing", "types-not-read", "of a program, PDB files are not read"))
         return _pdb(pe, link, tables, options, target)
     return search.nothing(len(tables.exports.kinds))
-
-
-def _dwarf(pe: PeFile, search: DwarfSearch, tables: DllTables, options: ExtractOptions, target: Target) -> FacetReading:
-    assert search.file is not None
-    allow_more(search.file.size)
-    from abistore.extract.dwarf.layout import read_layout  # the larger half of the reading code, not always needed
-
-    layout = read_layout(search.file, tables.exports, options, target=target, soname=tables.dll, alternate=None)
-    search.file.file.check_unchanged()
-    return msgspec.structs.replace(
-        layout,
-        evidence=msgspec.structs.replace(layout.evidence, source=search.source),
-        debug_files=(search.file.path.name,) if search.file is not pe else (),
-    )
 
 
 def _pdb(pe: PeFile, link: PdbLink, tables: DllTables, options: ExtractOptions, target: Target) -> FacetReading:
