@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import InputError, SnapshotError, UsageError
-from abistore.extract.files import InputFile, open_input
+from abistore.extract.files import InputFile, is_json_stub, open_input
 from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions
-from abistore.extract.reader import ExtractOptions, FacetReading, reader_of, with_headers
+from abistore.extract.reader import ExtractOptions, FacetReading, reader_of, weighed, with_headers
 from abistore.extract.types import is_runtime
 from abistore.limits import limits_for
 from abistore.model.declarations import Name
@@ -63,8 +63,6 @@ def accepts(head: bytes) -> bool:
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text[:1] != b"{":
         return False
-    from abistore.extract.files import is_json_stub  # no other format begins as these do
-
     return not is_json_stub(text)
 
 
@@ -137,8 +135,6 @@ def _with_headers(binary: Snapshot, options: ExtractOptions) -> Snapshot:
         return binary
     if binary.evidence_of("source").state != "missing":
         return binary  # a development package has them
-    from abistore.extract.reader import weighed  # not always needed
-
     return with_headers(binary, weighed(headers_of(binary, headers, progress=options.progress), binary))
 
 
@@ -152,10 +148,7 @@ def headers_of(
 
     Raises :class:`HeaderError`, :class:`LimitExceeded`.
     """
-    from abistore.extract.headers.subprocess import (
-        as_built,
-        read_headers,  # not always needed
-    )
+    from abistore.extract.headers.subprocess import as_built, read_headers  # not always needed
 
     own = [name.spelling for name in binary.entries.get("symbol", ()) if is_cpp(name)]
     return read_headers(

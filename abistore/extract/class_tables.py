@@ -1,9 +1,7 @@
-"""What vtables and type information point to, and which functions compiler options call differently.
-
-What vtables and type information point to, in formats that record no sizes: the end of a table follows from it.
+"""What vtables point to in formats without sizes, and which functions compiler options call differently.
 
 A vtable is offsets, the type information of its class, then functions; the part for another base follows with the same
-type information (Itanium C++ ABI, section 2.5). Whatever else stands behind is not the table's.
+type information (Itanium C++ ABI, section 2.5). Whatever else follows is not the table's.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from abistore.errors import ExtractError, LimitExceeded
-from abistore.extract.dumps.gathering import is_data
+from abistore.extract.dumps.gathering import is_data, target_called
 from abistore.model.declarations import Name
 from abistore.model.names.qualified import normal_demangled
 from abistore.model.shapes import AnyShape, Symbol
@@ -208,8 +208,6 @@ def _fits(line: SymbolLine, target: Target | None) -> Here:
 
 def _among(words: str, target: Target) -> Here:
     """Whether a list of architectures (``amd64 arm64``, ``!i386``) allows that of a target."""
-    from abistore.extract.dumps.gathering import target_called
-
     listed, refused = words.split(), False
     for word in listed:
         refused = refused or word.startswith("!")

@@ -1,9 +1,7 @@
 """Output of Perl's Data::Dumper, tokenised and never evaluated, and the offsets in it.
 
-What the offsets in a dump mean: abi-dumper passes decimal ones of newer elfutils through ``hex``.
-
-An offset of 20 is then written as 32. Which reading is true is the same for all records of a dump: the members that lie
-where the ones before them end tell it, and the ones that would overlap or stand out of their records.
+abi-dumper passes decimal offsets of newer elfutils through ``hex``: 20 is then written as 32. Which reading is true is
+the same for all records of a dump: members follow one another in one of them, and overlap in the other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """DWARF codes, numbers of variable length and attribute forms (DWARF 5, section 7).
 
-The forms in which an attribute has a usable value (DWARF 5, section 7.5.5); any other value is ignored.
-
-An attribute in any other form is stepped over like an unknown one.
+An attribute in a form that has no usable value for it is skipped like an unknown attribute (section 7.5.5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The debug information of one library, entry by entry, on demand, with its split files.
 
-The debug information of one library, entry by entry, on demand.
-
 ``DebugInfo`` knows the units, finds those that describe exported places, and decodes the entries that its caller asks
 for. What an entry means for the ABI is not known here.
 """

@@ -1,14 +1,10 @@
-"""Template instances by their complete names, and classes that no unit describes, as far as shown.
+"""Template instances by their complete names, and classes that units declare with some members only.
 
-Names of template instances, completed with the arguments that the compiler left out of them.
+Clang leaves template arguments out (``-gsimple-template-names``) or spells enumerators by name, and GCC does not number
+closures: the entries of arguments and enumerations complete the names.
 
-Clang leaves the arguments out (``-gsimple-template-names``) or spells enumerators by name, and GCC does not number
-closures: the entries of arguments and enumerations tell what is missing.
-
-What units show of the classes that none of them describes.
-
-Compilers describe a class with a vtable where that is emitted (GCC), or one with constructors where these are (Clang).
-Other units declare it, with the members that they define or call. It is no handle: they know its definition.
+A class with a vtable is described where that is emitted (GCC), or where its constructors are (Clang). Other units
+declare it with the members that they define or call; they know its definition, so it is no handle.
 """
 
 from __future__ import annotations

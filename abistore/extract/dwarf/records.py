@@ -1,9 +1,7 @@
-"""The members of records and enumerations, and how records are passed.
+"""The members of records and enumerations, and how records are passed, for which GCC records no convention.
 
-Whether a class is passed by value or by address, from its special members: GCC records no calling convention.
-
-A class goes by the address of a copy where its destructor, copy or move constructor is not trivial, or where it cannot
-be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members do.
+A class is passed by the address of a copy if its destructor, copy or move constructor is not trivial, or if it can
+neither be copied nor moved (Itanium C++ ABI, 3.1.1); else as its members are.
 """
 
 from __future__ import annotations

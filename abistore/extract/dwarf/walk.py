@@ -1,9 +1,7 @@
 """Walking the entries of a unit: their ranges, scopes and single attributes.
 
-One pass over the namespaces of a unit finds the entries that describe exports, and where scopes begin.
-
-Nothing below namespace scope is visited: records and functions are stepped over by DW_AT_sibling where it is recorded,
-else entry by entry without decoding.
+One pass over the namespaces finds the entries that describe exports. Nothing below namespace scope is visited: records
+and functions are skipped by DW_AT_sibling where it is recorded, else entry by entry without decoding.
 A scope is ``(outer scope, name)``; it holds from its position in ``starts`` up to the next one. A container is a record
 or function that may hold scopes of its own.
 """

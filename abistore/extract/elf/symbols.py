@@ -1,13 +1,8 @@
 """The dynamic symbol table, and what the dynamic linker finds in it or refuses.
 
-What the dynamic linker goes through once a file is mapped, and of which a part is not in memory, or not writable.
-
-It does not check any of this: the program that loads the file crashes, or runs with what was not relocated.
-
-Why the dynamic linker would refuse a file: fields that it reads before it maps anything, and what must agree.
-
-The checks are those of glibc (``elf/dl-load.c``, ``elf/get-dynamic-info.h``, ``elf/dl-version.c``); other dynamic
-linkers have some of them.
+Refusals are checks of glibc before it maps anything (``elf/dl-load.c``, ``elf/get-dynamic-info.h``,
+``elf/dl-version.c``); other dynamic linkers have some of them. Tables that are not in memory, or not writable, are not
+checked at all: the program that loads the file crashes, or runs without some relocations.
 """
 
 from __future__ import annotations

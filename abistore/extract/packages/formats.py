@@ -1,9 +1,7 @@
 """The formats of packages: from a file to its members.
 
-The members of a tar archive: ustar, and the extensions of GNU and pax.
-
-The standard library's module is not used: it takes a damaged header in the middle for the end of the archive, so that
-the libraries behind it would go unseen.
+The standard library's ``tarfile`` takes a damaged header in the middle for the end of the archive: the libraries behind
+it would go unseen.
 """
 
 from __future__ import annotations
