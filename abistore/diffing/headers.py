@@ -201,10 +201,10 @@ def _folders_beyond(own: HeadersRead, others: HeadersRead) -> tuple[str, ...]:
     return tuple(sorted(given_folders(others) - given_folders(own)))
 
 
-_OF_MACHINE: Final = re.compile(r"[a-z0-9_]+-(?:linux|kfreebsd)-(?:gnu|musl|uclibc)[a-z0-9]*/")
+_OF_MACHINE: Final = pattern(r"[a-z0-9_]+-(?:linux|kfreebsd)-(?:gnu|musl|uclibc)[a-z0-9]*/")
 """A folder that compilers of a distribution search for one machine (Debian's multiarch): ``x86_64-linux-gnu/``."""
 
-_OF_RELEASE: Final = re.compile(
+_OF_RELEASE: Final = pattern(
     r"""(?:[^/]*[-_])?v?\d+(?:[._]\d+)*/
     | (?:[^/]+/)*(?:[^/]+[-_]v?\d+(?:[._]\d+)+|v?\d+(?:[._]\d+){2,})/""",
     re.VERBOSE,

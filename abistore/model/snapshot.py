@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -611,6 +611,14 @@ Rows: TypeAlias = Sequence[tuple[Name, Variants]]
 
 encode = msgspec.json.Encoder(order="deterministic").encode
 """A shape's canonical bytes: UTF-8 JSON objects without white space, tag first, fields with their default left out."""
+
+T = TypeVar("T")
+
+
+def decoder(kind: type[T], **options: Any) -> Callable[[bytes | str], T]:
+    """The decoder of JSON of a type, made when it is first used: that reads the annotations of every type within."""
+    made = cache(lambda: msgspec.json.Decoder(kind, **options).decode)
+    return lambda data: made()(data)
 
 
 def digest(data: bytes) -> bytes:

@@ -7,7 +7,6 @@ import io
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO, Final, TypeAlias, TypeVar
 
@@ -269,23 +268,22 @@ HIGHEST: Final = 2**31 - 2
 """The highest number that a snapshot of a line may have."""
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(msgspec.Struct):
     """The records of a bundle by their kinds, in the order in which they came."""
 
-    libraries: list[LibraryRecord] = field(default_factory=list)
-    names: list[Name] = field(default_factory=list)
-    shapes: list[AnyShape] = field(default_factory=list)
-    lines: list[LineRecord] = field(default_factory=list)
-    entries: list[EntryRecord] = field(default_factory=list)
-    snapshots: list[SnapshotRecord] = field(default_factory=list)
-    moves: list[MoveRecord] = field(default_factory=list)
-    findings: list[FindingRecord] = field(default_factory=list)
-    verdicts: list[VerdictRecord] = field(default_factory=list)
-    reviews: list[ReviewRecord] = field(default_factory=list)
-    approvals: list[ApprovalRecord] = field(default_factory=list)
-    consumers: list[ConsumerRecord] = field(default_factory=list)
-    audit: list[AuditLine] = field(default_factory=list)
+    libraries: list[LibraryRecord] = msgspec.field(default_factory=list)
+    names: list[Name] = msgspec.field(default_factory=list)
+    shapes: list[AnyShape] = msgspec.field(default_factory=list)
+    lines: list[LineRecord] = msgspec.field(default_factory=list)
+    entries: list[EntryRecord] = msgspec.field(default_factory=list)
+    snapshots: list[SnapshotRecord] = msgspec.field(default_factory=list)
+    moves: list[MoveRecord] = msgspec.field(default_factory=list)
+    findings: list[FindingRecord] = msgspec.field(default_factory=list)
+    verdicts: list[VerdictRecord] = msgspec.field(default_factory=list)
+    reviews: list[ReviewRecord] = msgspec.field(default_factory=list)
+    approvals: list[ApprovalRecord] = msgspec.field(default_factory=list)
+    consumers: list[ConsumerRecord] = msgspec.field(default_factory=list)
+    audit: list[AuditLine] = msgspec.field(default_factory=list)
 
     def key(self, line: int) -> LineKey:
         """The labels of a line."""
@@ -558,16 +556,15 @@ def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
         raise BundleError(f"{where}: something stands behind the bundle's end")
 
 
-@dataclass(slots=True)
-class Unsayable:
+class Unsayable(msgspec.Struct):
     """``snapshots`` are left out by their numbers, with the reason of each.
 
     ``told`` says of what stands there why it is left out; ``notes`` name what was replaced or taken back there.
     """
 
-    snapshots: dict[int, str] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    snapshots: dict[int, str] = msgspec.field(default_factory=dict)
+    told: list[str] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
 
 
 def leave_out(found: Contents) -> Unsayable:

@@ -21,7 +21,7 @@ from abistore.model.approvals import (
 )
 from abistore.model.declarations import Name
 from abistore.model.history import LineKey
-from abistore.model.snapshot import digest, encode, name_digest
+from abistore.model.snapshot import decoder, digest, encode, name_digest
 from abistore.store import tables
 from abistore.store.database import AMONG, Database, damaged, now, record
 from abistore.store.ingest import name_ids, shape_ids
@@ -57,9 +57,9 @@ _EVER = (
     .select_from(tables.entry.join(tables.name).join(tables.line).join(tables.library))
     .where(OF_LINE, tables.entry.c.facet.in_((0, 1)), _NAME.kind.not_in(("import", "library")))
 )
-_decode = msgspec.json.Decoder(tuple[ConsumedSymbol, ...]).decode
-_texts = msgspec.json.Decoder(tuple[str, ...]).decode
-_unseen = msgspec.json.Decoder(tuple[Unseen, ...]).decode
+_decode = decoder(tuple[ConsumedSymbol, ...])
+_texts = decoder(tuple[str, ...])
+_unseen = decoder(tuple[Unseen, ...])
 
 
 def every(database: Database) -> tuple[StoredConsumer, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -41,8 +40,7 @@ from abistore.store.snapshots import NAMES, PLACES, PackedLocations, RowMemory, 
 from abistore.store.tables import OPEN
 
 
-@dataclass(frozen=True, slots=True)
-class BundleSelection:
+class BundleSelection(msgspec.Struct, frozen=True):
     """Whole libraries, and releases of others. Both empty: everything."""
 
     libraries: Collection[str] = ()
@@ -91,8 +89,7 @@ _STRUCTS = {
 """The columns that hold JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
+class ShownLine(msgspec.Struct, frozen=True):
     """A line: the rows of the snapshots that are meant, and of the entries that hold in one of them."""
 
     key: LineKey

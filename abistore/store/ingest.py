@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
+import msgspec
 from sqlalchemy import ColumnElement, and_, bindparam, func, insert, select, update
 
 from abistore.errors import UsageError, VersionTaken
@@ -54,8 +54,7 @@ _NEW_NAMES = insert_new(tables.name).returning(_NAME.digest, _NAME.id)
 _NEW_SHAPES = insert_new(tables.shape).returning(_SHAPE.digest, _SHAPE.id)
 
 
-@dataclass(slots=True)
-class SnapshotRows:
+class SnapshotRows(msgspec.Struct):
     """A snapshot's entries as rows to be."""
 
     digest: bytes
@@ -124,8 +123,7 @@ class EndingEntry(NamedTuple):
     first: int
 
 
-@dataclass(frozen=True, slots=True)
-class EntryChanges:
+class EntryChanges(msgspec.Struct, frozen=True):
     """What an ingest has to write: entries that begin, entries that end, and the name ids met on the way."""
 
     begin: list[Member]
@@ -225,16 +223,14 @@ _NEXT = select(func.coalesce(func.max(releases.SNAPSHOT.sequence), 0) + 1).where
 _LOCATE = insert(tables.location)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelHolder:
+class LabelHolder(msgspec.Struct, frozen=True):
     """What a snapshot would find under its label: the release there, and whether that is this very content."""
 
     current: Release | None
     known: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Arrival:
+class _Arrival(msgspec.Struct, frozen=True):
     """What is being ingested: the snapshot, what the caller says of it, and its rows to be."""
 
     snapshot: Snapshot

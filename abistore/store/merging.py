@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, TypeVar
 
@@ -51,8 +50,7 @@ class _Identity(NamedTuple):
     ingested: str
 
 
-@dataclass(slots=True)
-class _Here:
+class _Here(msgspec.Struct):
     """A snapshot of a line as it stands here."""
 
     row: int
@@ -379,8 +377,7 @@ class _NotKept(Exception):
     """Ends the transaction of a dry run."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergeWish:
+class MergeWish(msgspec.Struct, frozen=True):
     """How a store is to be brought into another: ``prefer`` says which side wins where both say something else."""
 
     source: str

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias, get_args
 from zlib import crc32
@@ -228,8 +227,7 @@ _FEW, _ENOUGH, _LEAST = 5_000, 300, 2
 """So many names are looked at one by one, so many of more are, and so many letters tell something."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeantNames:
+class MeantNames(msgspec.Struct, frozen=True):
     """The names of any line, by row id, that may be meant by one spelling.
 
     It is exact (a type's normal form, a linker's symbol), a qualified name without parameters (all overloads), which a

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, literal, select, update
 from sqlalchemy import insert as insert_into
 
@@ -15,7 +14,7 @@ from abistore.errors import SnapshotNotFound
 from abistore.model.declarations import FACETS, Facet
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import AUTO
-from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Snapshot, Target
+from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Snapshot, Target, decoder
 from abistore.store import tables
 from abistore.store.database import AMONG, Database, Row, damaged, insert_new
 from abistore.store.tables import checksum
@@ -237,11 +236,11 @@ _BY_ID = _WITH_LINE.where(SNAPSHOT.id == bindparam("identifier"))
 _INSERT = insert_into(tables.snapshot)
 _UPDATE = update(tables.snapshot).where(SNAPSHOT.id == bindparam("identifier"))
 
-_target = msgspec.json.Decoder(Target).decode
-_provenance = msgspec.json.Decoder(Provenance).decode
-_evidence = msgspec.json.Decoder(tuple[Evidence, ...]).decode
-_tags = msgspec.json.Decoder(tuple[ReleaseTag, ...]).decode
-facet_counts = msgspec.json.Decoder(dict[Facet, int]).decode
+_target = decoder(Target)
+_provenance = decoder(Provenance)
+_evidence = decoder(tuple[Evidence, ...])
+_tags = decoder(tuple[ReleaseTag, ...])
+facet_counts = decoder(dict[Facet, int])
 
 
 def find(database: Database, condition: Condition) -> list[Release]:

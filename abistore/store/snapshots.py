@@ -12,9 +12,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from sqlalchemy import and_, bindparam, or_, select
@@ -30,6 +29,7 @@ from abistore.model.snapshot import (
     Snapshot,
     Variants,
     begun,
+    decoder,
     digest,
     encode,
     name_digest,
@@ -51,7 +51,7 @@ class PackedLocations(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(PackedLocations).decode
+_decode = decoder(PackedLocations)
 
 
 def pack(locations: Mapping[Name, Location], identifiers: Mapping[Name, int]) -> bytes:
@@ -95,7 +95,7 @@ class StoredLocations(Mapping[Name, Location]):
         return len(self._rows)
 
 
-decode = msgspec.json.Decoder(AnyShape).decode
+decode = decoder(cast("type[AnyShape]", AnyShape))
 """A shape of its canonical JSON."""
 
 
@@ -103,18 +103,17 @@ SPELLED_OUT = 1 << 18
 """Letters of a shape beyond which a type in it may be too large."""
 
 
-@dataclass(slots=True)
-class RowMemory:
+class RowMemory(msgspec.Struct):
     """Names and shapes by their row's id, shared by all snapshots that a store loads.
 
     The keys are of what was read, whatever digest its row has: sums over them tell whether it is what was stored.
     """
 
-    names: dict[int, Name] = field(default_factory=dict)
-    shapes: dict[int, AnyShape] = field(default_factory=dict)
-    name_keys: dict[int, int] = field(default_factory=dict)
-    shape_keys: dict[int, int] = field(default_factory=dict)
-    refused: dict[int, int] = field(default_factory=dict)
+    names: dict[int, Name] = msgspec.field(default_factory=dict)
+    shapes: dict[int, AnyShape] = msgspec.field(default_factory=dict)
+    name_keys: dict[int, int] = msgspec.field(default_factory=dict)
+    shape_keys: dict[int, int] = msgspec.field(default_factory=dict)
+    refused: dict[int, int] = msgspec.field(default_factory=dict)
     """How many types were replaced in a shape, by its identity."""
 
     def forget(self) -> None:
@@ -197,8 +196,7 @@ _MOST_SPANS = 100
 """How many conditions one statement joins; databases limit the depth of an expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Card:
+class _Card(msgspec.Struct, frozen=True):
     line: int
     sequence: int
     counts: dict[Facet, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -388,8 +387,7 @@ _KEYS = (
 Action: TypeAlias = Literal["appeared", "changed", "vanished", "not-observed"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(msgspec.Struct, frozen=True):
     """A shape, and the sequences in which it held."""
 
     first: int

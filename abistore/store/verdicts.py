@@ -5,10 +5,9 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, islice, pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import msgspec
 from msgspec import structs
@@ -33,7 +32,7 @@ from abistore.model.findings import (
     with_consequences,
 )
 from abistore.model.history import LineKey, Release, SeenFacets, StoredVerdict, VerdictSummary
-from abistore.model.snapshot import Evidence, Location, digest, encode
+from abistore.model.snapshot import Evidence, Location, decoder, digest, encode
 from abistore.store import releases as cards
 from abistore.store import tables
 from abistore.store.database import AMONG, Database, Row, damaged, insert_new, record, stamp
@@ -61,8 +60,8 @@ COMMON_WORDS: Final = (
 )
 """Never to change: what was written with it is read with it. Other words need another column, or rows of their own."""
 
-_decode = msgspec.json.Decoder(Finding).decode
-_decode_steps = msgspec.json.Decoder(list[int]).decode
+_decode = decoder(Finding)
+_decode_steps = decoder(list[int])
 
 _FINDING, _CONSEQUENCE = tables.finding.c, tables.consequence.c
 _NEW = insert_new(tables.finding)
@@ -108,8 +107,7 @@ class WrittenFindings:
             self.rows.update(latest)
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRows:
+class FindingRows(msgspec.Struct, frozen=True):
     """The rows of a judgement's findings, as far as they are stored."""
 
     rows: list[int]
@@ -396,8 +394,8 @@ class _Remarks(msgspec.Struct, frozen=True, omit_defaults=True):
     suppression_files: tuple[RulingFile, ...] = ()
 
 
-_decode_remarks = msgspec.json.Decoder(_Remarks).decode
-_decode_evidence = msgspec.json.Decoder(SeenFacets).decode
+_decode_remarks = decoder(_Remarks)
+_decode_evidence = decoder(cast("type[SeenFacets]", SeenFacets))
 
 
 def find(

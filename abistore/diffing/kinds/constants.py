@@ -277,9 +277,9 @@ def is_unread(value: str | None, side: SideFacts) -> bool:
 SMALLEST: Final = 256
 """Smaller numbers are like that of a release by chance."""
 
-_DOTTED: Final = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,2}(?![\w.])")
-_IN_FILE: Final = re.compile(r"\.so\.(\d+(?:\.\d+){1,2})$")
-_PACKED: Final = re.compile(r"0[xX]([0-9a-fA-F]{3,8})[uUlL]*")
+_DOTTED: Final = pattern(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,2}(?![\w.])")
+_IN_FILE: Final = pattern(r"\.so\.(\d+(?:\.\d+){1,2})$")
+_PACKED: Final = pattern(r"0[xX]([0-9a-fA-F]{3,8})[uUlL]*")
 
 
 def has_value_of_release(declared: Changed[Declared], context: Context) -> bool:
@@ -623,7 +623,7 @@ def is_own(name: Name, macro: Replacement) -> bool:
     return is_empty and ("asked" in macro.used or _SWITCH.search(spelling) is not None)
 
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = pattern(
     r"""\s+ | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | [A-Za-z_]\w* | \.?\d[\w.]*
     | <<=|>>=|<=>|\.\.\.|\#\#|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]= | .""",
     re.VERBOSE | re.DOTALL,

@@ -342,7 +342,7 @@ def _value(constant: Declared, context: Context) -> str | None:
     return known
 
 
-TOKEN: Final = re.compile(r"[A-Za-z_$][\w$]*(?:\s*::\s*[A-Za-z_$][\w$]*)*|[^\s()]")
+TOKEN: Final = pattern(r"[A-Za-z_$][\w$]*(?:\s*::\s*[A-Za-z_$][\w$]*)*|[^\s()]")
 
 
 def keeps_union(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+import msgspec
 
 from abistore.diffing.context import Context
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
@@ -97,8 +98,7 @@ _UNWRITABLE: Final = ("{", "<lambda", "(anonymous ")
 """What names of closures and of unnamed types have in them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversion:
+class _Conversion(msgspec.Struct, frozen=True):
     """Converts types of one release to those of the other: ``backwards`` where that is the old one.
 
     ``used``: the value is also used as it is, so that ``void *`` does not do for a pointer that is dereferenced.

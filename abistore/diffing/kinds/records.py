@@ -34,6 +34,7 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import TEMPLATE_BASES, HeadersRead
 from abistore.model.structure import references
 from abistore.model.words import is_internal_namespace
+from abistore.patterns import pattern
 
 Hint: TypeAlias = Literal["", "counted", "last", "certain"]
 """What a name says: nothing; an end if values in a row lead up to it; the last of something; or an end."""
@@ -329,7 +330,7 @@ GUARD = (
 )
 """A first field of such a name holds the size that the record had when its user was compiled."""
 
-BLOCK = re.compile(
+BLOCK = pattern(
     r"(?:^|_|(?<=[a-z]))((?i:args|arguments|params|parameters|opts|options|attrs?|attributes|settings))_*[st]?$"
 )
 """The last word of the name of a record in which a caller gives a function what it wants, before ``_t`` or ``_s``."""

@@ -17,10 +17,11 @@ from abistore.model.declarations import Argument, Declared, Name
 from abistore.model.names.qualified import last_component
 from abistore.model.names.symbols import INTEGERS, plain_path
 from abistore.model.shapes import Function, Primitive, Record, TypeRef
+from abistore.patterns import pattern
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS: Final = frozenset({"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
-_PART: Final = re.compile(
+_PART: Final = pattern(
     r"""(?P<day>\d{4}([-/.])\d\d?\2\d\d?(?=\D|$) | \d\d?([-/.])\d\d?\3\d{4}(?=\D|$) | \d{8}(?=T|\D|$))
     | (?P<time>\d\d?:\d\d(?::\d\d(?:\.\d+)?)?) | (?P<zone>(?:(?<=\d)|(?<=\s)|(?<=[A-Z]))[+-]\d\d:?\d\d(?!\d))
     | (?P<year>\d{4}(?!\d)) | (?P<number>\d\d?(?!\d))(?:st|nd|rd|th)? | (?P<word>[A-Za-z]+)
@@ -111,7 +112,7 @@ def _real(day: Day) -> Day | None:
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _RELEASE: Final = frozenset({"release", "revision", "rev"})
-_VERSION: Final = re.compile(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
+_VERSION: Final = pattern(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
 """A word that says version, alone or run together with what kind it is: ``VERSION``, ``VERNUM``, ``STRVERSION``."""
 
 _LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
@@ -444,7 +445,7 @@ def _run(values: Collection[int]) -> bool:
     return len(values) > 1 and len(set(values)) == len(values) == max(values) - min(values) + 1
 
 
-_COMPOUND: Final = re.compile(
+_COMPOUND: Final = pattern(
     r"(?:num|hex|int|str|full|pkg|package)?(?:version|ver|vers|release|revision)(?:num|number|hex|int|str|string|code)?"
 )
 """The version of the release, where no underscore parts the words: ``GEO_NUMVERSION``, ``GEO_HEXVERSION``."""
@@ -476,13 +477,13 @@ _FLAGGED: Final = frozenset({"c", "cxx", "linker"})
 
 _SOURCES: Final = frozenset({"git", "svn", "hg", "vcs", "scm", "commit", "changeset"})
 _PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
-_TEXTS: Final = re.compile(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
+_TEXTS: Final = pattern(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
 """Texts, and a list of them that a null pointer ends."""
 
-_LISTED: Final = re.compile(r'\s*"\s*[\w:.+-]+(?:\s*([,;|])\s*[\w:.+-]+)(?:\s*\1\s*[\w:.+-]+)+\s*"\s*')
+_LISTED: Final = pattern(r'\s*"\s*[\w:.+-]+(?:\s*([,;|])\s*[\w:.+-]+)(?:\s*\1\s*[\w:.+-]+)+\s*"\s*')
 """Three words or more with one sign between them: ``"generic,broker,topic"``."""
 
-_PATH: Final = re.compile(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
+_PATH: Final = pattern(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
 _BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"})
 _FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
 """Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
@@ -493,14 +494,14 @@ _PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport"
 _NOTICES: Final = frozenset({"copyright", "author", "authors", "license", "licence"})
 """What a library says of itself, which people read: ``LUA_COPYRIGHT``."""
 
-_VERSION_CALL: Final = re.compile(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)", re.IGNORECASE)
+_VERSION_CALL: Final = pattern(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)", re.IGNORECASE)
 """A number that is made of the parts of a version: ``GEO_MAKE_VERSION(1, 15)``."""
 
-_DAY: Final = re.compile(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
-_NUMBER: Final = re.compile(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ] ?\d\d:\d\d(?::\d\d)?Z?)?")
-_COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
-_DOTTED: Final = re.compile(r"\d+(?:\.\d+)+")
+_DAY: Final = pattern(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
+_NUMBER: Final = pattern(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
+_MOMENT: Final = pattern(r"\d{4}-\d\d-\d\d(?:[T ] ?\d\d:\d\d(?::\d\d)?Z?)?")
+_COMMIT: Final = pattern(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
+_DOTTED: Final = pattern(r"\d+(?:\.\d+)+")
 
 
 def is_probe(name: Name, value: str | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -15,13 +14,14 @@ from abistore.model.names.symbols import is_const_member
 from abistore.model.shapes import VOID, Base, Function, Named, Record, VirtualMethod
 from abistore.model.snapshot import Variants
 from abistore.model.words import is_decorated
+from abistore.patterns import pattern
 
 Members: TypeAlias = dict[Name, list[Function]]
 
 PURE = frozenset({"__cxa_pure_virtual", "_purecall"})
 """What stands in the slot of a pure virtual function."""
 
-HANDLING = re.compile(r"~|operator=$")
+HANDLING = pattern(r"~|operator=$")
 """How the names of functions read that destroy and assign objects."""
 
 DEEPEST = 64

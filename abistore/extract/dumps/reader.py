@@ -19,6 +19,7 @@ from abistore.limits import allow_more
 from abistore.model.declarations import SELF, by_name
 from abistore.model.shapes import Library
 from abistore.model.snapshot import ANY_MACHINE, Evidence, Snapshot, Target
+from abistore.patterns import pattern
 
 if TYPE_CHECKING:
     from abistore.extract.dumps.abixml import Element, ReadSymbols
@@ -143,7 +144,7 @@ def _octal(field: bytes) -> int | None:
     return int(text, 8) if text and not set(text) - set(b"01234567") else None
 
 
-START_OF_DUMP: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*\$VAR1\s*=")
+START_OF_DUMP: Final = pattern(rb"(?:\xef\xbb\xbf)?\s*\$VAR1\s*=")
 
 UNRECORDED_SYMBOLS: Final = (
     "ElfLibrary.rpath",
@@ -283,7 +284,7 @@ def _evidence(reading: Reading) -> Evidence:
     )
 
 
-START_OF_CORPUS: Final = re.compile(
+START_OF_CORPUS: Final = pattern(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:abi-corpus|!DOCTYPE\s+abi-corpus)", re.DOTALL
 )
 
@@ -391,11 +392,11 @@ def _corpus_layout(corpus: Element, whole: Element, symbols: ReadSymbols, target
     return gathered.reading(symbols.tables.kinds, evidence, (LANGUAGES.get(each, each) for each in languages if each))
 
 
-START_OF_SYMBOLS: Final = re.compile(
+START_OF_SYMBOLS: Final = pattern(
     rb"(?:#[^\n]*\n|[^\S\n]*\n)*(?=[^\s#|*(<{$]\S*\.so)\S+ +[a-z0-9][^\n]*\n"
     rb"(?:[|*#(][^\n]*\n)*[ \t]+(?:\([^)\n]*\))?\S"
 )
-IN_NAME: Final = re.compile(r"\.symbols\.([a-z0-9-]+)$")
+IN_NAME: Final = pattern(r"\.symbols\.([a-z0-9-]+)$")
 
 UNRECORDED: Final = (
     *("ElfLibrary.rpath", "ElfLibrary.version_definitions", "ElfLibrary.version_requirements", "Import"),

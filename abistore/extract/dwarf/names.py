@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import is_
@@ -225,8 +224,8 @@ def _by_gcc_from_cpp(unit: Unit) -> bool:
     return unit.language in CPP and (unit.producer or "").startswith("GNU")
 
 
-DESTROYED: Final = re.compile(r"E(\d*)_D[0-5]Ev$")
-MEMBER: Final = re.compile(r"E(\d*)_(?:C[0-5]E|cl[EI])")
+DESTROYED: Final = pattern(r"E(\d*)_D[0-5]Ev$")
+MEMBER: Final = pattern(r"E(\d*)_(?:C[0-5]E|cl[EI])")
 """After a closure's parameters: its number, and what of its members is named."""
 METHODS: Final = frozenset({dw.TAG_SUBPROGRAM})
 
