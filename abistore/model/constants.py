@@ -93,8 +93,6 @@ def literal(text: str) -> tuple[int, str, int] | None:
 
 
 class _Reading:
-    """An expression, read from left to right."""
-
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = tokens
         self._place = 0

@@ -1,10 +1,9 @@
 """What a comparison concludes: impacts, findings, verdicts, and the identity of each finding.
 
-What findings are called: the same change has the same identity in every comparison that finds it.
-
-An identity begins with a place: of ``42b2958d22e2`` and 8 more digits, the first 12 name the kind, the declaration and
-its part, the rest the values before and after, and those consequences that nothing else determines. ``int y`` and
-``int y[100]`` added to one struct have one place and two identities.
+The same change has the same identity in every comparison that finds it. An identity begins with a place: of
+``42b2958d22e2`` and 8 more digits, the first 12 name the kind, the declaration and its part, the rest the values before
+and after, and those consequences that nothing else determines. ``int y`` and ``int y[100]`` added to one struct have
+one place and two identities.
 """
 
 from __future__ import annotations

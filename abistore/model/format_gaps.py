@@ -1,7 +1,5 @@
 """Facts that a format does not record, so that two inputs are compared in what both record.
 
-Facts that an input does not record.
-
 A fact is a field of a shape (``Record.passing``), a class of shapes (``Import``), or one of :data:`PARTICULAR`.
 Evidence names the facts that its input never records: ABIXML has no ``noreturn``, a Debian symbols file has no sizes.
 """

@@ -1,7 +1,5 @@
 """Conventions of version labels, steps between them, and SONAMEs.
 
-One order for version labels of all conventions.
-
 Each label is read by itself, so a new label never moves another. A label has words, a number, and a rest::
 
     v1.0.0-rc1      OpenSSL_1_0_2k      nightly-2024-05-01      2:2.36-9+deb12u7      v1.0.0-14-g126bde0-dirty

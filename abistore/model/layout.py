@@ -1,7 +1,5 @@
 """Sizes, alignments, holes and padding of types, computed from their members.
 
-Sizes, alignments, holes and packing of types, computed from their members as the platform's ABI lays them out.
-
 Sizes and alignments are in bytes, a hole's offset and length in bits. Answers are ``None`` where a type is not
 described. A packed record whose members happen to lie naturally cannot be told from an ordinary one.
 """

@@ -1,7 +1,5 @@
 """Which declarations the exports of a library reach, and which exports reach a declaration.
 
-Which declarations the exports reach, and which exports reach a declaration.
-
 Mentions lead from one to the next, see :mod:`abistore.model.structure`. An instance of a template that is only
 mentioned, or only declared, leads by pointer to what its name spells; and beside headers an export that nothing
 describes to the instance of which it is a member.

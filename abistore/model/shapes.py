@@ -1,7 +1,5 @@
 """The grammar of an ABI: type references, the shapes of declarations, and the tables of a binary.
 
-The grammar of an ABI: type references, and the shapes of declarations that are made of them.
-
 A shape holds what an already built consumer depends on and nothing else: no path, no line, no code size, no build.
 A type reference is cut at names: records, enums and aliases appear in it by name only, everything else is inline.
 All offsets and bit sizes are in bits, all other sizes and alignments in bytes.

@@ -4,8 +4,6 @@ Checks of snapshots from outside: no empty qualifier, negative size, or number t
 
 What passes them can be spelled, drawn, compared, stored and judged.
 
-Snapshots as JSON: versioned, deterministic, loss-free, and with one declaration a line.
-
 A file is one object: see :class:`abistore.model.snapshot_files.File`. Shapes stand in it in the canonical JSON
 that digests are of.
 """

@@ -1,7 +1,5 @@
 """The order of release labels under a version scheme, names of libraries, and what labels promise.
 
-The order of release labels under a version scheme.
-
 ``auto`` reads labels of all conventions (:mod:`abistore.model.labels`). ``pep440``, ``semver`` and
 ``debian`` follow the specification of one convention. ``plain`` takes any label in natural order. Labels that a scheme
 cannot read come last, in the order of ingestion. A label never moves another.

@@ -361,7 +361,6 @@ def _open(path: Path, mode: str, busy_seconds: float, *, writable: bool) -> SQLi
 
 
 def _connection(driver: sqlite3.Connection) -> Connection:
-    """SQLAlchemy's connection around the driver's."""
     token = _DRIVER.set(driver)
     try:
         return _engine().connect()

@@ -368,7 +368,6 @@ def _line(database: Database, key: LineKey, version: str) -> int:
 
 
 def _kept(database: Database, snapshot: Snapshot, request: IngestRequest, digest: bytes) -> LabelHolder:
-    """The candidate that is kept under the label."""
     found = _labelled(database, releases.CANDIDATES, line_of(snapshot, request), request.version)
     return LabelHolder(found, found is not None and found.digest == digest.hex() and _is_same_file(found, snapshot))
 
@@ -403,7 +402,6 @@ def _confirm(database: Database, current: Release, actor: str) -> None:
 
 
 def _card(line: int, sequence: int, arrival: _Arrival, places: bytes | None) -> dict[str, object]:
-    """The columns of the snapshot's row."""
     snapshot, request, content = arrival.snapshot, arrival.request, arrival.content
     return {
         "line_id": line,

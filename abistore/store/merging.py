@@ -93,7 +93,6 @@ class Arriving:
             self._bring(number, card)
 
     def _stored(self, card: SnapshotRecord) -> list[_Here]:
-        """What is stored of a line."""
         key = self._found.key(card.line)
         identifier = hold(self._database, key)
         releases.by_identifier(self._database, key)  # verifies the rows
@@ -344,12 +343,8 @@ def _reviewed(said: FindingReview) -> tuple[str, str]:
 
 
 def _new(here: Sequence[Said], told: Sequence[Said]) -> list[Said]:
-    known = set(map(_text, here))
-    return [one for one in told if _text(one) not in known]
-
-
-def _text(said: FindingReview | Approval) -> bytes:
-    return msgspec.json.encode(said)
+    known = set(map(msgspec.json.encode, here))
+    return [one for one in told if msgspec.json.encode(one) not in known]
 
 
 def _joined(
@@ -479,7 +474,6 @@ def _refusal(source: str, conflicts: Sequence[str]) -> AbistoreError:
 
 
 def _orders(database: Database) -> dict[str, str]:
-    """The scheme of each library that is stored."""
     return {line.key.library: releases.scheme(database, line.key.library) for line in releases.every(database)}
 
 
@@ -526,7 +520,6 @@ def _bring_consumers(database: Database, found: Sequence[ConsumerRecord]) -> int
 
 
 def _bring_verdicts(database: Database, found: Contents, rows: dict[int, int]) -> _Judged:
-    """Write the judgements whose sides are here; each once."""
     bodies = [(bytes.fromhex(one.key), bytes(one.body)) for one in found.findings]
     added = new = 0
     for one in found.verdicts:

@@ -1,7 +1,5 @@
 """Names that users spell in C, in C++, or as the linker does, and the rows that an index finds them by.
 
-What a programmer calls a declaration, as numbers by which an index finds its name.
-
 A mangled symbol spells the qualified name of what it names, as far as that has no template arguments, operators and the
 like: ``_ZN3geo6VectorIiE4pushEi`` begins with ``geo::Vector``, and so does ``geo::Vector<int>::push(int)``. The number
 is that of this beginning. Reading it takes a fiftieth of the time of demangling, and demangling what an index finds

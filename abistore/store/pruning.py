@@ -1,7 +1,5 @@
 """Removing builds that nobody needs any more, with all that is only theirs.
 
-Removing snapshots with their entries, locations, verdicts, findings and shapes, as far as nothing else has these.
-
 What stays keeps its number: a line has gaps. A name stays, as programmers look for it. The shape with the highest id
 stays too, as the finding does (:mod:`abistore.store.pruning`): no later row gets an id that another process
 remembers.

@@ -1,8 +1,7 @@
 """Loading releases: their entries from temporal rows, every shape decoded once.
 
-A line's snapshots, one after the other, by the entries that begin and end: whether each says what it said.
-
-Nothing is decoded: a snapshot's digest is of the canonical bytes of its shapes, which are what is stored.
+Checking whether each snapshot says what it said decodes nothing: its digest is of the canonical bytes of its shapes,
+which are what is stored.
 """
 
 from __future__ import annotations
@@ -439,7 +438,6 @@ def _changes(database: Database, line: int) -> tuple[dict[int, list[Change]], li
 
 
 def _digest(target: str, counts: Mapping[Facet, int], states: list[_State]) -> bytes:
-    """What :func:`abistore.model.snapshot.snapshot_digest` gives for the snapshot."""
     state = begun(target.encode())
     for number, facet in enumerate(FACETS):
         if facet in counts:

@@ -1,7 +1,5 @@
 """The tables of a store, as SQLAlchemy Core metadata, and the checksums that rows carry.
 
-Checksums that tell damage where rows are read.
-
 A row has a checksum of what it says. What it belongs to has the sum of these, which tells whether a row is missing: a
 line has that of its snapshots, a library of its lines, the root of the libraries. A sum is kept by adding the
 difference, so that a change costs what it changes, and two writers need not know of each other.

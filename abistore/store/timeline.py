@@ -294,8 +294,6 @@ def elsewhere(database: Database, called: str) -> tuple[Release, Release] | None
 
 
 class _Judged(NamedTuple):
-    """The row of a judgement."""
-
     id: int
     old_id: int
     new_id: int
@@ -399,8 +397,6 @@ Spans: TypeAlias = dict[tuple[Name, Facet], list[_Span]]
 
 
 class _Entry(NamedTuple):
-    """A row of a name's life in one line."""
-
     name: int
     line: int
     facet: int

@@ -644,7 +644,6 @@ def _insert(database: Database, sides: tuple[int, int], told: VerdictSummary) ->
 
 
 def _values(told: VerdictSummary) -> tuple[object, ...]:
-    """A summary as the columns of :data:`SUMMARY` have it."""
     counts = (getattr(told, column) for column in _COUNTS)
     churn = (told.churn.added, told.churn.removed, told.churn.changed)
     return (int(told.verdict), *counts, *churn, *told.ruling, told.engine, stamp(told.judged))

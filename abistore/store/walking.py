@@ -1,7 +1,5 @@
 """Walking through the releases of a line: since when each declaration exists.
 
-Since when declarations are there, and since when they are as they are: from entries alone, without a shape.
-
 A set of releases is a number with a bit for each, in release order.
 """
 
@@ -242,7 +240,6 @@ class Lifetimes:
         return found
 
     def _within(self, begins: int, ends: int) -> int:
-        """The releases from one sequence number to another."""
         last = len(self._until) - 1
         return self._until[min(ends, last)] & ~self._until[min(begins, last + 1) - 1]
 

@@ -317,7 +317,6 @@ class Parser(TokenCursor):
         return "()" if inner == "void" else f"({inner})"
 
     def _arguments(self) -> str:
-        """Template arguments after ``<``."""
         items: list[str] = []
         while not self._accept(">"):
             if items:

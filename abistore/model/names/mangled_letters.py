@@ -384,7 +384,6 @@ class NameReader(LetterReader, ABC):
         return True
 
     def _operator(self) -> str:
-        """The two letters of an operator."""
         pair = self._peek(2)
         if len(pair) < 2 or not pair[0].islower():
             raise UnreadableName

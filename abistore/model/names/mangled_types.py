@@ -1,7 +1,5 @@
 """Types and expressions of a mangled C++ name, and its length when it is demangled.
 
-How long a mangled C++ name becomes when it is demangled, told without demangling it.
-
 A name mentions what it has said before by number (``S0_``, ``T_``), so that some hundred letters may stand for
 gigabytes. :class:`SymbolReader` reads the name once by its grammar (Itanium C++ ABI, section 5.1) and adds up what each
 letter stands for: what a number mentions is a stretch of the name, and as long as what was added up there.
@@ -243,7 +241,6 @@ class SymbolReader(TypeReader):
     """Reads a whole name."""
 
     def _primary(self) -> None:
-        """A literal, or the address of something."""
         self._expect("L")
         if self._peek() in ("_", "Z"):
             self._accept("_")

@@ -1,7 +1,5 @@
 """Decorated names of Visual C++ (``?area@geo@@YAHH@Z``), read from left to right.
 
-Reads a decorated name of Visual C++ from left to right.
-
 The grammar is not published; names here follow those that compilers write. Work is bounded by the name's length: what
 is mentioned by number is copied from a list of ten, and the whole is cut off at a limit.
 """

@@ -1,7 +1,5 @@
 """Qualified C++ names in normal form, their parts, and the names that compilers emit for them.
 
-The parts of a qualified C++ name: its entity, scope, last component, template arguments and parameters.
-
 Every function reads spelled names by :func:`outside`, which alone knows what is a bracket and what an operator.
 
 The normal form of spelled C and C++ names and built-in types: one spelling for what tools spell differently.
