@@ -54,8 +54,8 @@ NAMED = 3
 WIDTH = 60
 """So many names of each guess are shown, in so many columns each."""
 
-WHAT_BREAKS: Final = "without --header, whether programs can name what breaks is guessed from"
-"""Begins the sentence of a break that rests on a guess."""
+WHAT_BREAKS: Final = "no public headers given (--header): some of these breaks may be in types that no program can use"
+"""What is said of a break that rests on a guess."""
 
 PRIVATE_TYPES: Final = frozenset({"type_private_changed"})
 PRIVATE_EXPORTS: Final = frozenset(
@@ -77,21 +77,20 @@ def guessed(comparison: Comparison) -> str:
     seen = comparison.old.evidence
     if evidence_of(seen, "source").state != "missing":
         return ""
-    breaks = _breaks(comparison, seen)
+    breaks = _breaks(comparison)
     private = "; ".join(_private(comparison.findings))
     hint = f"{private}; give --header to know" if private else ""
     return "; ".join(filter(None, (breaks, hint)))
 
 
-def _breaks(comparison: Comparison, seen: tuple[Evidence, ...]) -> str:
+def _breaks(comparison: Comparison) -> str:
     """What the library says of itself, such as its SONAME, needs no header, and neither does a library that is gone."""
     if comparison.verdict is not Verdict.BREAKING:
         return ""
     breaking = (each for each in comparison.findings if each.impact is Impact.BREAKING)
     if not any(each.name.kind != SELF.kind or each.affected for each in breaking):
         return ""
-    source = "the export table" if evidence_of(seen, "layout").state == "missing" else "debug information"
-    return f"{WHAT_BREAKS} {source}"
+    return WHAT_BREAKS
 
 
 def _private(findings: Iterable[Finding]) -> Iterator[str]:

@@ -208,7 +208,7 @@ def _passed_over(rows: Sequence[HistoryRow]) -> Iterator[str]:
         if is_withdrawn(above):
             yield f"{row.release.version} is compared with {row.previous}: {above.version} was withdrawn"
     if not all(is_withdrawn(above) for above, _ in others):
-        yield "releases are compared with the last release, not with the builds between the two"
+        yield "each release is compared with the previous release; development builds are skipped"
 
 
 def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:

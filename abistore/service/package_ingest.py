@@ -248,4 +248,4 @@ def member_path(package: Path, provenance: Provenance) -> Path:
 
 
 def _told_of(package: PackageRead, left_out: tuple[str, ...]) -> tuple[str, ...]:
-    return (*((f"left out: {', '.join(left_out)}",) if left_out else ()), *package.doubts)
+    return (*((f"NOT STORED: {', '.join(left_out)}",) if left_out else ()), *package.doubts)

@@ -213,7 +213,7 @@ def test_a_second_library_of_one_name_is_told_and_does_not_take_the_place_of_the
     assert (done.code, "BREAKING" in done.out) == (4, True)
     assert "not compared of" in done.out and "lib/libaaa.so (another libcase)" in done.out
     stored = abistore("ingest", new)
-    assert "left out: lib/libaaa.so (another libcase)" in stored.out
+    assert "NOT STORED: lib/libaaa.so (another libcase)" in stored.out
 
 
 def test_a_soname_that_moves_inside_a_package_of_the_old_name_is_allowed_by_no_rule(

@@ -148,7 +148,7 @@ READ = Evidence("source", "full", source="headers")
 @pytest.mark.parametrize(("format", "mode"), LONG)
 def test_a_break_without_headers_says_once_what_it_rests_on(format: str, mode: Mode) -> None:
     text = unescaped(render(judged_break(OLD), format, Style(mode=mode, width=200)))
-    said = "without --header, whether programs can name what breaks is guessed from debug information"
+    said = "no public headers given (--header): some of these breaks may be in types that no program can use"
     assert text.count(said) == (2 if format == "sarif" else 1)
     assert said not in unescaped(render(judged_break(replace(OLD, evidence=(*FULL, READ))), format, Style(mode=mode)))
 
@@ -166,8 +166,8 @@ def test_only_a_break_of_what_programs_may_not_be_able_to_name_rests_on_a_guess(
     told = {
         (OLD, Verdict.COMPATIBLE, (ADDED,)): "",
         (OLD, Verdict.BREAKING, (own,)): "",
-        (OLD, Verdict.BREAKING, (batch,)): "guessed from debug information",
-        (stripped, Verdict.BREAKING, (breaking,)): "guessed from the export table",
+        (OLD, Verdict.BREAKING, (batch,)): "no public headers given",
+        (stripped, Verdict.BREAKING, (breaking,)): "no public headers given",
     }
     for (old, verdict, findings), said in told.items():
         guess = outline(Comparison(old, NEW, verdict, findings)).guessed

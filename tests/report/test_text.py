@@ -18,7 +18,7 @@ from tests.report.comparisons import ADDED, GONE, MOVED, REMOVED, comparison, ma
 
 GOLDEN = """\
     libgeo 1.2.0 -> libgeo 1.3.0: BREAKING
-      without --header, whether programs can name what breaks is guessed from debug information
+      no public headers given (--header): some of these breaks may be in types that no program can use
       elf-x86_64-64-little, SONAME libgeo.so.1, 3 -> 4 exports
       policy strict_abi, no suppressions
 

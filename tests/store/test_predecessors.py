@@ -52,7 +52,7 @@ def test_the_history_compares_as_the_verdict_does(broken_by_a_build: str) -> Non
         ("1.1", Verdict.BREAKING),
         ("1.1", Verdict.BREAKING),
     ]
-    assert "releases are compared with the last release, not with the builds between the two" in line.remarks
+    assert "each release is compared with the previous release; development builds are skipped" in line.remarks
 
 
 def test_a_withdrawn_release_is_passed_over(address: str) -> None:

@@ -209,7 +209,7 @@ def symbols_added_foreign(symbols: Added[ForeignExports], context: Context) -> I
 
     Fix: keep them out of the export table with a version script or ``-fvisibility-inlines-hidden``.
     """
-    yield _come("foreign weak symbols that came", symbols.new.symbols, context)
+    yield _come("weak symbols of other libraries now exported", symbols.new.symbols, context)
 
 
 @rule(Impact.RISK, variant="inline", evidence="symbol", element="library", action="removed")
@@ -222,7 +222,7 @@ def symbols_removed_inline(symbols: Removed[InlineExports], context: Context) ->
     Fix: nothing, unless headers declare them ``extern template`` or without their body; a version script or
     ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
-    yield _gone("copies that are gone", symbols.old.symbols, context)
+    yield _gone("inline functions and templates no longer exported (weak symbols)", symbols.old.symbols, context)
 
 
 @rule(Impact.COMPATIBLE, variant="inline", evidence="symbol", element="library", action="added")
@@ -233,7 +233,7 @@ def symbols_added_inline(symbols: Added[InlineExports], context: Context) -> Ite
 
     Fix: nothing; ``-fvisibility-inlines-hidden`` keeps such copies out of the export table.
     """
-    yield _come("weak copies that came", symbols.new.symbols, context)
+    yield _come("inline functions and templates now exported, too (weak symbols)", symbols.new.symbols, context)
 
 
 @rule(Impact.RISK, variant="internal", evidence="layout", element="library", action="removed")
@@ -245,7 +245,7 @@ def symbols_removed_internal(symbols: Removed[InternalExports], context: Context
 
     Fix: nothing; build with ``-fvisibility=hidden`` to keep such symbols out of the export table.
     """
-    yield _gone("symbols of internal classes that are gone", symbols.old.symbols, context)
+    yield _gone("symbols of internal classes no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="private", evidence="layout", element="library", action="removed")
@@ -281,7 +281,7 @@ def func_removed_instruction_set(symbols: Removed[InstructionSetVariants], conte
     Fix: keep the variants, as wrappers if need be, or bump the SONAME.
     """
     if not symbols.old.dispatched:
-        yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
+        yield _gone("variants by instruction set no longer exported", symbols.old.symbols, context)
 
 
 @rule(
@@ -301,7 +301,7 @@ def func_removed_dispatched(symbols: Removed[InstructionSetVariants], context: C
     Fix: nothing, where no public header declares the variants.
     """
     if symbols.old.dispatched:
-        yield _gone("variants by instruction set that are gone", symbols.old.symbols, context)
+        yield _gone("variants by instruction set no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="inaccessible", evidence="layout", element="library", action="removed")
@@ -315,7 +315,7 @@ def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context
 
     Fix: nothing, if no inline function in a header uses them; else keep them until the SONAME is bumped.
     """
-    yield _gone("private members that are gone", symbols.old.symbols, context)
+    yield _gone("private members no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="unobtainable", evidence="symbol", element="library", action="removed")
@@ -329,7 +329,7 @@ def symbols_removed_unobtainable(symbols: Removed[UnobtainedExports], context: C
 
     Fix: nothing; a class that programs cannot use need not be in a public header.
     """
-    yield _gone("methods that no program can call are gone", symbols.old.symbols, context)
+    yield _gone("methods that no program can call, no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="uncallable", evidence="symbol", element="library", action="removed")
@@ -343,7 +343,7 @@ def symbols_removed_uncallable(symbols: Removed[UncallableExports], context: Con
 
     Fix: nothing; what only the library calls need not be exported.
     """
-    yield _gone("functions that no program can call are gone", symbols.old.symbols, context)
+    yield _gone("functions that no program can call, no longer exported", symbols.old.symbols, context)
 
 
 @rule(Impact.RISK, variant="reexported", evidence="symbol", element="library", action="removed")
@@ -377,7 +377,7 @@ def symbols_removed_undeclared(symbols: Removed[OmittedExports], context: Contex
 
     Fix: nothing, unless such consumers are known; hide what no header declares.
     """
-    yield _gone("exports that no public header declared are gone", symbols.old.symbols, context)
+    yield _gone("functions and variables of private headers no longer exported", symbols.old.symbols, context)
 
 
 @rule(
@@ -396,7 +396,7 @@ def symbols_added_undeclared(symbols: Added[OmittedExports], context: Context) -
 
     Fix: declare them in a public header, or hide them (``-fvisibility=hidden``, a version script).
     """
-    yield _come("exports that no public header declares", symbols.new.symbols, context)
+    yield _come("functions and variables of private headers now exported", symbols.new.symbols, context)
 
 
 @rule(
@@ -414,4 +414,4 @@ def visibility_leak(symbols: Added[InternalExports], context: Context) -> Iterat
 
     Fix: build with ``-fvisibility=hidden`` or a version script that lists what is public.
     """
-    yield _come("internal members that are exported now", symbols.new.symbols, context)
+    yield _come("internal members now exported", symbols.new.symbols, context)

@@ -360,7 +360,7 @@ def field_default_initializer_removed(member: Removed[WrittenMember]) -> Iterato
 def enum_member_value_changed_to_constant(
     enum: Removed[Enum] | Changed[DefinitionKind], context: Context
 ) -> Iterator[Note]:
-    """An enumeration went, and what its enumerators were called has another value now.
+    """An enumeration was replaced by constants of the same names with different values.
 
     Each is a macro, or an enumerator of another enumeration. Programs have the old numbers compiled in. The library
     takes what they pass for something else, and they take what they get for something else.

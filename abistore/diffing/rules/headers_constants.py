@@ -258,7 +258,7 @@ def _is_unread(value: str | None, side: SideFacts) -> bool:
 
 @rule(Impact.BREAKING, variant="passed_in", evidence="source", element="variables", action="changed")
 def constant_changed_passed_in(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a macro changed which code of the header hands to the library, or compares with what it returns.
+    """A macro that inline code of the headers passes to the library, or compares with its results, changed its value.
 
     The code is a macro with parameters or an inline function, and programs have it compiled in: they go on passing the
     old value to the new library, which may refuse it or take it for something else. A number of an ABI that the library
@@ -392,7 +392,7 @@ def constant_changed_version(declared: Changed[Declared], context: Context) -> I
 
 @rule(Impact.RISK, variant="version_passed_in", evidence="source", element="variables", action="changed")
 def constant_changed_version_passed_in(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that tells the release, or a minor number, changed, and code of the header hands it to the library.
+    """A macro with the release number changed, and inline code of the headers passes it to the library.
 
     Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
     programs of former releases, and what an interface had before a minor number rose. So it is with the lesser bytes of

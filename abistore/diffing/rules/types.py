@@ -375,7 +375,7 @@ def type_private_changed_opaque(type: Changed[OpaqueType], context: Context) -> 
 def _which(type: PrivateType | PrivateTail) -> str:
     if isinstance(type, PrivateTail):
         return f"members changed behind the first {type.shown}, which are all that headers show"
-    return "a private definition changed"
+    return "an internal type changed, which no public header defines"
 
 
 @rule(Impact.RISK, variant="private", evidence="layout", element="types", action="changed")

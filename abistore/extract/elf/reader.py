@@ -119,7 +119,7 @@ def _nothing(elf: ElfFile, lacking: tuple[str, ...]) -> ElfSearch:
         return DebugSearch(None, "file", "incomplete-debug-info", detail, _HINT)
     if elf.debuglink:
         return DebugSearch(
-            None, "", "debug-file-missing", f"its debug information was split off into {elf.debuglink[0]}", _HINT
+            None, "", "debug-file-missing", f"its separate debug file {elf.debuglink[0]} was not found", _HINT
         )
     if elf.build_id and not present:
         detail = f"no debug information in the file, and no separate file has its build-id {elf.build_id}"

@@ -374,7 +374,7 @@ def find_debug(pe: PeFile, options: ExtractOptions) -> DwarfSearch:
     packed = [(each, "debug-package") for each in options.debug_files if each.path.name == Path(name).name]
     found = [_examine(pe, file, source, checksum) for file, source in packed]
     searches = chain(found, (_examine(pe, path, source, checksum) for path, source in places))
-    detail = f"its debug information was split off into {Path(name).name}"
+    detail = f"its separate debug file {Path(name).name} was not found"
     return first_found(searches, DebugSearch(None, "", "debug-file-missing", detail, _HINT))
 
 

@@ -145,9 +145,8 @@ def _ending(whole: ReportDocument, style: Style) -> Iterator[str]:
     for note in report.notes:
         yield from wrapped(f"note: {note}", "", style)
     if style.detail and (unmet := report.unmet_approvals):
-        yield from wrapped(
-            f"note: {counted(len(unmet), 'approval')} met no finding here: {', '.join(unmet)}", "", style
-        )
+        apply = "approval does not apply" if len(unmet) == 1 else "approvals do not apply"
+        yield from wrapped(f"note: {len(unmet)} {apply} to this comparison: {', '.join(unmet)}", "", style)
     yield from ("", counts(report))
 
 
