@@ -216,7 +216,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class Churn(msgspec.Struct, frozen=True):
-    """How many exported names came and went, and how many declarations that both sides describe differ."""
+    """How many exports and public declarations were added and removed, and how many that both sides describe differ."""
 
     added: int
     removed: int

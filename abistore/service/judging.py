@@ -329,16 +329,28 @@ def _is_deprecated(snapshot: Snapshot, name: Name) -> bool:
 def churn(old: Snapshot, new: Snapshot, names: Differing) -> Churn:
     """How many exports were added and removed, and how many names differ in a facet that saw both sides.
 
-    ``names`` are those that differ.
+    Where both sides' headers were read, their public declarations count as well: types, constants and macros. ``names``
+    are those that differ.
     """
-    before, after = (side.entries.get("symbol", {}).keys() for side in (old, new))
-    exported = [name for name in names["symbol"] if name.kind in {"function", "variable"}]
+    added, removed = (
+        {name for name in names["symbol"] if name.kind in EXPORTS and name not in side.entries.get("symbol", {})}
+        for side in (old, new)
+    )
     changed: set[Name] = set()
     for facet in old.entries.keys() & new.entries.keys():
         both = names[facet] & old.entries[facet].keys() & new.entries[facet].keys()
         changed |= {name for name in both if name.kind != "import"} if facet == "symbol" else both
-    return Churn(
-        added=sum(name not in before for name in exported),
-        removed=sum(name not in after for name in exported),
-        changed=len(changed),
-    )
+    if "source" in old.entries.keys() & new.entries.keys():
+        before, after = ({name for name in names["source"] if _is_public(side, name)} for side in (old, new))
+        added |= {name for name in after - before if not _is_exported(old, name)}
+        removed |= {name for name in before - after if not _is_exported(new, name)}
+    return Churn(len(added), len(removed), len(changed))
+
+
+def _is_public(side: Snapshot, name: Name) -> bool:
+    """Whether public headers of a side declare a name."""
+    return any(isinstance(each, Declared) for each in side.variants("source", name))
+
+
+def _is_exported(side: Snapshot, name: Name) -> bool:
+    return name.kind in EXPORTS and name in side.entries.get("symbol", {})

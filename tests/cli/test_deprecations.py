@@ -150,7 +150,7 @@ def test_ledger_and_history_know_what_was_not_announced_long_enough(
     assert row["bump"] == standing["bump"]
     early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
     assert (early in history("verdict", "--all-baselines", "libfoo", *words).out) is not allowed
-    assert ("! not allowed in this line" in history("history", "libfoo", *words).out) is not allowed
+    assert ("! incompatible, and not allowed" in history("history", "libfoo", *words).out) is not allowed
 
 
 def test_the_projects_file_gives_the_window_to_ledger_and_history(history: Call, tmp_path: Path) -> None:

@@ -310,9 +310,11 @@ def test_history_judges_each_release_against_the_one_before_and_the_baseline(sto
     assert told[2][:3] == ("2.0", "BREAKING", "BREAKING")
     assert told[2][3]["removed"] == 1
     table = stored("history", "libcase").out.splitlines()
-    assert len(table) == 6
-    assert table[1].split()[:4] == ["version", "date", "SONAME", "exports"]
-    assert ("major!" in table[4], table[5].startswith("! not allowed")) == (True, True)
+    assert table[1] == "! incompatible, and not allowed in this line: 2.0"
+    assert table[3].split() == ["version", "date", "exports", "+", "-", "~", "previous", "bump", "baseline"]
+    assert "major!" in table[6]
+    assert table[7:9] == ["SONAME: libcase.so.1 in all releases", "evidence: symbol, layout in all releases"]
+    assert max(map(len, table[1:])) <= 80
 
 
 def test_a_release_without_changes_has_a_verdict(abistore: Call, old: Path) -> None:

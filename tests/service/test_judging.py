@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from abistore.cli.options import VERSION_SOURCES
 from abistore.cli.rendering import GATES
@@ -15,6 +16,7 @@ from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target, sort_variants
 from abistore.service.judging import FailOn, churn, exit_code
 from abistore.service.project import VersionFrom
+from tests.public_headers import implementing
 
 TARGET = Target("elf", "x86_64", 64, "little")
 
@@ -49,6 +51,14 @@ def test_churn_counts_exports_that_came_and_went_and_names_that_differ() -> None
     new = snapshot(kept=strong, weakened=weak, fresh=strong, other=strong, used=Import(weak=True))
     assert churn(old, new, differing(old, new)) == Churn(added=2, removed=1, changed=1)
     assert churn(old, old, differing(old, old)) == Churn(added=0, removed=0, changed=0)
+
+
+def test_churn_counts_public_declarations_where_both_sides_have_headers() -> None:
+    both = "#define KEPT 1\nstruct point { int x; };\nint f(struct point);\n"
+    old, new = (implementing({"api.h": text}, "c") for text in (f"{both}#define GONE 1\n", f"{both}enum e {{ A }};\n"))
+    assert churn(old, new, differing(old, new)) == Churn(added=1, removed=1, changed=0)
+    bare = replace(new, entries={"symbol": new.entries["symbol"]})
+    assert churn(old, bare, differing(old, bare)) == Churn(added=0, removed=0, changed=0)
 
 
 def test_the_command_line_offers_all_gates_and_all_sources_of_a_version() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
@@ -46,11 +46,14 @@ PARTIAL = "*"
 REFUSED = "!"
 """Marks a release that its line does not allow: it breaks, and neither SONAME nor label say so."""
 
-HEADS = ("exports", "+", "-", "~", "against previous", "bump", "against baseline", "evidence")
+HEADS = ("exports", "+", "-", "~", "previous", "bump", "baseline", "evidence")
 """Behind the version, the date, and what programs load the library by."""
 
+BRIEF = {Verdict.COMPATIBLE_WITH_RISK: "RISK"}
+"""Verdicts with a shorter name in a table, which has two of them in 80 columns."""
+
 LISTED = 8
-NUMBERS = frozenset({3, 4, 5, 6})
+NUMBERS = frozenset({"exports", "+", "-", "~"})
 SUFFIXES = {".html": "html", ".md": "markdown", ".json": "json"}
 TONES = {"appeared": "compatible", "changed": "api_break", "vanished": "breaking", "not-observed": "dim"}
 SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
@@ -209,25 +212,62 @@ def _timeline(history: History) -> str:
     by = ruling(history.policy, history.policy_file, history.suppression_files)
     head = f"{history.line}, {baseline}; {by}"
     heads = ("version", "date", word_on(history.line.target), *HEADS)
+    constant, shown = _without_constants(heads, rows)
+    right = frozenset(at for at, name in enumerate(shown[0]) if name in NUMBERS)
     told = (
+        *constant,
+        *_legend(shown[0], shown[1:]),
         *history.said,
-        *_legend(history),
         *_packages(history),
         *_tagged(history),
         *_accepted(history),
         *_unjudged(history),
         *kept,
     )
-    return "\n".join((head, table(heads, rows, right=NUMBERS), *told))
+    return "\n".join((head, *_problems(history), table(shown[0], shown[1:], right=right), *told))
 
 
-def _legend(history: History) -> Iterator[str]:
-    rows = history.rows
-    if any(row.evidence_gap or row.evidence_gap_baseline for row in rows):
+def _problems(history: History) -> Iterator[str]:
+    """The releases that break what they may not break."""
+    if refused := [row.release for row in history.rows if _is_refused(row, history.baseline)]:
+        yield f"{REFUSED} incompatible, and not allowed in this line: {_some(refused)}"
+        yield f"  details: `abistore verdict {refused[-1].reference}`"
+
+
+def _without_constants(
+    heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """What the SONAME and the evidence of all releases are, if they are the same, and the table without such columns.
+
+    Columns without any value are left out.
+    """
+    columns = list(zip(heads, *rows, strict=True))
+    same = [len(rows) > 1 and len({*column[1:]}) == 1 for column in columns]
+    said = [
+        f"{name}: {values[0]} in all releases"
+        for (name, *values), alike in zip(columns, same, strict=True)
+        if alike and values[0] and name in {heads[2], "evidence"}
+    ]
+    hidden = {heads[2], "evidence"}
+    kept = [
+        column
+        for column, alike in zip(columns, same, strict=True)
+        if not (alike and column[0] in hidden) and (any(column[1:]) or not rows)
+    ]
+    return said, list(zip(*kept, strict=True))
+
+
+def _legend(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """What the signs of a table mean that occur in it."""
+    cells = [cell for row in rows for cell in row]
+    if len(rows) > 1:
+        yield "+ added, - removed (exports, with headers public declarations); ~ changed"
+        if any(cell.startswith(BRIEF[Verdict.COMPATIBLE_WITH_RISK]) for cell in cells):
+            yield "RISK: compatible with risk"
+        if "bump" in heads and any("/" in cell for cell in cells):
+            yield "bump: the step that the changes require / the step of the version number"
+    if any(cell.partition(",")[0].endswith(PARTIAL) for cell in cells):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
-    if refused := [row.release for row in rows if _is_refused(row, history.baseline)]:
-        several = f": {_some(refused)}; the last" if len(refused) > 1 else ""
-        yield f"{REFUSED} not allowed in this line{several}: `abistore verdict {refused[-1].reference}` says why"
 
 
 def _tagged(history: History) -> Iterator[str]:
@@ -305,7 +345,7 @@ def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> 
     if verdict is None:
         return "not judged" if unjudged else ""
     noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
-    return f"{verdict.name}{PARTIAL if gap else ''}{noticed}"
+    return f"{BRIEF.get(verdict, verdict.name)}{PARTIAL if gap else ''}{noticed}"
 
 
 def _excuse(decision: Decision | None) -> str:
