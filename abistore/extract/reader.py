@@ -241,7 +241,11 @@ def _telling_undescribed(snapshot: Snapshot) -> Snapshot:
 
 
 def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
-    """The snapshot with what public headers declare. Where both tell a place, the debug information is kept."""
+    """The snapshot with what public headers declare.
+
+    Where both tell a place, an export has that of its declaration, which programs see, and a type that of the debug
+    information.
+    """
     seen = (*(each for each in snapshot.evidence if each.facet != reading.evidence.facet), reading.evidence)
     if reading.evidence.state == "missing":
         return msgspec.structs.replace(snapshot, evidence=seen)
@@ -250,9 +254,18 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
         snapshot,
         entries={**snapshot.entries, reading.evidence.facet: reading.entries},
         evidence=seen,
-        locations={**reading.locations, **snapshot.locations},
+        locations={**reading.locations, **snapshot.locations, **_of_exports(reading)},
         provenance=msgspec.structs.replace(snapshot.provenance, headers=headers or msgspec.UNSET),
     )
+
+
+def _of_exports(reading: FacetReading) -> dict[Name, Location]:
+    """Where public headers declare functions and variables."""
+    return {
+        name: place
+        for name, place in reading.locations.items()
+        if name.kind in EXPORTS and any(isinstance(each, Declared) for each in reading.entries.get(name, ()))
+    }
 
 
 def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Name, Variants]) -> HeadersRead:

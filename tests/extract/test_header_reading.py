@@ -501,3 +501,16 @@ def test_a_process_without_memory_left_is_told_as_such(said: bytes) -> None:
     request = HeaderRequest(HeaderOptions(()), X86, False, False, None, 1, 1 << 20, 1.0)
     assert "of memory" in str(apart._why(Ended(-signal.SIGABRT, said), request))
     assert "crashed" in str(apart._why(Ended(-signal.SIGABRT), request))
+
+
+def test_an_export_stands_where_its_header_declares_it_and_a_private_one_where_the_source_does(tmp_path: Path) -> None:
+    header, source = (
+        tmp_path / "api.h",
+        "int offered(int);\nint hidden(int x) { return x; }\nint offered(int x) { return x; }\n",
+    )
+    header.write_text("\n\nint offered(int x);\n")
+    library = build_library(source)
+    found = read_snapshot(library, ExtractOptions(headers=HeaderOptions((header,)))).locations
+    offered, hidden = (found[Name("function", name)] for name in ("offered", "hidden"))
+    assert (Path(offered.file).name, offered.line) == ("api.h", 3)
+    assert (Path(hidden.file).suffix, hidden.line) == (".c", 2)
