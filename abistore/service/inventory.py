@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -14,9 +15,10 @@ from abistore.model.declarations import EXPORTS, TYPES, Facet, Name
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.labels import check_not_blank
 from abistore.model.reach import Reach
-from abistore.model.shapes import AnyShape, Foreign, Symbol
+from abistore.model.shapes import AnyShape, Foreign, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.model.structure import without_cycle_collection
+from abistore.patterns import pattern
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import declarations_near, display, find
@@ -25,6 +27,9 @@ from abistore.service.listing import place_of, releases_of
 if TYPE_CHECKING:
     from abistore.store.store import Store
     from abistore.store.walking import Lifetime
+
+STANDARD = pattern(r"_Z(?:NK?)?(?:S[absiodt]|9__gnu_cxx)")
+"""How the symbols of functions begin that the standard library's templates make."""
 
 
 class InventoryItem(msgspec.Struct, frozen=True):
@@ -248,25 +253,32 @@ def _provided(begun: LogEvent, last: LogEvent, shapes: Iterable[AnyShape], until
 
 
 class TypeUser(msgspec.Struct, frozen=True):
-    """An export that uses a type.
+    """An export that uses a type; of the variants of a constructor or destructor the first.
 
     ``how``: ``by_value`` where code outside the library depends on its layout, else ``by_pointer``. ``directly`` where
-    its own declaration mentions the type, else through others.
+    its own declaration mentions the type, else ``through`` others: the shortest way, from the export to the type.
     """
 
     name: Name
     display: str
     how: Literal["by_value", "by_pointer"]
     directly: bool
+    through: tuple[str, ...] = ()
 
 
 class UsedType(msgspec.Struct, frozen=True):
-    """A type in a release, with the exports that use it, those that depend on its layout first."""
+    """A type in a release, with the exports that use it, those that depend on its layout first.
+
+    ``called`` is the type with its keyword: ``struct point``. ``instances`` counts exported functions of the standard
+    library's templates, which are left out.
+    """
 
     line: LineKey
     version: str
     type: Name
     users: tuple[TypeUser, ...]
+    called: str = ""
+    instances: int = 0
 
 
 def who_uses(
@@ -311,14 +323,58 @@ def _used(release: Release, snapshot: Snapshot, types: tuple[Name, ...]) -> Iter
     with limits_for(snapshot.weight, f"looking for users in {release.reference}"):
         reach = Reach(snapshot)
         for type in types:
-            users = sorted(_users(snapshot, reach, type), key=lambda each: (each.how != "by_value", each.display))
-            yield UsedType(release.line, release.version, type, tuple(users))
+            users, instances = _folded(_users(snapshot, reach, type))
+            ordered = sorted(users, key=lambda each: (each.how != "by_value", each.display))
+            called = f"{_keyword(snapshot, type)}{type.spelling}"
+            yield UsedType(release.line, release.version, type, tuple(ordered), called, instances)
+
+
+def _folded(users: Iterable[TypeUser]) -> tuple[Iterable[TypeUser], int]:
+    """One user for each function, however many symbols it has, and how many are of the standard library's templates."""
+    found: dict[str, TypeUser] = {}
+    instances = 0
+    for each in users:
+        if STANDARD.match(each.name.spelling):
+            instances += 1
+        elif each.display not in found or each.how == "by_value":
+            found[each.display] = each
+    return found.values(), instances
+
+
+def _keyword(snapshot: Snapshot, type: Name) -> str:
+    """The word before the name of a type: ``struct``, ``class``, ``union``, ``enum``; none before a typedef's."""
+    if type.kind == "enum":
+        return "enum "
+    sorts = (each.sort for each in snapshot.described(type) if isinstance(each, Record | Opaque | Foreign))
+    return next((f"{sort} " for sort in sorts), "")
 
 
 def _users(snapshot: Snapshot, reach: Reach, type: Name) -> Iterator[TypeUser]:
     by_value = set(reach.exports_reaching(type, by_value=True))
-    own = {name for name in reach.users(type) if name.kind in EXPORTS}
+    own, ways = {name for name in reach.users(type) if name.kind in EXPORTS}, _ways(reach, type)
     for name in reach.exports_reaching(type):
         if snapshot.variants("symbol", name):
             how: Literal["by_value", "by_pointer"] = "by_value" if name in by_value else "by_pointer"
-            yield TypeUser(name, display(name, snapshot.described(name)), how, name in own)
+            through = tuple(each.spelling for each in _way(ways, name))
+            yield TypeUser(name, display(name, snapshot.described(name)), how, name in own, through)
+
+
+def _ways(reach: Reach, type: Name) -> Mapping[Name, Name]:
+    """The next name on the shortest way from each user, and each user of a user, to the type."""
+    found, pending = {type: type}, deque((type,))
+    while pending:
+        name = pending.popleft()
+        for user in sorted(reach.users(name)):
+            if user not in found:
+                found[user] = name
+                if user.kind not in EXPORTS:
+                    pending.append(user)
+    return found
+
+
+def _way(ways: Mapping[Name, Name], name: Name) -> Iterator[Name]:
+    """The names between an export and the type."""
+    step = ways.get(name, name)
+    while (following := ways.get(step, step)) != step:
+        yield step
+        step = following

@@ -30,6 +30,15 @@ def test_a_c_function_without_a_prototype_leaves_its_parameters_open() -> None:
     assert spelled(KNOWN, "open", flags=("-g", "-std=c99")) == "int open();"
 
 
+@pytest.mark.parametrize(("language", "head"), [("c", "enum status {"), ("c++", "enum status : unsigned int {")])
+def test_an_enumeration_of_c_has_no_underlying_type(language: str, head: str) -> None:
+    source = "enum status { GOOD, BAD };\nenum status ask(enum status of) { return of; }\n"
+    snapshot = capture(build_library(source, language=language, flags=("-g",)))
+    name = Name("enum", "status")
+    (shape,) = snapshot.variants("layout", name)
+    assert declaration(name, shape, snapshot).splitlines()[0] == head
+
+
 @pytest.mark.parametrize(
     ("symbol", "text"),
     [("known", "int known();"), ("_Z7mangledv", "int mangled();"), ("_ZN1n6insideEv", "int n::inside();")],

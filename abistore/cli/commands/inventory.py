@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from abistore.service.inventory import Inventory, ProvidedSymbol, UsedType
 
 
+WIDEST = 100
+"""So many characters of a name are shown beside others."""
+
+
 class ListOptions(Options, frozen=True):
     """What is listed of a release."""
 
@@ -399,12 +403,18 @@ def _inventory(found: Inventory, what: str) -> str:
 
 
 def _type_users(found: UsedType) -> Iterator[str]:
-    yield f"{found.line} {found.version}: {found.type.kind} {shortened(found.type.spelling)}"
+    yield f"{found.line} {found.version}: {shortened(found.called)}"
     for user in found.users:
-        through = "" if user.directly else ", through other types"
-        yield f"  {user.how.replace('_', ' ')}{through}  {shortened(user.display)}"
-    if not found.users:
+        way = f"  through {' -> '.join(map(_brief, user.through))}" if user.through else ""
+        yield f"  {user.how.replace('_', ' ')}  {_brief(user.display)}{way}"
+    if found.instances:
+        yield f"  and {counted(found.instances, 'function')} of the standard library's templates"
+    elif not found.users:
         yield "  no export uses it"
+
+
+def _brief(name: str) -> str:
+    return bounded(shortened(name) or name, WIDEST)
 
 
 def _list_providers(settings: SharedSettings, symbol: str, library: str | None, line: LineOptions) -> None:

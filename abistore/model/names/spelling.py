@@ -50,6 +50,9 @@ QUALIFIER_WORDS = {"atomic": "_Atomic"}
 NAMELESS = "\0"
 """Stands for the name of a function type without one, so that its parameters are told from a grouped declarator."""
 
+OLD_C: Final = frozenset({"C", "C89", "C99", "C11", "C17"})
+"""The languages without a syntax for the underlying type of an enumeration."""
+
 QUALIFIER = pattern(r"(?:_Atomic|const|restrict|volatile)\b")
 
 
@@ -250,11 +253,14 @@ def _constant(name: str, shape: Enum) -> str | None:
     return f"const {spell(shape.underlying)} {before}{rest[:-1]} = {shape.enumerators[0].value};"
 
 
-def enum_text(name: str, shape: Enum) -> str:
-    """An enumeration with its enumerators and its size; one of a single value and no name is a constant."""
+def enum_text(name: str, shape: Enum, *, c: bool = False) -> str:
+    """An enumeration with its enumerators and its size; one of a single value and no name is a constant.
+
+    In C there is no syntax for the underlying type.
+    """
     if (constant := _constant(name, shape)) is not None:
         return constant
-    underlying = f" : {spell(shape.underlying)}" if shape.underlying is not None else ""
+    underlying = f" : {spell(shape.underlying)}" if shape.underlying is not None and not c else ""
     lines = [f"enum {'class ' if shape.scoped else ''}{name}{underlying} {{"]
     lines += [f"{INDENT}{item.name} = {item.value}," for item in shape.enumerators]
     return "\n".join([*lines, f"}};  // {counted(shape.size, 'byte')}"])
@@ -394,7 +400,7 @@ def declaration(
                 layouts = Layouts(snapshot)
             return "\n".join(record_lines(name.spelling, shape, snapshot, layouts))
         case Enum():
-            return enum_text(name.spelling, shape)
+            return enum_text(name.spelling, shape, c=_is_all_c(snapshot, languages))
         case Alias():
             return f"typedef {_tag(name, shape, snapshot)}{declare(shape.target, name.spelling)};"
         case Opaque():
@@ -444,6 +450,13 @@ def _is_c(name: Name, shape: Function, snapshot: Snapshot | None, languages: Col
         return False
     known = languages if languages is not None or snapshot is None else snapshot.provenance.languages
     return not known or not all(each.startswith("C++") for each in known)
+
+
+def _is_all_c(snapshot: Snapshot | None, languages: Collection[str] | None) -> bool:
+    """Whether all sources are known to be C before C23, which has no underlying types of enumerations."""
+    if languages is None:
+        languages = snapshot.provenance.languages if snapshot is not None else ()
+    return bool(languages) and all(each in OLD_C for each in languages)
 
 
 def _tag(name: Name, shape: Alias, snapshot: Snapshot | None) -> str:
