@@ -465,7 +465,7 @@ def _targets(alias: Changed[Alias]) -> tuple[str, str]:
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("public_typedef_target_changed",))
 def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for another type.
+    """The type of a typedef changed.
 
     Everything declared with it changed too: programs built with the old header pass, store and return the old type.
     A callback that returned nothing and returns a value now is such a change: old callbacks leave undefined what the
@@ -508,7 +508,7 @@ def typedef_base_changed_value_added(alias: Changed[Alias], context: Context) ->
 
 @rule(Impact.API_BREAK, variant="unused", evidence="layout", element="types", action="changed")
 def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A typedef stands for another type, and the library's interface does not use it, or no longer as before.
+    """The type of a typedef changed that the library's interface does not use, or no longer as before.
 
     What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs. Or
     headers tell that no export leads to it, nor to what holds it, and none takes ``void *``: programs and the library

@@ -73,7 +73,7 @@ def _seen(evidence: Evidence) -> str:
     ),
 )
 def evidence_agreement_removed(agreement: Changed[Agreement]) -> Iterator[Note]:
-    """The new headers define a type otherwise than the new library was compiled with.
+    """The new headers and the new library define a type differently.
 
     Programs that include these headers lay the type out in another way than the library does. Where the headers belong
     to another release or another configuration, what they tell of this library may be wrong altogether.

@@ -533,7 +533,7 @@ def constant_changed_to_macro(declared: Changed[Declared]) -> Iterator[Note]:
 
 @rule(Impact.API_BREAK, evidence="source", element="variables", action="removed")
 def macro_removed(declared: Removed[Declared], context: Context) -> Iterator[Note]:
-    """A public macro with parameters, or one that stands for no value, is gone.
+    """A public macro with parameters, or without a value, was removed.
 
     Built programs have what it stood for compiled in. Sources that use it stop compiling, or call a function that does
     not exist. A function, type or macro of the same name that takes as many arguments stands in for it.
@@ -576,7 +576,7 @@ def _gone(declared: Removed[Declared], context: Context) -> Replacement | None:
 
 @rule(Impact.COMPATIBLE, evidence="source", element="variables", action="added")
 def macro_added(declared: Added[Declared], context: Context) -> Iterator[Note]:
-    """A public macro with parameters, or one that stands for no value, was added.
+    """A public macro with parameters, or without a value, was added.
 
     Built programs do not use it.
 
@@ -644,7 +644,7 @@ def macro_changed_parameters_widened(declared: Changed[Declared]) -> Iterator[No
 
 @rule(Impact.COMPATIBLE, variant="body", evidence="source", element="variables", action="changed")
 def macro_changed_body(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A public macro that stands for no value, or has parameters, is called as before and stands for other text.
+    """A public macro with parameters, or without a value, has a different body.
 
     Built programs go on with the old text, which was compiled into them. Where that calls a function, reads a member or
     hands over a number that is another one now, this is told of the function, the member or the number.

@@ -273,7 +273,7 @@ def dt_relr_removed(feature: Removed[Feature]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="removed")
 def hash_style_removed(feature: Removed[Feature]) -> Iterator[Note]:
-    """The classic hash table of symbols is gone (DT_HASH).
+    """The classic hash table of symbols was removed (DT_HASH).
 
     Loaders and tools that know no other (some games and their protection, old systems) find no symbol of the library.
 
@@ -356,7 +356,7 @@ def symbolic_binding_mode_changed(library: Changed[Library], context: Context) -
 
 @rule(Impact.BREAKING, variant="variables", evidence="symbol", element="library", action="changed")
 def symbolic_binding_mode_changed_variables(library: Changed[Library], context: Context) -> Iterator[Note]:
-    """The library now goes to its own data (``-Bsymbolic``), of which programs may have copies.
+    """The library now uses its own data (``-Bsymbolic``), of which programs may have copies.
 
     A program that is linked as most are has its own copy of a variable that it uses (copy relocation), and the library
     used to go there. Now what one of them writes, the other does not see.

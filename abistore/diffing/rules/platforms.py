@@ -47,7 +47,7 @@ def compat_version_changed(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.COMPATIBLE, variant="raised", evidence="symbol", element="library", action="changed")
 def compat_version_changed_raised(library: Changed[Library]) -> Iterator[Note]:
-    """The compatibility version of the dylib was raised: it stands for more releases than before.
+    """The compatibility version of the dylib was raised.
 
     Built programs ask for the old one or less, and load. Programs linked against the new release ask for at least this
     one.
@@ -111,7 +111,7 @@ def macho_reexport_changed_added(library: Changed[Library]) -> Iterator[Note]:
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")
 def macho_reexport_changed(exported: Changed[Library] | Changed[Symbol], context: Context) -> Iterator[Note]:
-    """What stands behind a re-export is another library, or another symbol.
+    """A re-export leads to another library or symbol.
 
     Built programs get the other one under the name that they know. Whether it does the same, this file does not tell.
 

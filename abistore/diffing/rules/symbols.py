@@ -357,7 +357,7 @@ def _cv(demangled: str) -> frozenset[str]:
 
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
 def func_language_linkage_changed(function: Changed[Linkage]) -> Iterator[Note]:
-    """A function switched between C and C++ linkage.
+    """A function gained or lost ``extern "C"``.
 
     Only one of the two symbols is exported, e.g. ``open`` or ``_Z4openv``. Built programs ask for the other one.
 

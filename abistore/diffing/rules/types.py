@@ -129,7 +129,7 @@ def _library_keeps(name: Name, context: Context) -> bool:
 
 @rule(Impact.API_BREAK, variant="forward_declared", evidence="source", element="types", action="removed")
 def type_became_opaque_forward_declared(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """The headers only declare a type that callers allocate, while the library goes on with it.
+    """The headers no longer define a type that callers allocate and the library still uses.
 
     Built programs have the old definition compiled in. Whether their objects still fit is told by debug information,
     and is a finding of its own; or no export takes such objects. Sources that hold one or look inside stop compiling.
@@ -235,7 +235,7 @@ def _redefinition(definition: Changed[DefinitionKind], context: Context) -> Same
 
 @rule(Impact.BREAKING, evidence="layout", element="types", action="changed", aliases=("handle_type_changed",))
 def type_definition_changed(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A name stands for a type of another sort and another representation.
+    """A type was replaced by one of another sort with a different representation.
 
     A struct became an enumeration or an integer, for example. What programs pass and store under this name is not what
     the library takes it for.
@@ -249,7 +249,7 @@ def type_definition_changed(definition: Changed[DefinitionKind], context: Contex
 
 @rule(Impact.COMPATIBLE, variant="respelled", evidence="layout", element="types", action="changed")
 def type_definition_changed_respelled(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A name stands for a type of another sort with the same representation.
+    """A type was replaced by one of another sort with the same representation.
 
     A struct became a typedef of one with the same members, or an enumeration became an integer, or another library's
     enumeration whose numbers its enumerators name as constants now. Built programs pass and store the same bits. C
@@ -264,7 +264,7 @@ def type_definition_changed_respelled(definition: Changed[DefinitionKind], conte
 
 @rule(Impact.API_BREAK, variant="inconvertible", evidence="layout", element="types", action="changed")
 def type_definition_changed_inconvertible(definition: Changed[DefinitionKind], context: Context) -> Iterator[Note]:
-    """A name stands for a type of another sort with the same bits, which sources cannot use like the old one.
+    """A type was replaced by one of another sort with the same bits, which sources cannot use alike.
 
     Built programs pass and store the same bits. What sources assign does not convert, or they name members that the
     type does not have: an integer became an enumeration, which C++ converts no integer to; ``struct { float red, green,

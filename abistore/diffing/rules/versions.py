@@ -346,7 +346,7 @@ def symbol_version_required_added(requirement: Added[VersionRequirement]) -> Ite
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
 def symbol_version_required_added_compat(requirement: Added[VersionRequirement]) -> Iterator[Note]:
-    """The library needs a further version tag of another library, no newer than before or than every runtime has.
+    """The library needs another symbol version of a library, which older systems have, too.
 
     Wherever the old release loaded, the tag is there too. That a library is needed at all is a finding of its own.
 

@@ -172,7 +172,7 @@ def virtual_method_added_closed(method: Added[VirtualMethod], context: Context) 
 
 @rule(Impact.RISK, variant="unreached", evidence="layout", element="functions", action="added")
 def virtual_method_added_unreached(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """A virtual function was appended to an interface of which programs hand no object of their own to the library.
+    """A virtual function was appended to an interface that only the library implements.
 
     Old slots stay, and the library calls the new one on its own objects. In built programs, vtables of classes that
     derive from the interface end before it: a call fails where such an object gets to the library as ``void *``, by a
