@@ -8,6 +8,7 @@ from abistore.diffing.context import Context
 from abistore.diffing.headers import is_provided, library_constructs, takes
 from abistore.diffing.side import SideFacts
 from abistore.diffing.surface.export_table import is_runtime_symbol
+from abistore.diffing.surface.public_headers import shown_by
 from abistore.model.declarations import COPIED, Changed, Declared, Kind, Name
 from abistore.model.names.qualified import last_component, plain_template, scope
 from abistore.model.reach import DECLARING
@@ -18,11 +19,14 @@ from abistore.model.shapes import (
     Enum,
     Foreign,
     Function,
+    Method,
     Named,
+    Opaque,
     Pointer,
     Qualified,
     Record,
     TypeRef,
+    Variable,
 )
 from abistore.model.structure import embedded, references
 from abistore.patterns import pattern
@@ -47,6 +51,36 @@ def is_only_returned(name: Name, context: Context) -> bool:
                 seen.add(user)
                 pending.append(user)
     return any(each.kind == "function" for each in seen) and not context.once(takes_untyped)
+
+
+def is_only_private(name: Name, side: SideFacts) -> bool:
+    """Whether a type has no definition, and private members of classes alone mention it, or other names of it."""
+    if not _is_incomplete(name, side):
+        return False
+    users = list(side.reach.users(name))
+    return bool(users) and all(_mentions_privately(user, name, side) for user in users)
+
+
+def _is_incomplete(name: Name, side: SideFacts) -> bool:
+    bare = side.types.bare(Named(name))[0]
+    found = side.snapshot.described(bare.name) if isinstance(bare, Named) else ()
+    return bool(found) and all(isinstance(shape, Opaque) for shape in found)
+
+
+def _mentions_privately(user: Name, name: Name, side: SideFacts) -> bool:
+    for shape in side.variants("source", user):
+        match shape:
+            case Record():
+                shown = shown_by(shape)
+                if shown is None or name in shown:
+                    return False
+            case Alias():
+                return user == name or is_only_private(user, side)
+            case Function(method=Method(access="private")) | Variable(access="private") | Declared():
+                pass
+            case _:
+                return False
+    return True
 
 
 def _is_met(user: Name, side: SideFacts) -> bool:

@@ -18,6 +18,7 @@ from abistore.diffing.kinds.enumerators import (
     only_handed_over,
 )
 from abistore.diffing.kinds.equivalent_declarations import abridged, only_named_otherwise
+from abistore.diffing.kinds.objects import is_only_private
 from abistore.diffing.kinds.parameter_types import is_exchangeable
 from abistore.diffing.kinds.records import is_default
 from abistore.diffing.kinds.signatures import only_handed_out, returns_anew
@@ -568,14 +569,15 @@ variants_of(
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed", aliases=("public_typedef_removed",))
-def typedef_removed(alias: Removed[Alias]) -> Iterator[Note]:
+def typedef_removed(alias: Removed[Alias], context: Context) -> Iterator[Note]:
     """A typedef is no longer declared.
 
     Built programs have the type itself compiled in. Sources that use the name stop compiling.
 
     Fix: keep the typedef and mark it deprecated.
     """
-    if not VERSIONED.search(alias.subject.name.spelling):
+    name = alias.subject.name
+    if not VERSIONED.search(name.spelling) and not is_only_private(name, context.old):
         yield Note("the typedef is gone", spell(alias.old.target), None)
 
 

@@ -11,6 +11,7 @@ from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.evidence_gaps import comparable
 from abistore.diffing.kinds.enumerators import live_on
 from abistore.diffing.kinds.equivalent_declarations import abridged, with_old_names
+from abistore.diffing.kinds.objects import is_only_private
 from abistore.diffing.kinds.parameter_types import languages, replaces
 from abistore.diffing.parts import (
     DefinitionKind,
@@ -85,14 +86,28 @@ def type_removed_unused(type: Removed[Record | Enum | Opaque], context: Context)
 
 
 @rule(Impact.API_BREAK, evidence="source", element="types", action="removed")
-def type_removed(type: Removed[Record | Enum | Opaque]) -> Iterator[Note]:
+def type_removed(type: Removed[Record | Enum | Opaque], context: Context) -> Iterator[Note]:
     """A type is no longer declared in a public header.
 
     Built programs know its layout and go on. Sources that name it stop compiling.
 
     Fix: keep the definition, or an alias for the type that replaces it.
     """
-    yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
+    if not is_only_private(type.subject.name, context.old):
+        yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
+
+
+@rule(Impact.RISK, variant="incomplete", evidence="source", element="types", action="removed")
+def type_removed_incomplete(type: Removed[Record | Enum | Opaque | Alias], context: Context) -> Iterator[Note]:
+    """A type without a definition that only private members of classes mention is no longer declared, or its name.
+
+    ``class Widget { class Private *d; };``: programs have no object of it, and cannot get at a pointer to one. What
+    became of the member is a finding of its own.
+
+    Fix: nothing.
+    """
+    if is_only_private(type.subject.name, context.old):
+        yield Note("the headers do not declare the type", title(type.subject.name, type.old), None)
 
 
 # --- hidden and shown ---------------------------------------------------------------------------------------------

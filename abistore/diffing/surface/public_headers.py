@@ -214,7 +214,7 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
         case Record():
             held = (field.type.name for field in shape.fields if isinstance(field.type, Named))
             smart = tuple(each for each in held if each.spelling.startswith(SMART))
-            return ShapeClues(mentions, holds=smart, shows=_shows(shape))
+            return ShapeClues(mentions, holds=smart, shows=shown_by(shape))
         case Function():
             destroys = shape.method is not None and last_component(shape.display).startswith("~")
             return ShapeClues(
@@ -230,7 +230,7 @@ def _part(shape: AnyShape, mentions: Sequence[Reference]) -> ShapeClues:
             return ShapeClues(mentions)
 
 
-def _shows(shape: Record) -> tuple[Name, ...] | None:
+def shown_by(shape: Record) -> tuple[Name, ...] | None:
     """What the members of ``shape`` mention that are not private; ``None`` where none is."""
     fields = tuple(each for each in shape.fields if each.access != "private")
     bases = tuple(each for each in shape.bases if each.access != "private")

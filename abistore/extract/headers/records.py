@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from abistore.extract.headers import cursors
 from abistore.extract.headers.classes import BITS, BaseClass, Classes, ClassFacts
 from abistore.extract.headers.cursors import Cursor, LibClang, Type
+from abistore.extract.headers.private_marks import PrivateMarks
 from abistore.extract.headers.types import HeaderTypes
 from abistore.extract.types import OPEN, PUBLIC, Derivability
 from abistore.model.declarations import Kind, Name
@@ -214,12 +215,16 @@ class FunctionShapes:
 
 
 class RecordShapes:
-    """Reads the definitions of records. ``cpp`` tells the language; ``padded`` are those with padding at their end."""
+    """Reads the definitions of records. ``cpp`` tells the language; ``padded`` are those with padding at their end.
 
-    def __init__(self, types: HeaderTypes, classes: Classes, *, cpp: bool) -> None:
+    Members that the language leaves public are private where ``marks`` say so.
+    """
+
+    def __init__(self, types: HeaderTypes, classes: Classes, marks: PrivateMarks, *, cpp: bool) -> None:
         self._types = types
         self._lib = types.lib
         self._classes = classes
+        self._marks = marks
         self._cpp = cpp
         self._nested = NestedCursors(types.lib)
         self.padded: set[Name] = set()
@@ -305,6 +310,7 @@ class RecordShapes:
         """The fields; ``None`` where one has no place."""
         lib = self._lib
         found = []
+        marked = self._marks.of(facts.cursor, facts.fields)
         for field in facts.fields:
             width, offset = lib.width(field), lib.offset(field)
             if offset is None:
@@ -321,7 +327,7 @@ class RecordShapes:
                     self._types.of(type),
                     offset,
                     width,
-                    cursors.ACCESS.get(lib.getCXXAccessSpecifier(field), "public"),
+                    "private" if name in marked else cursors.ACCESS.get(lib.getCXXAccessSpecifier(field), "public"),
                     bool(lib.CXXField_isMutable(field)),
                 )
             )

@@ -27,6 +27,7 @@ from abistore.extract.headers.macros import (
     settle_handed,
     settle_macros,
 )
+from abistore.extract.headers.private_marks import PrivateMarks
 from abistore.extract.headers.records import TOLD, FunctionShapes, RecordShapes, exact
 from abistore.extract.headers.templates import TemplateWalk
 from abistore.extract.headers.tokens import Definitions, SourceText
@@ -390,9 +391,10 @@ class UnitWalk:
         self.types = HeaderTypes(lib, lambda cursor: self.records.unnamed(cursor), runtime=runtime)
         self._pointer = lib.pointer_size(unit.obj)
         classes = Classes(lib, self._pointer)
-        self.records = RecordShapes(self.types, classes, cpp=cpp)
         self._files = PublicFiles(lib, names, unit.obj)
         self._text = SourceText(lib, unit.obj)
+        marks = PrivateMarks(lib, self._text, self._files, self._top)
+        self.records = RecordShapes(self.types, classes, marks, cpp=cpp)
         references = CodeReferences(lib, self.types.names, self._files.is_own)
         self._reached = references.layouts.met
         self._bodies = bodies = InlineBodies(lib, self._text, references, self._files.is_given)
