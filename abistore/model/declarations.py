@@ -193,8 +193,10 @@ class Meaning(Encoded, frozen=True):
     borrowed: bool = False
 
 
-Use: TypeAlias = Literal["asked", "declaration", "macro"]
+Use: TypeAlias = Literal["asked", "declaration", "inside", "macro"]
 """Where headers use a macro: in conditions (``#ifdef``), in their declarations, in other macros.
+
+It is ``inside`` of others where all that use it are used by headers themselves, and have another first word.
 
 One that is written as an expression is used by the bodies in headers as programs use it: no declaration has it.
 """

@@ -611,11 +611,11 @@ def macro_for(function: Name, context: Context) -> Replacement | None:
 def is_own(name: Name, macro: Replacement) -> bool:
     """Whether headers define a macro for themselves first, so that programs may have no use for it.
 
-    They write it in their own declarations; or other macros use it, and its name says so; or it is empty, and they or
-    its name ask whether it is defined. An annotation of declarations says so by its name.
+    They write it in their own declarations; or other macros use it, and its name says so, or they are such themselves;
+    or it is empty, and they or its name ask whether it is defined. An annotation of declarations says so by its name.
     """
     spelling = name.spelling
-    if "declaration" in macro.used or _ANNOTATION.search(spelling):
+    if "declaration" in macro.used or "inside" in macro.used or _ANNOTATION.search(spelling):
         return True
     if "macro" in macro.used and _INTERNAL.search(spelling):
         return True

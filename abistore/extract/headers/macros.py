@@ -644,6 +644,7 @@ def replacements(
     last = {expansions.spelled(cursor): (cursor, location) for cursor, location in defined}
     names = {name for name in last if Name("variable", name) not in known and not RESERVED.match(name)}
     used: dict[str, set[Use]] = {name: set() for name in names}
+    users: dict[str, set[str]] = {name: set() for name in names}
     for name, use in uses.of(names):
         used[name].add(use)
     for name in last:
@@ -651,12 +652,27 @@ def replacements(
         macro = expansions.definition(name) if constant is None else None
         for token in names.intersection(macro.body if macro else words(constant.value or "") if constant else ()):
             used[token].add("macro")
+            users[token].add(name)
+    for name in [name for name in names if _is_helper(name, users[name], used)]:
+        used[name].add("inside")
     for name in sorted(names):
         cursor, location = last[name]
         macro = expansions.definition(name)
         if macro is not None and _is_told(name, macro) and uses.is_kept(cursor, name):
             replacement = _replacement(macro, used[name])
             yield Name("variable", name), location, Declared(traits=("macro",), replacement=replacement)
+
+
+def _is_helper(name: str, users: Collection[str], used: Mapping[str, Collection[Use]]) -> bool:
+    """Whether a macro is there for others that headers use themselves, and is called by another first word than these.
+
+    The tool that wrote them gave it its own name: ``GEO_SINCE(major) (TOOL_VALUE(major) > GEO_FIRST)``.
+    """
+    prefix = name.partition("_")[0]
+    return bool(users) and all(
+        not {"asked", "declaration"}.isdisjoint(used.get(each, ())) and each.partition("_")[0] != prefix
+        for each in users
+    )
 
 
 def _is_told(name: str, macro: Definition) -> bool:
