@@ -194,8 +194,10 @@ def evidence_deltas(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
 
 def _headers(context: Context) -> Iterator[tuple[Facet, Delta[Any]]]:
     """The public headers that programs cannot include any more, or for the first time, or that include less."""
+    read = context.old.snapshot.provenance.headers
+    inside = read.inside if isinstance(read, HeadersRead) else ()
     for file in include_names_lost(context.new, context.old):
-        yield "source", Removed(Subject(SELF, file), PublicHeader(file))
+        yield "source", Removed(Subject(SELF, file), PublicHeader(file, file in inside))
     for file in include_names_lost(context.old, context.new):
         yield "source", Added(Subject(SELF, file), PublicHeader(file))
     old, new = (side.snapshot.provenance.headers for side in (context.old, context.new))

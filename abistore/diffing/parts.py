@@ -376,9 +376,10 @@ class InMode(msgspec.Struct, frozen=True):
 
 
 class PublicHeader(msgspec.Struct, frozen=True):
-    """A header that consumers include, by its name in the folder of headers."""
+    """A header that consumers include, by its name in the folder of headers; one ``inside`` only by another one."""
 
     file: str
+    inside: bool = False
 
 
 class HeaderIncludes(msgspec.Struct, frozen=True):

@@ -324,7 +324,8 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     headers that these include and that were not given, as far as public ones do not declare them. ``aside`` are those
     in the headers that did not parse; ``None`` where these may declare what they do not spell, and in former versions.
     ``others`` are the ``files`` that belong to other libraries of the package, sorted: nothing of them is told here.
-    ``lent`` are the types that stand in development packages of other sources, sorted.
+    ``lent`` are the types that stand in development packages of other sources, sorted. ``inside`` are the ``files``
+    that refuse to be included but by another one of them, sorted.
     """
 
     files: tuple[str, ...] = ()
@@ -349,6 +350,7 @@ class HeadersRead(msgspec.Struct, frozen=True, omit_defaults=True):
     aside: tuple[str, ...] | None = None
     others: tuple[str, ...] = ()
     lent: tuple[Name, ...] = ()
+    inside: tuple[str, ...] = ()
 
 
 TWIN: Final = "another "

@@ -331,7 +331,21 @@ def header_removed(header: Removed[PublicHeader]) -> Iterator[Note]:
 
     Fix: keep a header of that name, which includes the one that has its declarations now.
     """
-    yield Note("sources cannot include the header", header.old.file, None)
+    if not header.old.inside:
+        yield Note("sources cannot include the header", header.old.file, None)
+
+
+@rule(Impact.RISK, variant="inside", evidence="source", element="library", action="removed")
+def header_removed_inside(header: Removed[PublicHeader]) -> Iterator[Note]:
+    """A header is gone that sources could not include by themselves.
+
+    It is an error unless another header includes it: ``#error "Only <geo.h> can be included directly."`` What it
+    declared and no other header declares is a finding of its own.
+
+    Fix: nothing.
+    """
+    if header.old.inside:
+        yield Note("the header is no part of others any more", header.old.file, None)
 
 
 @rule(

@@ -444,3 +444,43 @@ def unasked(macros: Iterable[str], texts: Iterable[str]) -> Iterator[str]:
         is_nothing = bool(equals) and not value
         if not name.startswith("_") and name not in (asked if is_nothing else found):
             yield macro
+
+
+_REFUSED: Final = re.compile(
+    r"""^[ \t]*\#[ \t]*(?:ifndef[ \t]+(?P<one>\w+)
+    | if[ \t]+(?P<all>!\s*defined[ \t]*\(?[ \t]*\w+[ \t]*\)?(?:[ \t]*&&[ \t]*!\s*defined[ \t]*\(?[ \t]*\w+[ \t]*\)?)*))
+    [ \t]*\s+\#[ \t]*error\b""",
+    re.MULTILINE | re.VERBOSE,
+)
+_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.DOTALL)
+_SETTLED: Final = re.compile(r"^[ \t]*\#[ \t]*(define|undef)[ \t]+(\w+)", re.MULTILINE)
+
+
+def refusing(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """The headers that are an error unless one of the others includes them, sorted.
+
+    They ask for a macro that another header defines, and takes back at its end: programs cannot include them behind it.
+    """
+    needed = {file: _needed(text) for file, text in texts.items() if "error" in text}
+    if not any(needed.values()):
+        return ()
+    lending = {file: _taken_back(text) for file, text in texts.items() if "undef" in text}
+    return tuple(
+        sorted(
+            file
+            for file, names in needed.items()
+            if any(other != file and not names.isdisjoint(lent) for other, lent in lending.items())
+        )
+    )
+
+
+def _taken_back(text: str) -> set[str]:
+    """The macros that a text defines and does not leave defined."""
+    found = _SETTLED.findall(text)
+    return {name for word, name in found if word == "define"} & {name for word, name in found if word == "undef"}
+
+
+def _needed(text: str) -> set[str]:
+    """The macros of which a text needs one, or is an error."""
+    found = _REFUSED.finditer(_COMMENT.sub(" ", text))
+    return {name for each in found for name in _WORD.findall(each["one"] or each["all"]) if name != "defined"}

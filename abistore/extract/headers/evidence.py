@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from abistore.errors import HeaderError
 from abistore.extract.headers import clang
-from abistore.extract.headers.conditions import asked, names_in, unasked
+from abistore.extract.headers.conditions import asked, names_in, refusing, unasked
 from abistore.extract.headers.faults import hint_of, lacking, once_each, unread_words, with_missing_macros
 from abistore.extract.headers.given import GivenHeaders, listed_folders
 from abistore.extract.headers.messages import HeaderReading
@@ -166,6 +166,7 @@ def _headers_read(
         behind=tuple(sorted(set[str]().union(*files_behind))),
         aside=_words_aside(parser, parsed, own),
         lent=tuple(sorted(walked.lent & walked.entries.keys())),
+        inside=refusing({header.name: readable(header.path) for header in given.headers}),
     )
 
 
