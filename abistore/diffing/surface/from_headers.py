@@ -127,7 +127,7 @@ class ToldConsumers(Consumers):
         """
         if type in self._of_former_versions:
             return self._guessed.can_see(type)
-        if type in self._set_apart or self._api.is_closed(type):
+        if type in self._set_apart or self._api.is_closed(type) or self._api.is_internal(type):
             return False
         definition = self._api.definition(type)
         if definition == "public" or self._is_foreign(type):

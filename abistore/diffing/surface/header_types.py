@@ -20,7 +20,7 @@ from abistore.model.names.symbols import VTABLE, class_symbol, member_prefixes, 
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 from abistore.model.snapshot import FRIENDS, LAYOUTS_IN_CODE, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 from abistore.model.structure import references
-from abistore.model.words import forbids_use, is_private_node, matcher
+from abistore.model.words import forbids_use, is_internal_namespace, is_private_node, matcher
 from abistore.patterns import pattern
 
 _CLASS: Final = pattern(r"(?<![\w:&(])[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
@@ -64,6 +64,27 @@ class HeaderText(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
+def internal_types(snapshot: Snapshot, read: HeadersRead) -> frozenset[Name]:
+    """The types that such headers define."""
+    files = internal_files(read)
+    places = snapshot.locations.items() if files else ()
+    return frozenset(name for name, place in places if name.kind in TYPES and place.file in files)
+
+
+def internal_files(read: HeadersRead) -> frozenset[str]:
+    """The given headers in a folder that is called internal (``foo/private/``), as far as no other leads to them."""
+    internal = {file for file in read.files if any(map(is_internal_namespace, file.split("/")[:-1]))}
+    if not internal or len(internal) == len(read.files):
+        return frozenset()
+    includes = {each.file: each.includes for each in read.outlines}
+    pending = [file for file in read.files if file not in internal]
+    while pending:
+        come = internal.intersection(includes.get(pending.pop(), ()))
+        internal -= come
+        pending += come
+    return frozenset(internal)
+
+
 class HeaderTexts(Derived):
     """The public headers of one release, as far as they parsed; ``complete`` tells whether all that they declare did.
 
@@ -83,6 +104,7 @@ class HeaderTexts(Derived):
         self._untaken = read.untaken if isinstance(read, HeadersRead) else ()
         self._behind = read.behind if isinstance(read, HeadersRead) else ()
         self._aside = read.aside if isinstance(read, HeadersRead) else None
+        self._internal = internal_types(snapshot, read) if isinstance(read, HeadersRead) else frozenset()
         self.texts = Summaries(self._source, self._text)
 
     def _tells(self, *facts: str) -> bool:
@@ -194,6 +216,10 @@ BODY: Final = frozenset({"constexpr", "defined", "inline"})
 class PublicTypes(HeaderTexts):
     """The types of one release, as its public headers declare and define them."""
 
+    def is_internal(self, type: Name) -> bool:
+        """Whether a header defines ``type`` that says to be internal by its folder, and that no other one includes."""
+        return type in self._internal
+
     def definition(self, type: Name) -> Definition:
         """Where consumers find what ``type`` is made of."""
         stated = self._stated(type)
@@ -212,7 +238,7 @@ class PublicTypes(HeaderTexts):
             return "public"
         if any(isinstance(shape, Record | Enum | Alias | Foreign) for shape in shapes):
             if text is not None:
-                return "hidden" if "dummy" in text.traits else "public"
+                return "hidden" if "dummy" in text.traits or self.is_internal(type) else "public"
             return "public" if self._is_instance(type.spelling) else "included"
         return None
 

@@ -139,7 +139,7 @@ class PublicApi(PublicClasses):
             return False
         if "<" in name.spelling and self._is_nameable(name.spelling):
             return False
-        return self.definition(name) in ("hidden", "unmentioned")
+        return self.definition(name) in ("hidden", "unmentioned") and not self.is_internal(name)
 
     def _is_dummy(self, type: Name) -> bool:
         """Whether a header gives a type another definition than the library has."""
