@@ -111,6 +111,7 @@ Trait: TypeAlias = Literal[
     "standard_layout",
     "template",
     "undefined",
+    "unresolved",
     "using",
 ]
 """What the text of a declaration says in a word. ``befriends``: a class with friends. ``constant``: a macro,
@@ -120,6 +121,7 @@ template; not told of what is ``inline`` in C++. ``defined_within``: so it is wi
 class template. ``dummy``: a definition that only gives a handle a type. ``friend``: declared in a class only, and
 found through its arguments. ``refused``: compilers stop at whatever uses it, as an attribute, a macro or a pragma
 says. ``undefined``: a function template, or a function of a class template, of which headers have no body.
+``unresolved``: a macro names what no header has that the library's include: it compiles nowhere.
 ``using``: brings in what is declared elsewhere. Former versions told ``standard_layout`` here."""
 
 COPIED: Final = frozenset({"constexpr", "inline", "template"})

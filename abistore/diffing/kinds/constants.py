@@ -637,6 +637,11 @@ _PREFIX: Final = frozenset({"+", "-", "!", "~"})
 """What an operand follows."""
 
 
+def is_unusable(declared: Declared) -> bool:
+    """Whether no source that uses a constant compiles: its text is no expression, or names what nothing declares."""
+    return "unresolved" in declared.traits or never_compiles(declared.value)
+
+
 def never_compiles(text: str | None) -> bool:
     """Whether a macro's text lacks an operand between its own parentheses: ``(A | B |)``, ``(A | | B)``, ``(| A)``.
 

@@ -437,7 +437,7 @@ def _variable(variable: Variable) -> Variable:
 
 
 TOLD_OTHERWISE: Final[frozenset[Trait]] = frozenset(
-    {"befriends", "defined", "defined_within", "dummy", "standard_layout", "undefined"}
+    {"befriends", "defined", "defined_within", "dummy", "standard_layout", "undefined", "unresolved"}
 )
 """Traits by which other differences are judged, and whose own are none."""
 

@@ -16,9 +16,9 @@ from abistore.diffing.kinds.constants import (
     is_end,
     is_own,
     is_told_as_macro,
+    is_unusable,
     macro_for,
     meanings,
-    never_compiles,
     reads_macros,
     takes_arguments,
     unnamed_keeps_bits,
@@ -75,7 +75,7 @@ def _changed(declared: Changed[Declared] | Removed[Declared], context: Context) 
     values = _constants(declared, context)
     if not isinstance(declared, Changed) or not values:
         return values
-    if never_compiles(declared.old.value):
+    if is_unusable(declared.old):
         return None
     if not follows_release(declared, context) or _changes_sort(declared):
         return values
@@ -415,7 +415,7 @@ def constant_removed(declared: Removed[Declared], context: Context) -> Iterator[
     """
     if "constant" not in declared.old.traits or _is_unread(declared.old.value, context.new):
         return
-    if never_compiles(declared.old.value):
+    if is_unusable(declared.old):
         return
     if _enumerated(declared, context) is None and not _is_gone_probe(declared, context):
         yield Note("the constant is gone", declared.old.value or "(no value)", None)
@@ -473,16 +473,17 @@ def _is_replaced(declared: Changed[Declared]) -> bool:
 
 @rule(Impact.COMPATIBLE, variant="usable", evidence="source", element="variables", action="changed")
 def constant_changed_usable(declared: Changed[Declared]) -> Iterator[Note]:
-    """A variable became a constant, or a macro that was a syntax error became one.
+    """A variable became a constant, or a macro that no source could use became one.
 
-    Built programs read the variable, as long as the library exports it. No source that uses ``(A | B |)`` compiles, so
-    that nobody has the former value.
+    Built programs read the variable, as long as the library exports it. No source that uses ``(A | B |)`` compiles, nor
+    one that uses a macro of a name that no header has, so that nobody has the former value.
 
     Fix: nothing; from now on its value is compiled into consumers.
     """
-    mended = _values(declared) is not None and never_compiles(declared.old.value)
+    differs = _values(declared) is not None or lost_trait(declared, "unresolved")
+    mended = differs and is_unusable(declared.old)
     if (gained_trait(declared, "constant") and not _is_replaced(declared)) or (
-        mended and not never_compiles(declared.new.value)
+        mended and not is_unusable(declared.new)
     ):
         yield Note("the declaration is a constant", None, declared.new.value or "(no value)")
 

@@ -107,6 +107,8 @@ MOST: Final = 400
 
 WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
+_DEFINITION: Final = re.compile(rb"^[ \t]*\#[ \t]*define[ \t](?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+
 
 class Definition(NamedTuple):
     """A macro: its parameters (``None`` without a list), its replacement, and whether it is the library's.
@@ -165,6 +167,16 @@ class Expansions:
     def spelled(self, cursor: Cursor) -> str:
         """The name of a macro."""
         return self._lib.spelling(cursor)
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether a name stands in the definitions of macros at most, and nowhere else in any file of the unit."""
+        word = re.compile(rb"(?<!\w)%s(?!\w)" % name.encode())
+        return not any(word.search(_DEFINITION.sub(b"", text)) for text in self._texts if name.encode() in text)
+
+    @cached_property
+    def _texts(self) -> list[bytes]:
+        files = {self._lib.getIncludedFile(each) for each in self._top if each.kind == kinds.INCLUSION}
+        return [self._text.file(each) for each in files if each]
 
     @cached_property
     def _defined(self) -> Mapping[str, Cursor]:
@@ -379,6 +391,7 @@ def is_initializer(words: Sequence[str]) -> bool:
 def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> None:
     """Evaluate macros that name others; leave out those that name pieces of declarations.
 
+    Those without a value that name what no header has are ``unresolved``.
     A macro that expands to a function's name stands for that: ``NAME(saxpy)`` for ``saxpy_``.
     ``pointer`` is the size of a pointer in bytes.
     """
@@ -394,7 +407,14 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
         else:
             plain = expansion._replace(tokens=tuple(plainly_cast(expansion.tokens, types)))
             known = meaning(plain, constants, pointer) or _function_named(expansion, declared.value, functions)
-            found.declared[name] = replace(declared, meaning=known)
+            lacks = known is None and any(map(expansions.is_unknown, _in_capitals(expansion.tokens)))
+            traits = tuple(sorted({*declared.traits, "unresolved"})) if lacks else declared.traits
+            found.declared[name] = replace(declared, meaning=known, traits=traits)
+
+
+def _in_capitals(found: Iterable[str]) -> Iterator[str]:
+    """The names among tokens that are written as those of constants."""
+    return (each for each in found if "_" in each[1:] and each[0] != "_" and each.isidentifier() and each.isupper())
 
 
 def _functions(found: Collected) -> Iterator[str]:
