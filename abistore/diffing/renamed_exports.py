@@ -82,10 +82,11 @@ def is_of_another(name: Name, context: Context) -> bool:
     """Whether the type ``name`` is another library's in both releases, and this one's exports do without its layout.
 
     No class of this library embeds it or derives from it, and no export passes it by value. Whose it is, the package
-    tells in which its header stands; without packages, the members that are imported do.
+    tells in which its header stands; without packages, the members that are imported do. An alias may be a number,
+    which programs read and write behind pointers.
     """
     side = context.old
-    if name in side.lent and name in context.new.lent:
+    if name.kind != "alias" and name in side.lent and name in context.new.lent:
         return not _is_laid_out_here(name, side)
     asked = imported_members(name, side.exports)
     if not asked and not _is_given(name, side):

@@ -12,9 +12,9 @@ from tests import packages
 from tests.build import build_library
 from tests.extract.packages.test_packages import snapshots
 
-ENGINE = "#pragma once\nstruct engine {{ {fields} }};\nenum gear {{ {gears} }};\n"
-OLD = ENGINE.format(fields="int speed;", gears="BACK, FORTH")
-NEW = ENGINE.format(fields="int heat; int speed;", gears="BACK, IDLE, FORTH")
+ENGINE = "#pragma once\nstruct engine {{ {fields} }};\nenum gear {{ {gears} }};\ntypedef {size} engine_size;\n"
+OLD = ENGINE.format(fields="int speed;", gears="BACK, FORTH", size="int")
+NEW = ENGINE.format(fields="int heat; int speed;", gears="BACK, IDLE, FORTH", size="long")
 
 
 def release(place: Path, engine: str, texts: tuple[str, str], *, source: str, version: str) -> Snapshot:
@@ -72,6 +72,8 @@ LAID_OUT = [
     ),
     ("int drive(struct engine engine);", "int drive(struct engine engine) { return engine.speed; }"),
     ("extern struct engine spare;", "struct engine spare;"),
+    ("int weigh(engine_size size);", "int weigh(engine_size size) { return size > 1; }"),
+    ("int weigh(engine_size *size);", "int weigh(engine_size *size) { *size = 1; return 0; }"),
     ("int shift(enum gear gear);", "int shift(enum gear gear) { return gear == FORTH; }"),
 ]
 
