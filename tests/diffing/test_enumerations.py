@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.diffing.kinds.enumerators import EnumeratorValues, is_experimental, is_release_number, is_reserved
+from abistore.diffing.kinds.enumerators import EnumeratorValues
 from abistore.diffing.kinds.records import end_hint
 from abistore.model.shapes import Enum, Enumerator
 
 
 def enum(called: str = "", /, **values: int) -> EnumeratorValues:
     return EnumeratorValues(Enum(4, tuple(Enumerator(name, value) for name, value in values.items())), called)
-
-
-def moved(
-    name: str, old: EnumeratorValues, new: EnumeratorValues
-) -> tuple[Enumerator, Enumerator, EnumeratorValues, EnumeratorValues]:
-    return Enumerator(name, old.by_name[name]), Enumerator(name, new.by_name[name]), old, new
 
 
 BOUNDS = [
@@ -65,23 +59,6 @@ def test_names_of_ends_and_lengths(name: str) -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_names_that_only_hold_such_letters(name: str) -> None:
     assert not end_hint(name)
-
-
-@pytest.mark.parametrize("name", ["A_RESERVED", "A_RESERVED_2", "reserved1", "kReserved", "A_UNUSED_3", "A_DO_NOT_USE"])
-def test_names_that_keep_a_value_free(name: str) -> None:
-    assert is_reserved(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["TRANSPARENT", "KEYPAD", "SLOT_UNUSED", "ERR_INTERNAL", "RESERVED_WORD", "SPARED", "DUMMY", "PAD"]
-)
-def test_names_that_may_well_be_in_use(name: str) -> None:
-    assert not is_reserved(name)
-
-
-def test_experimental_values_are_called_so() -> None:
-    assert is_experimental("ZSTD_c_experimentalParam6")
-    assert not is_experimental("ZSTD_c_windowLog")
 
 
 def test_an_end_has_the_largest_value() -> None:
@@ -170,32 +147,6 @@ def test_other_ends_beside_errors_are_values(called: str, values: dict[str, int]
 def test_a_mask_joins_all_other_bits() -> None:
     assert enum(F_A=1, F_B=2, F_C=4, F_ALL=7).is_sentinel(Enumerator("F_ALL", 7))
     assert not enum(F_A=1, F_B=2, F_C=4, F_ALL=3).is_sentinel(Enumerator("F_ALL", 3))
-
-
-def test_a_release_number_takes_no_place_of_another_value() -> None:
-    assert is_release_number(*moved("LIB_VERSION", enum(LIB_VERSION=104), enum(LIB_VERSION=105)))
-    short, long = enum(OK=0, BAD_VERSION=1), enum(OK=0, DENIED=1, BAD_VERSION=2)
-    assert not is_release_number(*moved("BAD_VERSION", short, long))
-    assert not is_release_number(*moved("BAD_VERSION", long, short))
-
-
-def test_the_number_of_all_is_called_after_them() -> None:
-    colors = enum(COLOR_RED=0, COLOR_BLUE=1, COLORS=2)
-    assert colors.is_sentinel(Enumerator("COLORS", 2))
-    assert enum(BOX_RED=0, BOX_BLUE=1, N_BOXES=2).is_sentinel(Enumerator("N_BOXES", 2))
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("COLORS", {"COLOR_RED": 0, "COLOR_BLUE": 1, "COLORS": 3}),
-        ("COLORS", {"RED": 0, "BLUE": 1, "COLORS": 2}),
-        ("COLOR_GLASS", {"COLOR_RED": 0, "COLOR_BLUE": 1, "COLOR_GLASS": 2}),
-        ("COLORS", {"COLOR_RED": 0, "COLORS": 1, "COLOR_BLUE": 2}),
-    ],
-)
-def test_a_value_that_stands_last_is_no_number_of_all(name: str, values: dict[str, int]) -> None:
-    assert not enum(**values).is_sentinel(Enumerator(name, values[name]))
 
 
 def test_the_last_known_of_values_with_gaps_is_a_value() -> None:

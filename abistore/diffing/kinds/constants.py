@@ -12,10 +12,7 @@ from abistore.diffing.context import Context
 from abistore.diffing.kinds.enumerators import EnumeratorValues
 from abistore.diffing.kinds.release_constants import (
     MEASURES,
-    Families,
     are_sequence,
-    is_of_package,
-    is_probe,
     prefixes,
     release_words,
     tells_interface,
@@ -23,26 +20,17 @@ from abistore.diffing.kinds.release_constants import (
 )
 from abistore.diffing.side import SideFacts, enumerated
 from abistore.diffing.types.closed_classes import INTEGER, known_value, number
-from abistore.diffing.types.sameness import TypeSide
 from abistore.model.constants import TOKEN, constant, literal, words
 from abistore.model.declarations import TYPES, Changed, Declared, Name, Replacement, unnamed_enum
 from abistore.model.names.qualified import last_component
-from abistore.model.names.symbols import INTEGERS, c_name
+from abistore.model.names.symbols import c_name
 from abistore.model.shapes import (
-    Array,
     Enum,
     Enumerator,
     Function,
-    MemberPointer,
     Named,
-    Pointer,
-    Primitive,
-    Procedure,
-    Record,
-    TypeRef,
 )
 from abistore.model.snapshot import INITIALIZERS, MACROS, HeadersRead
-from abistore.model.structure import references
 from abistore.model.words import is_default
 from abistore.patterns import pattern
 
@@ -54,25 +42,6 @@ LENGTHS: Final = frozenset(
     {"buf", "buffer", "bytes", "digest", "len", "length", "name", "path", "size", "str", "string", "strlen", "text"}
 )
 """Words of limits by which programs size what the library fills: one that rose lets it write behind the end."""
-
-
-def bounds_family(name: Name, old: Declared, new: Declared, context: Context) -> bool:
-    """Whether a macro follows what was added to the macros whose names begin alike, all of which kept their numbers.
-
-    It has the largest number on both sides, the next one, or as many as there are, and is none of them by its name:
-    ``#define MODE_MAX MODE_LOCAL``.
-    """
-    values = _number(old), _number(new)
-    if None in values:
-        return False
-    for family in context.once(Families).beginning(name):
-        kept = family.old.keys() <= family.new.keys() and not family.others_moved(name)
-        if kept and name not in family.old and len(family.old) >= FEWEST:
-            return any(
-                bound(list(family.old.values())) == values[0] and bound(list(family.new.values())) == values[1]
-                for bound in (max, lambda numbers: max(numbers) + 1, len)
-            )
-    return False
 
 
 def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) -> bool:
@@ -143,126 +112,6 @@ def _number(declared: Declared) -> int | None:
     return int(value[1]) if value else None
 
 
-DEEPEST: Final = 8
-"""How far a type is followed into what it is made of."""
-
-UNKNOWN: Final = 8
-"""The bytes of the widest integer that a function may read behind ``...``."""
-
-
-def keeps_bits(name: Name, values: tuple[int, int], context: Context) -> bool:
-    """Whether programs and the library have the same bits of an enumerator of ``name``, though the numbers differ.
-
-    Both sides store the enumeration in the same number of bytes, and programs meet no wider integer that one of them
-    could fill with the sign.
-    """
-    size = _same_size(name, context)
-    return size is not None and has_same_bits(*values, size) and context.once(widest_integer) <= size
-
-
-def unnamed_keeps_bits(first: str, values: tuple[int, int], context: Context) -> bool:
-    """The same of a constant in an enumeration without a name, of which debug information tells the size."""
-    return keeps_bits(unnamed_enum(first), values, context)
-
-
-def has_same_bits(old: int, new: int, size: int) -> bool:
-    """Whether two numbers differ only in how ``size`` bytes are read: with a sign or without."""
-    end = 1 << 8 * size
-    fits = all(-(end >> 1) <= value < end for value in (old, new))
-    return old != new and fits and (old - new) % end == 0
-
-
-def _same_size(name: Name, context: Context) -> int | None:
-    """The bytes of an enumeration; ``None`` where the sides differ, or one does not tell."""
-    sizes = {
-        tuple(each.size for each in side.variants("layout", name) if isinstance(each, Enum)) for side in _both(context)
-    }
-    found = sizes.pop()
-    return None if sizes or len(found) != 1 else found[0]
-
-
-def _both(context: Context) -> tuple[SideFacts, SideFacts]:
-    return context.old, context.new
-
-
-def widest_integer(context: Context) -> int:
-    """The bytes of the widest integer that programs hand over or get, in any function, callback or public field.
-
-    Built programs know what the old release offered them.
-    """
-    found = 0
-    for side in _both(context):
-        for facet in ("layout", "source"):
-            for name, shapes in side.snapshot.entries.get(facet, {}).items():
-                mentioned = (type for shape in shapes for type in _mentioned(name, shape, context.old))
-                found = max([found, *(_widest(type, side.types, DEEPEST) for type in mentioned)])
-    return found
-
-
-def _mentioned(name: Name, shape: object, old: SideFacts) -> Iterator[TypeRef]:
-    """The types of numbers that programs meet by one declaration."""
-    if isinstance(shape, Function) and old.consumers.can_name(name):
-        yield Procedure(shape.result, shape.parameters, shape.variadic)
-    elif isinstance(shape, Record) and _is_own(name, old):
-        yield from (each.type for each in shape.fields)
-
-
-def _is_own(name: Name, side: SideFacts) -> bool:
-    """Whether programs may fill in or read a record that is not the system's, as far as the evidence tells."""
-    has_headers = "source" in side.snapshot.entries
-    return side.consumers.offers(name) if has_headers else side.consumers.can_see(name)
-
-
-def _widest(type: TypeRef, side: TypeSide, depth: int) -> int:
-    """The widest integer in a type. A callback that gives out plain memory takes numbers of bytes, as allocators do."""
-    bare, _ = side.bare(type)
-    match bare:
-        case Primitive() if bare.spelling in INTEGERS:
-            return bare.size
-        case Pointer() if _is_allocator(bare, side):
-            return 0
-        case Pointer() | MemberPointer() if depth:
-            return _widest(bare.target, side, depth - 1)
-        case Array() if depth:
-            return _widest(bare.element, side, depth - 1)
-        case Procedure() if depth:
-            widest = max(_widest(each, side, depth - 1) for each in (bare.result, *bare.parameters))
-            return UNKNOWN if bare.variadic else widest
-    return 0
-
-
-def _is_allocator(pointer: Pointer, side: TypeSide) -> bool:
-    """Whether it points to a callback that gives the library plain memory."""
-    function = side.bare(pointer.target)[0]
-    result = side.bare(function.result)[0] if isinstance(function, Procedure) else None
-    return isinstance(result, Pointer) and side.bare(result.target)[0] == Primitive("void", 0)
-
-
-def is_configured(name: Name, context: Context) -> bool:
-    """Whether a constant stands in such a header on both sides."""
-    sides = (context.old, context.new)
-    return all(side.files.get(name, "") in context.once(configuration_headers, side) for side in sides)
-
-
-def configuration_headers(side: SideFacts, _: Context) -> frozenset[str]:
-    """The headers that declare nothing but macros, of which at least half tell what the build found or is called."""
-    probes: dict[str, list[bool]] = {}
-    others = set[str]()
-    for name, shapes in side.snapshot.entries.get("source", {}).items():
-        file = side.files.get(name, "")
-        macro = next((each for each in shapes if isinstance(each, Declared) and "macro" in each.traits), None)
-        if macro is None:
-            others.add(file)
-        else:
-            told = is_probe(name, macro.value) or is_of_package(name, macro.value)
-            probes.setdefault(file, []).append(told)
-    return frozenset(
-        file
-        for file, told in probes.items()
-        if file and file not in others and sum(told) > 1 and 2 * sum(told) >= len(told)
-    )
-
-
 def is_initializer(value: str | None) -> bool:
     """Whether the text of a constant is a list of first values, perhaps with its type: ``(struct lock){17, 0}``."""
     return value is not None and value.endswith("}")
@@ -279,7 +128,6 @@ SMALLEST: Final = 256
 
 _DOTTED: Final = pattern(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,2}(?![\w.])")
 _IN_FILE: Final = pattern(r"\.so\.(\d+(?:\.\d+){1,2})$")
-_PACKED: Final = pattern(r"0[xX]([0-9a-fA-F]{3,8})[uUlL]*")
 
 
 def has_value_of_release(declared: Changed[Declared], context: Context) -> bool:
@@ -318,16 +166,6 @@ def _packings(parts: list[int]) -> Iterator[int]:
 def _packed_number(declared: Declared) -> int | None:
     read = literal((known_value(declared) or declared.value or "").strip("() "))
     return None if read is None else read[0]
-
-
-def keeps_major(old: str, new: str) -> bool:
-    """Whether two numbers of a version, packed by bytes, differ in lesser parts alone, and these rose: 0x209, 0x210."""
-    before, after = (_PACKED.fullmatch(each.strip("() ")) for each in (old, new))
-    if before is None or after is None or len(before[1]) != len(after[1]):
-        return False
-    lesser = 8 * ((len(before[1]) + 1) // 2 - 1)
-    first, second = int(before[1], 16), int(after[1], 16)
-    return first >> lesser == second >> lesser > 0 and second > first
 
 
 def meanings(declared: Changed[Declared], context: Context) -> tuple[str, str] | None:
@@ -460,32 +298,6 @@ def _enumerations(side: SideFacts) -> Iterator[Name]:
     for function in public_functions(side):
         found = (side.types.bare(each)[0] for each in function.parameters)
         yield from (each.name for each in found if isinstance(each, Named) and each.name.kind == "enum")
-
-
-CAST: Final = pattern(r"[\s(]*\(\s*(\w+)\s*\)")
-"""How the text of a number begins that is cast to a type; the type's name is the group."""
-
-NONE: Final = frozenset({"invalid", "nil", "none", "null"})
-
-
-def is_moved_mark(name: Name, context: Context) -> bool:
-    """Whether a macro is called the number that stands for none, of a type which functions take or return.
-
-    It is no quantity: programs look for the old number in what they get, and hand it over where they have nothing. The
-    header casts it to the name that signatures have for these numbers.
-    """
-    if NONE.isdisjoint(release_words(name.spelling)):
-        return False
-    old, new = written(context.old, name), written(context.new, name)
-    cast = CAST.match(old.value or "")
-    numbers = all(INTEGER.fullmatch(known_value(each) or "") for each in (old, new))
-    return numbers and cast is not None and Name("alias", cast[1]) in context.once(_exchanged)
-
-
-def _exchanged(context: Context) -> frozenset[Name]:
-    """The names that headers have for types, and that signatures of public functions mention."""
-    functions = public_functions(context.old)
-    return frozenset(each for shape in functions for each, _ in references(shape) if each.kind == "alias")
 
 
 def is_end(name: Name, old: Declared, new: Declared, context: Context) -> bool:

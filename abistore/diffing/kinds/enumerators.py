@@ -14,17 +14,12 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import Final
 
-from msgspec.structs import replace
-
 from abistore.diffing.context import Context
 from abistore.diffing.kinds.records import Hint, end_hint, words
 from abistore.diffing.side import SideFacts, enumerated
-from abistore.model.declarations import COPIED, UNNAMED_ENUM, Changed, Declared, Name, Removed, unnamed_enum
+from abistore.model.declarations import UNNAMED_ENUM, Changed, Declared, Name, Removed, unnamed_enum
 from abistore.model.names.qualified import last_component
-from abistore.model.shapes import Alias, AnyShape, Enum, Enumerator, Function, Named, Qualified, Special, TypeRef
-from abistore.model.snapshot import Variants
-from abistore.model.structure import mentioned, references
-from abistore.patterns import pattern
+from abistore.model.shapes import Enum, Enumerator
 
 FEWEST: Final = 4
 """Steps that are even by chance are fewer."""
@@ -72,9 +67,6 @@ FIRST = (
 )
 """How the first of a list is called that has another name too: ``COLOR_FIRST = COLOR_RED``, ``kMin = kNotset``."""
 
-PLURAL = r"(?i)(?:n_?|no_?of_?)?(?P<shared>[a-z0-9_]+?)_?(?:e?s|_n)"
-"""How the number of all is called after what each is called: ``COLORS`` and ``NCOLORS`` behind ``COLOR_RED``."""
-
 ANSWERS = (
     r"(?i)(?<![a-z])(?:err(?:or|no)?|result|ret|rc|status|code|state|token|tok|event|exception|fail(?:ed|ure)?|reason)s?"
     r"(?![a-z])|(?-i:(?:Err(?:or|no)?|Result|Ret|Status|Code|State|Token|Event|Exception|Fail(?:ed|ure)?|Reason)s?"
@@ -95,24 +87,8 @@ BEGIN = r"(?i)(?P<shared>.+?_)_*(?:begin|start|first|min)"
 END = r"(?i)_*end(?:_all)?"
 """How two bounds are called between which errors lie, the end behind what the names of all share."""
 
-VERSION = r"(?i)(?:^|_)versions?(?:$|_)|Version"
-"""How enumerators are called that carry a release number."""
-
 MASK = r"(?i)(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$"
 """How enumerators are called that join all other bits."""
-
-RESERVED = (
-    r"(?:^|_)(?:reserved|placeholder|do_?not_?use)(?:_?(?:value|slot|flag|bit|field|for_future\w*))?_?\d*_*$"
-    r"|(?:^|_)(?:unused|not_?used|pad|padding|dummy|spare)_?\d+_*$"
-    r"|(?:^k?|[a-z0-9])(?:Reserved|Placeholder|DoNotUse)\d*$|(?:^k?|[a-z0-9])(?:Unused|Dummy|Spare)\d+$"
-)
-"""How enumerators are called that nobody is to use. ``SLOT_UNUSED`` may well be a state, ``UNUSED3`` is none."""
-
-FLAGS = r"(?i)(?:^|_)(?:flags?|bits?|mask|bitmask)(?:_?(?:t|e|enum|type))?$|(?:Flags?|Bits?|Mask)$"
-"""How enumerations are called whose values are combined: ``open_flags``, ``AccessMask``."""
-
-EXPERIMENTAL = r"(?i)experimental|unstable"
-"""How enumerators are called that come without any promise."""
 
 
 class EnumeratorValues:
@@ -148,12 +124,6 @@ class EnumeratorValues:
         """The sum of all bits but for such sums; ``None`` without any."""
         bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
         return reduce(or_, bits) if bits else None
-
-    def means_flags(self, value: int) -> bool:
-        """Whether ``value`` is made of flags of this enumeration, all of which it names; 0 is made of none."""
-        if value < 0 or not self.by_value or re.search(FLAGS, last_component(self._name)) is None:
-            return False
-        return min(self.by_value) >= 0 and value & ~self.single_bits == 0
 
     @cached_property
     def single_bits(self) -> int:
@@ -194,15 +164,6 @@ class EnumeratorValues:
             case _:
                 return self._is_counted(bound)
 
-    def _is_number_of_all(self, each: Enumerator) -> bool:
-        """Whether ``each`` is the number of the others, and called after them: ``COLORS`` after ``COLOR_RED``."""
-        if each.value < 2 or each.value != len(self.by_name) - 1 or each.value != max(self.by_value):
-            return False
-        others = [name.lower() for name in self.by_name if name != each.name]
-        found = re.fullmatch(PLURAL, each.name)
-        shared = f"{found['shared'].lower()}_" if found else ""
-        return bool(shared) and all(name.startswith(shared) for name in others) and self._is_counted(each)
-
     def _is_last(self, each: Enumerator) -> bool:
         """Whether no other enumerator but ends is larger than ``each``, or none but those that join flags.
 
@@ -223,8 +184,7 @@ class EnumeratorValues:
     def is_sentinel(self, each: Enumerator) -> bool:
         """Whether ``each`` moves with what else the enumeration holds: an end, a length, the sum of all bits.
 
-        An end is called so and no other enumerator but ends is larger, or it is the number of the others and called
-        after them; the sum of all bits is called so and is it.
+        An end is called so and no other enumerator but ends is larger; the sum of all bits is called so and is it.
         A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
         A first one is the smallest by another name, which keeps the number that programs have.
         """
@@ -234,24 +194,9 @@ class EnumeratorValues:
             return False  # a constant of its own ends no list
         if self.hint(each.name):
             return self._is_last(each) and self._is_certain(each)
-        if self._is_number_of_all(each) or self._is_first(each):
+        if self._is_first(each):
             return True
         return re.search(MASK, each.name) is not None and each.value == self._all_bits
-
-
-def is_release_number(old: Enumerator, new: Enumerator, before: EnumeratorValues, after: EnumeratorValues) -> bool:
-    """Whether an enumerator that changed from ``old`` to ``new`` is called a version and did not only change places."""
-    return bool(re.search(VERSION, old.name)) and old.value not in after.by_value and new.value not in before.by_value
-
-
-def is_reserved(name: str) -> bool:
-    """Whether an enumerator of this name is only there to keep its value free."""
-    return any(re.search(RESERVED, each) for each in (name, name.lower()))
-
-
-def is_experimental(name: str) -> bool:
-    """Whether an enumerator of this name was never promised to stay."""
-    return re.search(EXPERIMENTAL, name) is not None
 
 
 def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str, str] | None:
@@ -368,71 +313,4 @@ def _text(name: Name, each: Enumerator, side: SideFacts) -> str:
 def _is_union(text: str, value: int, values: EnumeratorValues) -> bool:
     """Whether ``text`` joins enumerators by ``|`` and by nothing else, and they are made of single bits."""
     parts = " ".join(TOKEN.findall(text)).split(" | ")
-    return len(parts) > 1 and value & ~values.single_bits == 0 and all(_names_one(each, values) for each in parts)
-
-
-def _names_one(part: str, values: EnumeratorValues) -> bool:
-    """Whether ``part`` is an enumerator, which may be cast: ``unsigned int RED``, ``static_cast < int > hue::RED``."""
-    *cast, name = re.sub(r"\s*::\s*", "::", part).split() or [""]
-    words = [word for word in cast if word not in "<>"]
-    plain = all(word[0].isalpha() or word[0] == "_" for word in words)
-    return last_component(name) in values.by_name and plain and values.by_name.keys().isdisjoint(words)
-
-
-WORD = pattern(r"\w+")
-SLOT = 4
-"""So many bytes has the smallest register or place on the stack in which ELF platforms pass a number."""
-
-
-def only_handed_over(enum: Changed[Enum], context: Context) -> bool:
-    """Whether the low bytes of what programs pass are all that anybody reads of their values, which stay.
-
-    The caller fills a register or a place on the stack, and the new library reads its low bytes. What it returns, or
-    passes to functions of programs, has only these: the old code reads more. Headers tell that there is no such thing.
-    """
-    old, new, target = enum.old, enum.new, context.old.snapshot.target
-    values = {each.name: each.value for each in new.enumerators}
-    fits = new.size < old.size <= SLOT and all(values.get(each.name) == each.value for each in old.enumerators)
-    if not fits or (target.format, target.endianness) != ("elf", "little"):
-        return False
-    return all(_is_only_taken(enum.subject.name, side) for side in (context.old, context.new))
-
-
-def _is_only_taken(name: Name, side: SideFacts) -> bool:
-    """Whether all that headers have to do with an enumeration are functions that take it by value."""
-    source = side.snapshot.entries.get("source", {})
-    known = side.snapshot.evidence_of("source").declares_all and not side.consumers.take_untyped()
-    if not known or not any(isinstance(each, Enum) for each in source.get(name, ())):
-        return False
-    names = {name}
-    names |= {each for each in side.reach.users(name) if Alias(Named(name)) in source.get(each, ())}
-    users = {user for each in names for user in side.reach.users(each)} - names
-    words = {last_component(each.spelling) for each in names}
-    spelled = any(_spells(shape, words) for shapes in source.values() for shape in shapes)
-    return not spelled and all(_takes(user, source.get(user, ()), names) for user in users)
-
-
-def _takes(user: Name, shapes: Variants, names: set[Name]) -> bool:
-    """Whether a declaration of headers, if it mentions the enumeration, is a function of the library that takes it."""
-    if not any(each in names for shape in shapes for each, _ in references(shape, user)):
-        return True
-    copied = any(isinstance(each, Declared) and not COPIED.isdisjoint(each.traits) for each in shapes)
-    return not copied and all(isinstance(each, Declared) or _is_taken_by(each, names) for each in shapes)
-
-
-def _is_taken_by(shape: AnyShape, names: set[Name]) -> bool:
-    if not isinstance(shape, Function) or shape.is_virtual:
-        return False
-    others = tuple([each for each in shape.parameters if not _is_one_of(each, names)])
-    return all(each not in names for each, _ in references(replace(shape, parameters=others)))
-
-
-def _is_one_of(type: TypeRef, names: set[Name]) -> bool:
-    bare = type.target if isinstance(type, Qualified) else type
-    return isinstance(bare, Named) and bare.name in names
-
-
-def _spells(shape: AnyShape, words: set[str]) -> bool:
-    """Whether a template mentions a type of such a name, whose scope its spelling may leave out."""
-    spelled = (each.spelling for each in mentioned(shape) if isinstance(each, Special))
-    return any(not words.isdisjoint(WORD.findall(each)) for each in spelled)
+    return len(parts) > 1 and value & ~values.single_bits == 0

@@ -7,15 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.evidence_gaps import read_as_another_language
-from abistore.diffing.kinds.constants import keeps_bits
 from abistore.diffing.kinds.enumerators import (
     EnumeratorValues,
     is_constant_now,
-    is_experimental,
-    is_release_number,
-    is_reserved,
     keeps_union,
-    only_handed_over,
 )
 from abistore.diffing.kinds.equivalent_declarations import abridged, only_named_otherwise
 from abistore.diffing.kinds.objects import is_only_private
@@ -97,20 +92,7 @@ def _departure(each: Removed[Enumerator], context: Context) -> str:
         return "constant"
     if any(old.by_name.get(other.name) == other.value for other in new.by_value.get(each.old.value, ())):
         return "alias"
-    if is_reserved(each.old.name):
-        return "reserved"
-    if is_experimental(each.old.name):
-        return "experimental"
-    if _keeps_flags(each.old.value, old, new):
-        return "combined"
     return "sentinel" if old.hint(each.old.name) and old.is_sentinel(each.old) else "gone"
-
-
-def _keeps_flags(value: int, old: EnumeratorValues, new: EnumeratorValues) -> bool:
-    """Whether ``value`` is no flag itself, and is made of flags that all keep their names and values."""
-    if value.bit_count() == 1 or not (old.means_flags(value) and new.means_flags(value)):
-        return False
-    return old.keeps_flags(value, new)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="enums", action="removed")
@@ -138,7 +120,7 @@ def enum_member_removed_to_constant(
 
     Fix: nothing; go on accepting the value.
     """
-    gone = isinstance(each, Removed) or (each.old.name != each.new.name and not is_reserved(each.old.name))
+    gone = isinstance(each, Removed) or each.old.name != each.new.name
     if gone and is_constant_now(each, context):
         yield Note("the enumerator is a constant beside the enumeration", "enumerator", "constant")
 
@@ -155,19 +137,6 @@ def enum_member_removed_alias(each: Removed[Enumerator], context: Context) -> It
         yield Note("the enumerator is gone, and another has its value", str(each.old.value), None)
 
 
-@rule(Impact.API_BREAK, variant="combination", evidence="layout", element="enums", action="removed")
-def enum_member_removed_combination(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """A name for no flags, or for several, was removed from an enumeration of flags, e.g. ``OPEN_NO_FLAGS = 0``.
-
-    Built programs pass a number without bits, or with the bits of flags that stay. Sources that use the name stop
-    compiling. Only an enumeration whose name says so (``open_flags``, ``AccessMask``) is taken for one of flags.
-
-    Fix: keep the name.
-    """
-    if _departure(each, context) == "combined":
-        yield Note("the name for these flags is gone", str(each.old.value), None)
-
-
 @rule(Impact.API_BREAK, variant="sentinel", evidence="layout", element="enums", action="removed")
 def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
     """The enumerator that marks the end or the count was removed, e.g. ``COLOR_MAX``.
@@ -180,39 +149,12 @@ def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) ->
         yield Note("the enumerator that marks the end is gone", str(each.old.value), None)
 
 
-@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="removed")
-def enum_member_removed_reserved(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """A reserved enumerator was removed.
-
-    Its name says that it is reserved or unused, e.g. ``FLAG_RESERVED_1``: nobody was to use it.
-
-    Fix: nothing.
-    """
-    if _departure(each, context) == "reserved":
-        yield Note("the reserved enumerator is gone", str(each.old.value), None)
-
-
-@rule(Impact.BREAKING, variant="experimental", evidence="layout", element="enums", action="removed")
-def enum_member_removed_experimental(each: Removed[Enumerator], context: Context) -> Iterator[Note]:
-    """An experimental enumerator was removed.
-
-    Programs that use it go on passing the number, which the library does not know. Its name promised nothing, so that a
-    policy may accept this.
-
-    Fix: go on understanding the number for a while, or refuse it with an error and give it to nothing else.
-    """
-    if _departure(each, context) == "experimental":
-        yield Note("the experimental enumerator is gone", str(each.old.value), None)
-
-
 # --- enumerators that stay ----------------------------------------------------------------------------------------
 
 
 def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
-    """Whether the enumerator is a sentinel on both sides, or tells the release."""
+    """Whether the enumerator is a sentinel on both sides."""
     old, new = _values(each, context)
-    if is_release_number(each.old, each.new, old, new):
-        return True
     return old.is_sentinel(each.old) and new.is_sentinel(each.new) and not _is_passed(each.old, context)
 
 
@@ -225,7 +167,7 @@ def enum_member_value_changed(each: Changed[Enumerator], context: Context) -> It
 
     Fix: give it its old value explicitly.
     """
-    alike = _is_sentinel(each, context) or _keeps_bits(each, context) or _keeps_union(each, context)
+    alike = _is_sentinel(each, context) or _keeps_union(each, context)
     if each.old.value != each.new.value and not alike:
         yield Note("the value differs", str(each.old.value), str(each.new.value))
 
@@ -248,28 +190,11 @@ def _keeps_union(each: Changed[Enumerator], context: Context) -> bool:
     return keeps_union(each, _values(each, context), (context.old, context.new))
 
 
-@rule(Impact.RISK, variant="reinterpreted", evidence="layout", element="enums", action="changed")
-def enum_member_value_changed_reinterpreted(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """The value of an enumerator has another sign and the same bits.
-
-    ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
-    programs go on. Programs that compare, compute with or widen the value get another result.
-
-    Fix: write it as it was.
-    """
-    if _keeps_bits(each, context) and not _is_sentinel(each, context):
-        yield Note("the value is read with another sign", str(each.old.value), str(each.new.value))
-
-
-def _keeps_bits(each: Changed[Enumerator], context: Context) -> bool:
-    return keeps_bits(each.subject.name, (each.old.value, each.new.value), context)
-
-
 @rule(Impact.RISK, evidence="layout", element="enums", action="changed")
 def enum_last_member_value_changed(each: Changed[Enumerator], context: Context) -> Iterator[Note]:
-    """The value of an enumerator that marks the end, the count, the first, all bits or the release changed.
+    """The value of an enumerator that marks the end, the count, the first or all bits changed.
 
-    It moves with each enumerator that is added, or with each release. Programs that size arrays by it have the old
+    It moves with each enumerator that is added. Programs that size arrays by it have the old
     size; the library must not write more elements into them. A first one is the smallest by another name
     (``COLOR_FIRST = COLOR_RED``), which keeps the number that programs have.
 
@@ -287,21 +212,8 @@ def enum_member_renamed(each: Changed[Enumerator], context: Context) -> Iterator
 
     Fix: keep the old name beside the new one.
     """
-    renamed = each.old.name != each.new.name and not is_reserved(each.old.name)
-    if renamed and not is_constant_now(each, context):
+    if each.old.name != each.new.name and not is_constant_now(each, context):
         yield Note("the enumerator has another name", each.old.name, each.new.name)
-
-
-@rule(Impact.COMPATIBLE, variant="reserved", evidence="layout", element="enums", action="changed")
-def enum_member_renamed_reserved(each: Changed[Enumerator]) -> Iterator[Note]:
-    """A reserved enumerator was put to use under a new name.
-
-    Its old name said that nobody was to use it, e.g. ``FLAG_RESERVED_1``.
-
-    Fix: nothing.
-    """
-    if each.old.name != each.new.name and is_reserved(each.old.name):
-        yield Note("a reserved value is used", each.old.name, each.new.name)
 
 
 @rule(Impact.RISK, variant="unused", evidence="layout", element="enums", action="changed")
@@ -340,21 +252,7 @@ def enum_underlying_size_changed(enum: Changed[Enum], context: Context) -> Itera
     Fix: fix the underlying type (``enum name : int``), or keep the values within the old width; build with the same
     ``-fshort-enums``.
     """
-    if enum.old.size != enum.new.size and not only_handed_over(enum, context):
-        yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
-
-
-@rule(Impact.RISK, variant="narrowed", evidence="layout", element="enums", action="changed")
-def enum_underlying_size_changed_narrowed(enum: Changed[Enum], context: Context) -> Iterator[Note]:
-    """An enumeration is stored in fewer bytes, and programs only ever pass it to functions of the library by value.
-
-    All enumerators keep their values. Built programs fill a register, or a place on the stack, with the old width, and
-    the library reads its low bytes. Programs that pass other numbers, or store values with code of both releases, may
-    notice. Headers tell that no function returns it, no callback or virtual function takes it and nothing holds it.
-
-    Fix: nothing, for programs that pass enumerators; else keep the underlying type.
-    """
-    if enum.old.size != enum.new.size and only_handed_over(enum, context):
+    if enum.old.size != enum.new.size:
         yield Note("the size differs", counted(enum.old.size, "byte"), counted(enum.new.size, "byte"))
 
 

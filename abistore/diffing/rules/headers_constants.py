@@ -21,10 +21,9 @@ from abistore.diffing.kinds.constants import (
     meanings,
     reads_macros,
     takes_arguments,
-    unnamed_keeps_bits,
 )
 from abistore.diffing.kinds.enumerators import enumerator_of, was_enumerator
-from abistore.diffing.kinds.release_constants import accepts_former, name_words, tells_release
+from abistore.diffing.kinds.release_constants import accepts_former, tells_release
 from abistore.diffing.side import SideFacts
 from abistore.diffing.types.closed_classes import (
     is_number,
@@ -92,11 +91,7 @@ def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> 
     if not isinstance(declared, Changed):
         return False
     told = declared.subject.name, declared.old, declared.new, context
-    if number(declared.old) is not None:
-        return is_end(*told) or gathers_flags(*told)
-    from abistore.diffing.kinds.constants import bounds_family  # headers alone have macros
-
-    return bounds_family(*told) or gathers_flags(*told)
+    return (number(declared.old) is not None and is_end(*told)) or gathers_flags(*told)
 
 
 def _is_bound(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
@@ -179,8 +174,7 @@ def constant_changed_build(declared: Changed[Declared] | Removed[Declared], cont
     Built programs have the old text or number compiled in, and no function takes it. Sources compile as before: they
     show it, compare it with a number, or ask the preprocessor whether there is something (``#if GEO_HAVE_POLL``). They
     take another way where the answer is another one. So it is with notices, and with the version of an interface.
-    A header of macros alone, at least half of which say what was found, is one that the build wrote: the others there
-    are what it chose. What follows from the answer is reported by itself.
+    What follows from the answer is reported by itself.
 
     Fix: keep what the build found out of public headers.
     """
@@ -208,11 +202,7 @@ def _tells_build(declared: Changed[Declared] | Removed[Declared], values: tuple[
         return False
     if not (all("macro" in each.traits for each in (declared.old, declared.new)) or all(map(is_text, values))):
         return False
-    if tells_build(declared.subject.name, *values) or follows_interface(declared, context):
-        return True
-    from abistore.diffing.kinds.constants import is_configured
-
-    return is_configured(declared.subject.name, context)
+    return tells_build(declared.subject.name, *values) or follows_interface(declared, context)
 
 
 def _is_gone_probe(declared: Removed[Declared], context: Context) -> bool:
@@ -268,18 +258,9 @@ def constant_changed_passed_in(declared: Changed[Declared] | Removed[Declared], 
     Fix: let the library accept the old value as well.
     """
     values = _changed(declared, context)
-    former = values is not None and isinstance(declared, Changed) and _accepts_former(declared.subject.name, values)
+    former = isinstance(declared, Changed) and accepts_former(declared.subject.name)
     if values is not None and _is_other(declared, context) and _is_handed(declared) and not former:
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
-
-
-def _accepts_former(name: Name, values: tuple[str, str]) -> bool:
-    """Whether a number is one of which libraries accept former ones: of a packed version, the major part decides."""
-    if accepts_former(name):
-        return True
-    from abistore.diffing.kinds.constants import keeps_major  # few constants are handed over
-
-    return "version" in name_words(name) and keeps_major(*values)
 
 
 def _is_handed(declared: Changed[Declared] | Removed[Declared]) -> bool:
@@ -293,7 +274,7 @@ def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context)
 
 
 def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    from abistore.diffing.kinds.constants import is_moved_mark, is_other_argument
+    from abistore.diffing.kinds.constants import is_other_argument
     from abistore.diffing.kinds.release_constants import (
         is_moved_error,  # few macros change
         is_moved_flag,
@@ -301,7 +282,7 @@ def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context)
     )
 
     name = declared.subject.name
-    enumerated = (is_moved_flag, is_moved_number, is_moved_error, is_moved_mark, is_other_argument)
+    enumerated = (is_moved_flag, is_moved_number, is_moved_error, is_other_argument)
     return isinstance(declared, Changed) and any(is_moved(name, context) for is_moved in enumerated)
 
 
@@ -311,45 +292,24 @@ def constant_changed_integer(declared: Changed[Declared] | Removed[Declared], co
 
     So are macros that enumerate: single bits whose names begin alike, or numbers without a gap, of which another one
     has the old number now, had the new one, or moved too. So are macros called errors, each with a number of its own,
-    beside functions that return integers; one called the number for none, cast to a type that functions exchange
-    (``((geo_handle) -1)``); and one that lists arguments (``"name", kind_text, 0``) with another enumerator. Programs
-    have the old number compiled in: the library takes what they pass for something else, and they what they get.
+    beside functions that return integers; and one that lists arguments (``"name", kind_text, 0``) with another
+    enumerator. Programs have the old number compiled in: the library takes what they pass for something else, and they
+    what they get.
 
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
-    known = number(declared.old) is not None and not _is_bound(declared, context) and not _keeps_bits(declared, context)
+    known = number(declared.old) is not None and not _is_bound(declared, context)
     if values is not None and (known or (number(declared.old) is None and _is_moved(declared, context))):
         yield Note("the constant's number differs", *values)
-
-
-@rule(Impact.RISK, variant="reinterpreted", evidence="source", element="variables", action="changed")
-def constant_changed_reinterpreted(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """The value of a constant of an enumeration without a name has another sign and the same bits.
-
-    ``0xFFFFFFFF`` and ``-1`` are the same 32 bits. Where the library passes and stores them in no wider integer, built
-    programs go on. Programs that compare, compute with or widen the value get another result.
-
-    Fix: write it as it was.
-    """
-    values = _changed(declared, context)
-    if values is not None and _keeps_bits(declared, context) and not _ends(declared, context):
-        yield Note("the constant is read with another sign", *values)
-
-
-def _keeps_bits(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    if isinstance(declared, Removed) or declared.old.within is None or declared.old.within != declared.new.within:
-        return False
-    old, new = number(declared.old), number(declared.new)
-    return old is not None and new is not None and unnamed_keeps_bits(declared.old.within, (old, new), context)
 
 
 @rule(Impact.RISK, variant="sentinel", evidence="source", element="variables", action="changed")
 def constant_changed_sentinel(declared: Changed[Declared], context: Context) -> Iterator[Note]:
     """The value of a constant that marks an end, a count, the first or all bits changed.
 
-    It moves with what is added to an enumeration without a name, or to macros that enumerate. Programs that size arrays
-    by it have the old size; the library must not write more elements into them.
+    It moves with what is added to an enumeration without a name. Programs that size arrays by it have the old size; the
+    library must not write more elements into them.
 
     Fix: nothing, where no function fills or reads an array of that length.
     """
@@ -395,13 +355,13 @@ def constant_changed_version_passed_in(declared: Changed[Declared], context: Con
     """A macro with the release number changed, and inline code of the headers passes it to the library.
 
     Programs go on telling the new library what they were built with. That is what a library is told it for: to accept
-    programs of former releases, and what an interface had before a minor number rose. So it is with the lesser bytes of
-    a version in one number: ``0x0209``, ``0x0210``. A library that accepts its own numbers alone breaks them all.
+    programs of former releases, and what an interface had before a minor number rose. A library that accepts its own
+    numbers alone breaks them all.
 
     Fix: accept what former releases hand over; hand over a number of the ABI, which changes only with that.
     """
     values = _constants(declared, context)
-    if values is not None and _accepts_former(declared.subject.name, values) and _is_handed(declared):
+    if values is not None and accepts_former(declared.subject.name) and _is_handed(declared):
         yield Note(f"built programs hand the old value to {', '.join(declared.old.handed)}", *values)
 
 
