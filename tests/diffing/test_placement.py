@@ -64,12 +64,3 @@ def test_a_struct_that_is_returned_may_come_back_unset(taken: str) -> None:
     old, new = (capture(build_library(f"{given}\n{taken}")) for given in (GIVEN, GIVEN.replace("tag;", "tag, more;")))
     (finding,) = (each for each in compare(old, new).findings if each.part == "more")
     assert finding.kind == "type_field_added.unset"
-
-
-def test_a_struct_that_is_only_returned_has_no_field_that_is_unset() -> None:
-    rest = (
-        "void *make(void) { return 0; } struct box { struct s s; }; struct box give(void) { return (struct box){0}; }"
-    )
-    old, new = (capture(build_library(f"{given}\n{rest}")) for given in (GIVEN, GIVEN.replace("tag;", "tag, more;")))
-    (finding,) = (each for each in compare(old, new).findings if each.part == "more")
-    assert finding.kind == "type_field_added_compatible"

@@ -20,6 +20,7 @@ from abistore.diffing.side import SideFacts, enumerated
 from abistore.model.declarations import UNNAMED_ENUM, Changed, Declared, Name, Removed, unnamed_enum
 from abistore.model.names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
+from abistore.patterns import pattern
 
 FEWEST: Final = 4
 """Steps that are even by chance are fewer."""

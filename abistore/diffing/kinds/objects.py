@@ -7,15 +7,11 @@ from collections.abc import Iterable, Iterator
 from abistore.diffing.context import Context
 from abistore.diffing.headers import is_provided, library_constructs, takes
 from abistore.diffing.side import SideFacts
-from abistore.diffing.surface.export_table import is_runtime_symbol
 from abistore.diffing.surface.public_headers import shown_by
 from abistore.model.declarations import COPIED, Changed, Declared, Kind, Name
 from abistore.model.names.qualified import last_component, plain_template, scope
-from abistore.model.reach import DECLARING
 from abistore.model.shapes import (
-    VOID,
     Alias,
-    AnyShape,
     Enum,
     Foreign,
     Function,
@@ -23,34 +19,12 @@ from abistore.model.shapes import (
     Named,
     Opaque,
     Pointer,
-    Qualified,
     Record,
     TypeRef,
     Variable,
 )
-from abistore.model.structure import embedded, references
+from abistore.model.structure import embedded
 from abistore.patterns import pattern
-
-
-def is_only_returned(name: Name, context: Context) -> bool:
-    """Whether functions of the old release return the type ``name`` by value, and it has no other use.
-
-    The same holds for what embeds the type. Where something takes what no declaration tells, it may take such objects.
-    """
-    side = context.old
-    pending, seen = [name], {name}
-    while pending:
-        each = pending.pop()
-        for user in side.reach.users(each):
-            if not _is_met(user, side):
-                continue
-            shapes = side.snapshot.described(user)
-            if not shapes or not all(_gives(shape, each) for shape in shapes):
-                return False
-            if user not in seen:
-                seen.add(user)
-                pending.append(user)
-    return any(each.kind == "function" for each in seen) and not context.once(takes_untyped)
 
 
 def is_only_private(name: Name, side: SideFacts) -> bool:
@@ -83,69 +57,16 @@ def _mentions_privately(user: Name, name: Name, side: SideFacts) -> bool:
     return True
 
 
-def _is_met(user: Name, side: SideFacts) -> bool:
-    """Whether a declaration is no function or variable that programs have compiled in."""
-    return user.kind not in ("function", "variable") or bool(side.variants("symbol", user))
-
-
-def _gives(shape: AnyShape, name: Name) -> bool:
-    """Whether ``shape`` uses ``name`` only to return it, or to hold it."""
-    match shape:
-        case Function(result=result):
-            target = result.target if isinstance(result, Qualified) else result
-            given = [name] if target == Named(name) else []
-        case Record() | Alias():
-            given = [each for each in embedded(shape) if each == name]
-        case _:
-            return False
-    return len(given) == sum(each == name for each, _ in references(shape))
-
-
-def takes_untyped(context: Context) -> bool:
-    """Whether programs may hand the old release objects of which no declaration tells the type.
-
-    So they may by ``void *``: as an argument, or in a record that they make. An export that nothing describes may take
-    anything.
-    """
-    side = context.old
-    exports = (name for name in side.exports.names.values() if side.consumers.can_name(name))
-    return any(_takes_anything(name, side) for name in exports) or any(_holds_untyped(side))
-
-
-def _takes_anything(export: Name, side: SideFacts) -> bool:
-    shapes = side.snapshot.described(export)
-    if not shapes:
-        return export.kind == "function" and not is_runtime_symbol(export.spelling)
-    functions = [shape for shape in shapes if isinstance(shape, Function)]
-    if any(each.variadic or not each.prototyped for each in functions):
-        return True
-    return any(_is_untyped(type, side) for each in functions for type in each.parameters)
-
-
-def _holds_untyped(side: SideFacts) -> Iterator[bool]:
-    """For each field of what the library does not allocate whether it leads to untyped memory."""
-    for facet in DECLARING:
-        for name, shapes in side.snapshot.entries.get(facet, {}).items():
-            if name.kind == "record" and not side.consumers.library_allocates(name):
-                fields = (field for shape in shapes if isinstance(shape, Record) for field in shape.fields)
-                yield any(_is_untyped(field.type, side) for field in fields)
-
-
-def _is_untyped(type: TypeRef, side: SideFacts) -> bool:
-    levels, behind = side.types.levels(type)
-    return levels > 0 and behind == VOID
-
-
 def programs_make(record: Changed[Record], context: Context) -> bool:
     """Whether the library may be handed objects of the old ``record`` that programs made without its help.
 
-    They do not where the library allocates each object, nobody hands one back, or each is made by a constructor that
-    both releases export: the new one sets new fields, too.
+    They do not where the library allocates each object, or each is made by a constructor that both releases export: the
+    new one sets new fields, too.
     """
     name = record.subject.name
     if context.old.consumers.library_allocates(name) and not _may_be_constructed(name, context.old):
         return False
-    return not is_only_returned(name, context) and not library_constructs(record, context)
+    return not library_constructs(record, context)
 
 
 def _may_be_constructed(name: Name, side: SideFacts) -> bool:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from abistore.diffing.context import Context
 from abistore.diffing.side import SideFacts
 from abistore.diffing.types.sameness import flat_fields, plain
 from abistore.diffing.types.vtables import PURE, VirtualTables, same_method
-from abistore.model.declarations import Argument, Changed, Declared, Name, WrittenBase
-from abistore.model.names.qualified import last_component, plain_template, scope
+from abistore.model.declarations import Changed, Declared, Name, WrittenBase
+from abistore.model.names.qualified import last_component, plain_template
 from abistore.model.names.spelling import spell
 from abistore.model.names.symbols import VTABLE, class_symbol
 from abistore.model.shapes import (
     WIDTH,
     Alias,
-    AnyShape,
-    Array,
     Field,
-    Function,
     Named,
     Pointer,
     Primitive,
@@ -29,12 +26,9 @@ from abistore.model.shapes import (
     Record,
     Symbol,
     TypeRef,
-    Variable,
 )
 from abistore.model.snapshot import TEMPLATE_BASES, HeadersRead
 from abistore.model.structure import references
-from abistore.model.words import is_internal_namespace
-from abistore.patterns import pattern
 
 Hint: TypeAlias = Literal["", "counted", "last", "certain"]
 """What a name says: nothing; an end if values in a row lead up to it; the last of something; or an end."""
@@ -97,13 +91,6 @@ def _forms(word: str) -> frozenset[str]:
     return frozenset((word, word.removesuffix("s"), f"{word}s"))
 
 
-def is_default(name: str, side: SideFacts) -> bool:
-    """Whether headers pass the enumerator where a call leaves an argument out: then it is a value like the others."""
-    texts = (text for shapes in side.snapshot.entries.get("source", {}).values() for text in shapes)
-    defaults = (each.default for text in texts if isinstance(text, Declared) for each in text.parameters)
-    return any(default is not None and last_component(default) == name for default in defaults)
-
-
 def _without_tail(own: Sequence[str], kin: Collection[str]) -> tuple[Sequence[str], list[str]]:
     """The words up to one that says something of its own, and those behind it, each as one of several."""
     rest, behind = [*own], list[str]()
@@ -118,38 +105,6 @@ def _without_tail(own: Sequence[str], kin: Collection[str]) -> tuple[Sequence[st
 
 VERSION: Final = r"(?i)_*(?:[a-z]+_)*version_*"
 """How a number is called that says which release of a table a program was compiled with."""
-
-SIZES: Final = frozenset({"size", "sizeof", "sz", "bytes"})
-LENGTHS: Final = frozenset({"length", "len"})
-"""A length is one of bytes where it is called after what it is of; else it may count items."""
-
-KEPT_BY_GLIB: Final = frozenset({"GTypeInterface", "_GTypeInterface"})
-"""What an interface of GObject begins with: GLib makes each table, of the size that the library registered."""
-
-
-class WrittenParameter(NamedTuple):
-    """One parameter of a function: its type, and its name and form as a header writes them."""
-
-    type: TypeRef
-    written: Argument
-
-
-def is_read_by_length(record: Changed[Record], context: Context) -> bool:
-    """Whether the library knows how much of a record that programs make is there, or makes all of it itself.
-
-    A table of function pointers says its version, or each new one has a constant for the version since which it is
-    called; functions take the size beside the record; GLib makes the table of an interface; or the library hands the
-    table out by a variable.
-    """
-    if _appends_functions(record, context):
-        if _says_version(record, context) or _tells_since(record, context):
-            return True
-        if _is_interface(record, context) or _is_handed_out(record.subject.name, context):
-            return True
-    return _is_passed_with_size(record.subject.name, context.old)
-
-
-# --- tables of function pointers ----------------------------------------------------------------------------------
 
 
 def _come(record: Changed[Record]) -> list[Field]:
@@ -180,160 +135,9 @@ def _says_version(record: Changed[Record], context: Context) -> bool:
     return False
 
 
-def _tells_since(record: Changed[Record], context: Context) -> bool:
-    """Whether each added function pointer has a new constant called after it: ``SURFACE_MOVED_SINCE_VERSION``."""
-    old, new = (side.snapshot.entries.get("source", {}) for side in (context.old, context.new))
-    told = [words(name.spelling) for name in new.keys() - old.keys() if name.kind == "variable"]
-    since = [each for each in told if "since" in each]
-    return all(any(set(words(field.name)) <= set(each) for each in since) for field in _come(record))
-
-
-def _is_interface(record: Changed[Record], context: Context) -> bool:
-    first = next(map(plain, flat_fields(record.old)), None)
-    if first is None or not KEPT_BY_GLIB.intersection(each.spelling for each, _ in references(Alias(first.type))):
-        return False
-    return not any(user.kind == "record" for user in _users(record.subject.name, context.old))
-
-
-def _is_handed_out(name: Name, context: Context) -> bool:
-    """Whether programs read the table through a variable that they do not set or by a callback, and nothing takes one.
-
-    The variable is constant, or code in headers calls functions by it: ``#define make_item (api->make_item)``.
-    """
-    side = context.old
-    pending, seen, found = [name], {name}, False
-    while pending:
-        type = pending.pop()
-        for user in _users(type, side):
-            shape = side.shape(user)
-            if isinstance(shape, Record):
-                pending += {user} - seen  # a table may lead to others
-                seen.add(user)
-            elif shape is None:
-                continue  # a macro takes nothing
-            elif not _hands_out(user, shape, type, side):
-                return False
-            else:
-                found = True
-    return found
-
-
-def _hands_out(user: Name, shape: AnyShape | None, table: Name, side: SideFacts) -> bool:
-    match shape:
-        case Variable():
-            bare, qualifiers = side.types.bare(shape.type)
-            fixed = "const" in qualifiers or bool(side.consumers.callers_of(user))
-            return fixed and isinstance(bare, Pointer) and "const" in side.types.bare(bare.target)[1]
-        case Function():
-            return not any(_mentions(each, table, side) for each in shape.parameters)
-        case _:
-            return isinstance(shape, Alias)  # what a callback is called with is the library's
-
-
-# --- records whose size goes along --------------------------------------------------------------------------------
-
-
-def _is_passed_with_size(name: Name, side: SideFacts) -> bool:
-    """Whether each function that takes such a record, and there is one, takes its size beside it.
-
-    Where none names it, it goes to those that take anything (``void *``). A record that another one leads to, or a
-    variable, goes without.
-    """
-    users = set(_users(name, side))
-    if any(user.kind != "function" for user in users):
-        return False
-    takers = [each for user in users if (each := list(_parameters(user, side)))]
-    if users:
-        return len(takers) == len(users) and all(_tells_size(each, name, side) for each in takers)
-    untyped = [each for each in _exported(side) if any(_is_untyped(one.type, side) for one in each)]
-    return bool(untyped) and all(_tells_size(each, None, side) for each in untyped)
-
-
-def _exported(side: SideFacts) -> Iterator[Sequence[WrittenParameter]]:
-    for name in side.exports.names.values():
-        if name.kind == "function" and side.consumers.can_name(name):
-            yield list(_parameters(name, side))
-
-
-def _parameters(function: Name, side: SideFacts) -> Iterator[WrittenParameter]:
-    """The parameters of a function, none where no header tells their names."""
-    shape = side.shape(function)
-    texts = (each for each in side.variants("source", function) if isinstance(each, Declared))
-    text = next(texts, None)
-    if isinstance(shape, Function) and text is not None and len(text.parameters) == len(shape.parameters):
-        yield from map(WrittenParameter, shape.parameters, text.parameters)
-
-
-def _tells_size(parameters: Sequence[WrittenParameter], record: Name | None, side: SideFacts) -> bool:
-    """Whether beside each pointer to the ``record``, or to anything, its size is passed."""
-    for place, each in enumerate(parameters):
-        if not (_is_untyped(each.type, side) if record is None else _mentions(each.type, record, side)):
-            continue
-        beside = [*parameters[max(place - 1, 0) : place], *parameters[place + 1 : place + 2]]
-        if not any(_is_size_of(one, each, record, side) for one in beside):
-            return False
-    return True
-
-
-def _is_size_of(number: WrittenParameter, pointer: WrittenParameter, record: Name | None, side: SideFacts) -> bool:
-    if not _is_number(number.type, side):
-        return False
-    own, of = set(words(number.written.name)), {*words(pointer.written.name)}
-    if record is not None:
-        of |= {*words(last_component(record.spelling)), "struct"}
-        if pointer.written.length or pointer.written.name.endswith("s"):
-            return False  # items of an array
-    rest = own - SIZES - LENGTHS - {"of", "t"}
-    return bool(own & SIZES or (own & LENGTHS and (record is None or own & of))) and rest <= of
-
-
-# --- types --------------------------------------------------------------------------------------------------------
-
-
-def _users(name: Name, side: SideFacts) -> Iterator[Name]:
-    """The declarations that lead to a type by themselves or by an alias."""
-    pending, seen = [name], {name}
-    while pending:
-        come = set(side.reach.users(pending.pop())) - seen
-        seen |= come
-        callbacks = {each for each in come if _is_callback(each, side)}
-        pending += (each for each in come - callbacks if each.kind == "alias")
-        yield from (each for each in come if each.kind != "alias" or each in callbacks)
-
-
-def _is_callback(alias: Name, side: SideFacts) -> bool:
-    bare, _ = side.types.bare(Named(alias))
-    if isinstance(bare, Pointer):
-        bare, _ = side.types.bare(bare.target)
-    return isinstance(bare, Procedure)
-
-
-def _mentions(type: TypeRef, name: Name, side: SideFacts) -> bool:
-    bare, _ = side.types.bare(type)
-    while isinstance(bare, Pointer):
-        bare, _ = side.types.bare(bare.target)
-    return bare == Named(name)
-
-
-def _is_untyped(type: TypeRef, side: SideFacts) -> bool:
-    bare, _ = side.types.bare(type)
-    return isinstance(bare, Pointer) and side.types.bare(bare.target)[0] == Primitive("void", 0)
-
-
 def _is_number(type: TypeRef, side: SideFacts) -> bool:
     return isinstance(side.types.bare(type)[0], Primitive)
 
-
-GUARD = (
-    r"(?i)_*(cb|(cb|dw)_?size|(size|sizeof|length|len)_?(of_?)?(this_?)?(struct|self)"
-    r"|(struct|self|structure)_?(size|len|length))_*"
-)
-"""A first field of such a name holds the size that the record had when its user was compiled."""
-
-BLOCK = pattern(
-    r"(?:^|_|(?<=[a-z]))((?i:args|arguments|params|parameters|opts|options|attrs?|attributes|settings))_*[st]?$"
-)
-"""The last word of the name of a record in which a caller gives a function what it wants, before ``_t`` or ``_s``."""
 
 MASK = r"(?i)_*(fields?|valid|comp|attrs?|attributes?|values?|members?)_?(mask|bits)_*"
 """A field of such a name tells by its bits which others its user has set, or wants to get."""
@@ -342,49 +146,17 @@ MASK = r"(?i)_*(fields?|valid|comp|attrs?|attributes?|values?|members?)_?(mask|b
 def grows_safely(record: Changed[Record], context: Context) -> bool:
     """Whether no consumer depends on the size.
 
-    The library allocates each object, callers tell what theirs hold, or unions have the room.
+    The library allocates each object, or callers tell what theirs hold.
     """
     name = record.subject.name
     if context.old.consumers.library_allocates(name):
         return not context.old.consumers.gets_arrays(name)
-    from abistore.diffing.kinds.fields import has_room_in_unions  # few records grow
-
-    if has_room_in_unions(record, context):
-        return True
     if context.old.consumers.hold(name) or record.old.sort == "union" or record.new.size <= record.old.size:
         return False
-    if is_guarded(record, context) or is_masked(record, context):
+    if is_masked(record, context):
         return True
 
-    return is_read_by_length(record, context)
-
-
-def is_guarded(record: Changed[Record], context: Context) -> bool:
-    """Whether the record holds the size that it had when its user was compiled, and holds it where it did.
-
-    It begins with such a field, or has one called after itself: ``args_size`` in ``struct ring_open_args``. Beside a
-    field ``args``, or a pointer ``args_data``, that would be the size of what lies there.
-    """
-    before, after = (list(map(plain, flat_fields(each))) for each in (record.old, record.new))
-    found = [field for field in before if field.offset == 0 and re.fullmatch(GUARD, field.name)]
-    block = BLOCK.search(record.subject.name.spelling)
-    if block is not None and not any(_is_sized(each, block[1], context) for each in before):
-        found += [field for field in before if re.fullmatch(_own_size(block[1]), field.name)]
-    kept = {(field.name, field.offset) for field in after}
-    return any(_is_count(field, context) and (field.name, field.offset) in kept for field in found)
-
-
-def _own_size(block: str) -> str:
-    """The names of a field for the size of a record whose name ends in ``block``; a length is of what it holds."""
-    return rf"(?i)_*({block}_*(size|sizeof)|(size|sizeof)_*(of_*)?{block})_*"
-
-
-def _is_sized(field: Field, word: str, context: Context) -> bool:
-    """Whether a field of a record is called ``word``, or leads to what is: such a size may be that of this."""
-    if field.name.strip("_").lower() == word.lower():
-        return True
-    leads = isinstance(context.old.types.bare(field.type)[0], Pointer | Array)
-    return leads and word.lower() in field.name.lower()
+    return _appends_functions(record, context) and (_says_version(record, context) or _is_interface(record, context))
 
 
 def is_masked(record: Changed[Record], context: Context) -> bool:
@@ -418,16 +190,14 @@ def are_recorded(context: Context) -> bool:
 def missed(declared: Changed[Declared], context: Context) -> list[WrittenBase]:
     """The bases that sources had and have no more.
 
-    One is still there that a base of now derives from, or that has further arguments behind those of before. Of one in
-    a namespace that says that it is internal, nobody names more than the members, which another base may have.
+    One is still there that a base of now derives from, or that has further arguments behind those of before.
     """
     name, old, new = declared.subject.name, declared.old.bases, declared.new.bases
     gone = [each for each in old if each.access != "private" and not any(_stands_for(other, each) for other in new)]
     if not gone:
         return []
     around = _ancestors(name, context.new)
-    named = [each for each in gone if not (_outranks(around.get(each.type), each) or _is_internal(each, context.old))]
-    return named or [each for each in gone if _is_internal(each, context.old) and _loses(name, each, context)]
+    return [each for each in gone if not _outranks(around.get(each.type), each)]
 
 
 def _stands_for(new: WrittenBase, old: WrittenBase) -> bool:
@@ -439,28 +209,10 @@ def _outranks(access: int | None, base: WrittenBase) -> bool:
     return access is not None and access >= WIDTH[base.access]
 
 
-def _is_internal(base: WrittenBase, side: SideFacts) -> bool:
-    """Whether a base stands in an internal namespace; a class may be called like one."""
-    parts = scope(_class(base.type)).split("::")
-    places = (place for place, each in enumerate(parts) if is_internal_namespace(each))
-    return any(not side.variants("source", Name("record", "::".join(parts[: place + 1]))) for place in places)
-
-
 def _class(spelled: str) -> str:
     """The name of a class, or of its template."""
     plain = plain_template(spelled)
     return plain[0] if plain is not None else spelled
-
-
-def _loses(name: Name, base: WrittenBase, context: Context) -> bool:
-    """Whether a class misses a member that it had from a base, or a base of that which has members nobody knows."""
-    old = {base.type: WIDTH[base.access], **_above(base.type, WIDTH[base.access], context.old)}
-    new = _ancestors(name, context.new)
-    before, after = (context.once(_members, side) for side in (context.old, context.new))
-    had = {each for type in old for each in before.get(_class(type), ())}
-    has = {each for type in (name.spelling, *new) for each in after.get(_class(type), ())}
-    unknown = {type for type in old if not context.old.variants("source", Name("record", _class(type)))}
-    return not (had <= has and unknown <= new.keys())
 
 
 def _ancestors(name: Name, side: SideFacts) -> Mapping[str, int]:
@@ -488,30 +240,6 @@ def _bases(spelled: str, side: SideFacts) -> Iterator[tuple[str, int]]:
                 yield from ((base.type, WIDTH[base.access]) for base in shape.bases)
             elif isinstance(shape, Record):
                 yield from ((spell(base.type), WIDTH[base.access]) for base in shape.bases)
-
-
-def _members(side: SideFacts, _context: Context) -> Mapping[str, set[str]]:
-    """What sources can name of each class by its own declarations: functions, data, and types."""
-    found: dict[str, set[str]] = {}
-    for name, shapes in side.snapshot.entries.get("source", {}).items():
-        for shape in shapes:
-            if isinstance(shape, Record):
-                fields = (field.name for field in shape.fields if field.access != "private")
-                found.setdefault(name.spelling, set()).update(fields)
-            for owner, member in _named(name, shape):
-                found.setdefault(owner, set()).add(member)
-    return found
-
-
-def _named(name: Name, shape: object) -> Iterator[tuple[str, str]]:
-    if isinstance(shape, Function) and shape.method is not None:
-        structor = last_component(shape.display).lstrip("~") == last_component(_class(shape.method.owner.spelling))
-        if shape.method.access != "private" and not structor:
-            yield shape.method.owner.spelling, last_component(shape.display)
-    elif isinstance(shape, Variable) and shape.owner is not None and shape.access != "private":
-        yield shape.owner.spelling, last_component(shape.display)
-    elif isinstance(shape, Declared) and name.kind not in ("function", "variable"):
-        yield scope(name.spelling), last_component(name.spelling)
 
 
 Growth: TypeAlias = Literal["open", "by cast", "unreached", "closed"]
@@ -574,3 +302,39 @@ def _is_abstract(owner: Name, side: SideFacts) -> bool:
         return True
     tables = side.variants("symbol", Name("variable", class_symbol(VTABLE, owner.spelling)))
     return any(isinstance(each, Symbol) and not PURE.isdisjoint(each.table) for each in tables)
+
+
+def is_default(name: str, side: SideFacts) -> bool:
+    """Whether headers pass the enumerator where a call leaves an argument out: then it is a value like the others."""
+    texts = (text for shapes in side.snapshot.entries.get("source", {}).values() for text in shapes)
+    defaults = (each.default for text in texts if isinstance(text, Declared) for each in text.parameters)
+    return any(default is not None and last_component(default) == name for default in defaults)
+
+
+KEPT_BY_GLIB: Final = frozenset({"GTypeInterface", "_GTypeInterface"})
+"""What an interface of GObject begins with: GLib makes each table, of the size that the library registered."""
+
+
+def _is_interface(record: Changed[Record], context: Context) -> bool:
+    first = next(map(plain, flat_fields(record.old)), None)
+    if first is None or not KEPT_BY_GLIB.intersection(each.spelling for each, _ in references(Alias(first.type))):
+        return False
+    return not any(user.kind == "record" for user in _users(record.subject.name, context.old))
+
+
+def _users(name: Name, side: SideFacts) -> Iterator[Name]:
+    """The declarations that lead to a type by themselves or by an alias."""
+    pending, seen = [name], {name}
+    while pending:
+        come = set(side.reach.users(pending.pop())) - seen
+        seen |= come
+        callbacks = {each for each in come if _is_callback(each, side)}
+        pending += (each for each in come - callbacks if each.kind == "alias")
+        yield from (each for each in come if each.kind != "alias" or each in callbacks)
+
+
+def _is_callback(alias: Name, side: SideFacts) -> bool:
+    bare, _ = side.types.bare(Named(alias))
+    if isinstance(bare, Pointer):
+        bare, _ = side.types.bare(bare.target)
+    return isinstance(bare, Procedure)

@@ -16,12 +16,11 @@ from abistore.diffing.kinds.equivalent_declarations import abridged, only_named_
 from abistore.diffing.kinds.objects import is_only_private
 from abistore.diffing.kinds.parameter_types import is_exchangeable
 from abistore.diffing.kinds.records import is_default
-from abistore.diffing.kinds.signatures import only_handed_out, returns_anew
 from abistore.diffing.parts import UnusedEnum
 from abistore.diffing.retyping import Retyped, TypedSubject, graded, variants_of
 from abistore.diffing.rules.evidence import is_time64
 from abistore.diffing.types.sameness import Sameness
-from abistore.model.declarations import Added, Changed, Delta, Name, Removed
+from abistore.model.declarations import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
 from abistore.model.names.spelling import spell
 from abistore.model.shapes import Alias, Enum, Enumerator, Named, Opaque, Pointer, Record, TypeRef
@@ -372,46 +371,18 @@ def typedef_base_changed(alias: Changed[Alias], context: Context) -> Iterator[No
 
     Fix: keep the typedef, and add one with a new name.
     """
-    name = alias.subject.name
     if is_time64(alias, context) or _sameness(alias, context) is not Sameness.DIFFERENT:
         return
-    if _is_unused(name, context):
-        return
-    anew = returns_anew(alias, context)
-    if anew and not only_handed_out(name, context):
-        yield Note(
-            "what old callbacks leave undefined is read as their result, if the library uses it", *_targets(alias)
-        )
-    elif not anew:
+    if context.mentioned_alike(alias.subject.name):
         yield Note("the typedef stands for another type", *_targets(alias))
-
-
-@rule(Impact.COMPATIBLE, variant="value_added", evidence="layout", element="types", action="changed")
-def typedef_base_changed_value_added(alias: Changed[Alias], context: Context) -> Iterator[Note]:
-    """A function that the library hands out returns a value, and returned nothing before.
-
-    The typedef of its pointer is only what functions of the library return, so that programs call it and supply none.
-    Built programs ignore the register that holds the value.
-
-    Fix: nothing.
-    """
-    name = alias.subject.name
-    if (
-        _sameness(alias, context) is Sameness.DIFFERENT
-        and not _is_unused(name, context)
-        and returns_anew(alias, context)
-        and only_handed_out(name, context)
-    ):
-        yield Note("the function that is handed out returns a value", *_targets(alias))
 
 
 @rule(Impact.API_BREAK, variant="unused", evidence="layout", element="types", action="changed")
 def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iterator[Note]:
     """The type of a typedef changed that the library's interface does not use, or no longer as before.
 
-    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs. Or
-    headers tell that no export leads to it, nor to what holds it, and none takes ``void *``: programs and the library
-    each keep to what they were compiled with. Sources that use the typedef get another type, and may not compile.
+    What used it was declared anew: built programs meet the same types, or a finding of its own tells what differs.
+    Sources that use the typedef get another type, and may not compile.
 
     Fix: keep the typedef, and add one with a new name.
     """
@@ -419,17 +390,6 @@ def typedef_base_changed_unused(alias: Changed[Alias], context: Context) -> Iter
         return
     if not context.mentioned_alike(alias.subject.name):
         yield Note("the typedef stands for another type, and its uses changed", *_targets(alias))
-    elif _is_unused(alias.subject.name, context):
-        yield Note("the typedef stands for another type, which nothing exchanges with the library", *_targets(alias))
-
-
-def _is_unused(name: Name, context: Context) -> bool:
-    """Whether no use of an alias is left as it was through which programs meet the library."""
-    if not context.mentioned_alike(name):
-        return True
-    from abistore.diffing.kinds.signatures import never_exchanged  # few typedefs change so far
-
-    return never_exchanged(name, context)
 
 
 def _retyped(alias: Changed[Alias], context: Context) -> Retyped | None:

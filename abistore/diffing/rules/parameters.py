@@ -9,7 +9,6 @@ from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
 from abistore.diffing.kinds.parameter_types import TypeDifference, accepts, difference, serves
 from abistore.diffing.kinds.signatures import (
     gains_qualifiers,
-    holds_enumerators,
     loses_qualifiers,
     points_to_derived,
     spells_parameter,
@@ -21,7 +20,6 @@ from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Changed
 from abistore.model.findings import Impact
 from abistore.model.names.spelling import spell
-from abistore.model.shapes import Function
 
 
 def _is(parameter: Changed[Parameter], context: Context, expected: TypeDifference) -> bool:
@@ -224,7 +222,7 @@ def func_return_changed(result: Changed[Result], context: Context) -> Iterator[N
     Fix: keep the function and add one with a new name for the new result.
     """
     if _result(result, context) is TypeDifference.OTHER and not (
-        _is_derived(result, context) or _is_enumerated(result, context) or _is_spelled(result, context)
+        _is_derived(result, context) or _is_spelled(result, context)
     ):
         yield Note("the function returns another type", *_types(result))
 
@@ -244,26 +242,6 @@ def func_return_changed_derived(result: Changed[Result], context: Context) -> It
 
 def _is_derived(result: Changed[Result], context: Context) -> bool:
     return points_to_derived(result.old.type, result.new.type, context)
-
-
-@rule(Impact.RISK, variant="enumeration", evidence="layout", element="functions", action="changed")
-def func_return_changed_enumeration(result: Changed[Result], context: Context) -> Iterator[Note]:
-    """A function returns a wider enumeration for an integer, which holds all its enumerators.
-
-    The result comes in the same register, of which built callers read the low part: they get the same number. They
-    would cut off one that the integer cannot hold. Example: ``uint8_t`` became ``enum state { EMPTY, FULL }``.
-
-    Fix: nothing, as long as the integer holds every value that the function returns.
-    """
-    if _result(result, context) is TypeDifference.OTHER and _is_enumerated(result, context):
-        yield Note("the result is a wider enumeration", *_types(result))
-
-
-def _is_enumerated(result: Changed[Result], context: Context) -> bool:
-    functions = () if result.within is None else (result.within.old, result.within.new)
-    if any(isinstance(each, Function) and each.is_virtual for each in functions):  # the library gets what others return
-        return False
-    return holds_enumerators(result.old.type, result.new.type, context)
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")

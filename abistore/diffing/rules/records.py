@@ -376,11 +376,11 @@ def type_alignment_changed(record: Changed[Record], context: Context) -> Iterato
 
 @rule(Impact.RISK, variant="handle", evidence="layout", element="types", action="changed", effect="size")
 def type_size_changed_handle(record: Changed[Record], context: Context) -> Iterator[Note]:
-    """The size of a struct changed that the library allocates, or of which callers pass the size.
+    """The size or alignment of a struct changed that the library allocates, or whose users say what they know of it.
 
-    Programs that hold pointers from the library, or fill in a field with its size or a mask, go on working. So do those
-    whose table of function pointers says its version, or who pass its size beside it: the library must read no more.
-    Programs that declare, copy or derive from the struct all the same use the old size.
+    Programs that hold pointers from the library, or fill in a mask of the fields that they know, go on working. So do
+    those whose table of function pointers says its version. Programs that declare, copy or derive from the struct all
+    the same use the old size.
 
     Fix: hide the definition, so that nobody can depend on its size.
     """
