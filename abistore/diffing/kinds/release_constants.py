@@ -19,97 +19,6 @@ from abistore.model.names.symbols import INTEGERS, plain_path
 from abistore.model.shapes import Function, Primitive, Record, TypeRef
 from abistore.patterns import pattern
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS: Final = frozenset({"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
-_PART: Final = pattern(
-    r"""(?P<day>\d{4}([-/.])\d\d?\2\d\d?(?=\D|$) | \d\d?([-/.])\d\d?\3\d{4}(?=\D|$) | \d{8}(?=T|\D|$))
-    | (?P<time>\d\d?:\d\d(?::\d\d(?:\.\d+)?)?) | (?P<zone>(?:(?<=\d)|(?<=\s)|(?<=[A-Z]))[+-]\d\d:?\d\d(?!\d))
-    | (?P<year>\d{4}(?!\d)) | (?P<number>\d\d?(?!\d))(?:st|nd|rd|th)? | (?P<word>[A-Za-z]+)
-    | (?P<between>[\s,.\-/]+)""",
-    re.VERBOSE,
-)
-
-
-class Day(NamedTuple):
-    """A year, with a month and a day of it, or 0 where a text names none."""
-
-    year: int
-    month: int
-    day: int
-
-
-def day_of(text: str) -> Day | None:
-    """The day that a text says and nothing else: ``Sun 29 Aug 2021 08:37:50 PM UTC``, ``2021-08-29``, ``Aug 2021``."""
-    parts = list(_parts(text.strip()))
-    if not parts or None in parts:
-        return None
-    found = [(each.lastgroup or "", each[0]) for each in parts if each is not None and not each["between"]]
-    whole = [value for kind, value in found if kind == "day"]
-    words = [value.lower() for kind, value in found if kind == "word"]
-    months = [number for each in words if (number := _month(each))]
-    others = [each for each in words if not _month(each) and each[:3] not in _DAYS and not _is_of_time(each, found)]
-    if others or len(whole) + len(months) != 1:
-        return None
-    return _written(whole[0]) if whole else _named(months[0], found)
-
-
-def moves_on(old: str, new: str) -> bool:
-    """Whether both texts are days, and the new one is not before the old: nobody builds a release in the past."""
-    before, after = day_of(old), day_of(new)
-    return before is not None and after is not None and before <= after
-
-
-def _parts(text: str) -> list[re.Match[str] | None]:
-    found: list[re.Match[str] | None] = []
-    at = 0
-    while at < len(text):
-        part = _PART.match(text, at)
-        found.append(part)
-        if part is None:
-            break
-        at = part.end()
-    return found
-
-
-def _month(word: str) -> int:
-    """The number of a month's name, whole or its first three letters or more; 0 for another word."""
-    known = word[:3] in _MONTHS and any(each.startswith(word) for each in _NAMES)
-    return _MONTHS.index(word[:3]) + 1 if known else 0
-
-
-_NAMES: Final = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
-    *("december", "sept"),
-)
-
-
-def _is_of_time(word: str, found: list[tuple[str, str]]) -> bool:
-    """Whether a word stands beside a time: of a zone or half of a day, or between both."""
-    return any(kind == "time" for kind, _ in found) and len(word) <= 5
-
-
-def _written(text: str) -> Day | None:
-    numbers = [int(each) for each in re.findall(r"\d+", text)]
-    if len(numbers) == 1:
-        numbers = [int(text[:4]), int(text[4:6]), int(text[6:])]
-    year, month, day = numbers if numbers[0] > 31 else (numbers[2], numbers[1], numbers[0])
-    if month > 12 and numbers[0] <= 12:
-        month, day = day, month  # as in the United States
-    return _real(Day(year, month, day))
-
-
-def _named(month: int, found: list[tuple[str, str]]) -> Day | None:
-    years = [int(value) for kind, value in found if kind == "year"]
-    days = [int(re.sub(r"\D", "", value)) for kind, value in found if kind == "number"]
-    if len(years) != 1 or len(days) > 1:
-        return None
-    return _real(Day(years[0], month, days[0] if days else 0))
-
-
-def _real(day: Day) -> Day | None:
-    return day if 1970 <= day.year < 2100 and 1 <= day.month <= 12 and day.day <= 31 else None
-
-
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 _RELEASE: Final = frozenset({"release", "revision", "rev"})
 _VERSION: Final = pattern(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
@@ -468,9 +377,6 @@ _FACTS: Final = frozenset(
         "vendor",
     }
 )
-_COUNTED: Final = frozenset({"date", "timestamp", "number"})
-"""Facts of a build that numbers tell too; a ``GEO_BUILD_TIME`` of 5 is a limit, and ``GEO_COMPILE_FLAGS`` are bits."""
-
 _FLAGS: Final = frozenset({"cflags", "cxxflags", "cppflags", "ldflags"})
 _FLAGGED: Final = frozenset({"c", "cxx", "linker"})
 """Flags of a compiler, as variables of Make and CMake are called: ``CXXFLAGS``, ``CMAKE_CXX_FLAGS``."""
@@ -488,9 +394,6 @@ _BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"}
 _FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
 """Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
 
-_PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
-"""What Autoconf tells of a package: ``PACKAGE_URL``."""
-
 _NOTICES: Final = frozenset({"copyright", "author", "authors", "license", "licence"})
 """What a library says of itself, which people read: ``LUA_COPYRIGHT``."""
 
@@ -498,10 +401,7 @@ _VERSION_CALL: Final = pattern(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)"
 """A number that is made of the parts of a version: ``GEO_MAKE_VERSION(1, 15)``."""
 
 _DAY: Final = pattern(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
-_NUMBER: Final = pattern(r"\(?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\)?")
-_MOMENT: Final = pattern(r"\d{4}-\d\d-\d\d(?:[T ] ?\d\d:\d\d(?::\d\d)?Z?)?")
 _COMMIT: Final = pattern(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
-_DOTTED: Final = pattern(r"\d+(?:\.\d+)+")
 
 
 def is_probe(name: Name, value: str | None) -> bool:
@@ -515,23 +415,12 @@ def is_probe(name: Name, value: str | None) -> bool:
     return asked and not is_of_something_else(told) and (value or "").strip() in _PROBED
 
 
-def is_of_package(name: Name, value: str | None) -> bool:
-    """Whether a macro is a text about the package that Autoconf writes for its own sources: ``PACKAGE_TARNAME``.
-
-    A public ``config.h`` has it by accident (Autoconf manual, AC_INIT), and another build system does not write it.
-    """
-    told = name_words(name)
-    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and told[-1] in _PACKAGE)
-    return (about or told[-2:] == ["lt", "objdir"]) and _TEXTS.fullmatch(value or "") is not None
-
-
 def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
-    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build, or a date that
-    moved on; the commit it was made from; the features that it has, or another list of words in a text, where none
-    went; who wrote it; the number of the release, or of an interface, in another spelling. A limit, a format or an
-    option is none of these.
+    That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
+    made from; a list of words in a text, where none went; who wrote it; the number of the release, or of an interface,
+    in another spelling. A limit, a format or an option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True
@@ -541,11 +430,9 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     if is_of_something_else(told):
         return not INTERFACE.isdisjoint(told) and _are_versions(old, new)
     texts = all(_TEXTS.fullmatch(each) for each in (old, new))
-    numbers = all(_NUMBER.fullmatch(each.strip()) for each in (old, new))
     days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
     said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
-    counted = numbers and (_number_tells(told) or _number_moves_on(told, old, new))
-    return said or counted or days or _is_release(told) or _are_versions(old, new)
+    return said or days or _is_release(told) or _are_versions(old, new)
 
 
 def _is_notice(told: list[str], old: str, new: str) -> bool:
@@ -560,16 +447,13 @@ def _are_versions(old: str, new: str) -> bool:
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:
-    if _is_list_of_features(told) or all(_LISTED.fullmatch(each) for each in (old, new)):
+    if all(_LISTED.fullmatch(each) for each in (old, new)):
         return _entries(old) <= _entries(new)
     if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
         return True
     if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
         return True
-    before, after = old.strip(' "'), new.strip(' "')
-    stamped = told[-1] == "timestamp" and None not in (day_of(before), day_of(after))
-    commits = bool(_COMMIT.search(old)) and bool(_COMMIT.search(new)) and not _SOURCES.isdisjoint(told)
-    return commits or _is_stamp(old, new) or stamped or moves_on(before, after)
+    return bool(_COMMIT.search(old)) and bool(_COMMIT.search(new)) and not _SOURCES.isdisjoint(told)
 
 
 def _is_place(told: list[str], old: str, new: str) -> bool:
@@ -579,10 +463,6 @@ def _is_place(told: list[str], old: str, new: str) -> bool:
     """
     built = told[-1] == "compiler" or (told[-1] in _FOLDERS and not _BUILT.isdisjoint(told[-2:-1]))
     return built and all(_PATH.fullmatch(each) for each in (old, new))
-
-
-def _is_list_of_features(told: list[str]) -> bool:
-    return told[-1:] == ["features"] or told[-2:] in (["feature", "list"], ["features", "list"])
 
 
 def _entries(text: str) -> frozenset[str]:
@@ -596,27 +476,19 @@ def _entries(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\s\",;]+", text))
 
 
-def _is_stamp(old: str, new: str) -> bool:
-    """Whether texts are alike but for a moment, and what was built at it: ``1.4.0 2025-03-07T17:10:30Z (e6d1880f)``."""
-    moments = all(_MOMENT.search(each) for each in (old, new))
-    named = all(_COMMIT.search(each) or _DOTTED.search(_MOMENT.sub("", each)) for each in (old, new))
-    return moments and named and _without_build(old) == _without_build(new)
-
-
-def _without_build(text: str) -> str:
-    return _DOTTED.sub("#", _COMMIT.sub("#", _MOMENT.sub("#", text)))
-
-
-def _number_tells(told: list[str]) -> bool:
-    return told[-1] in _COUNTED and not _BUILD.isdisjoint(told[-2:-1])
-
-
-def _number_moves_on(told: list[str], old: str, new: str) -> bool:
-    """Whether two numbers are days (``GEO_DATE 20250307``), or seconds since 1970 that are called a timestamp."""
-    before, after = (each.strip("() uUlL") for each in (old, new))
-    seconds = told[-1] in ("timestamp", "epoch") and all(each.isdigit() and len(each) > 8 for each in (before, after))
-    return (told[-1] in ("date", "timestamp") and moves_on(before, after)) or (seconds and int(before) <= int(after))
-
-
 def _is_release(told: list[str]) -> bool:
     return _COMPOUND.fullmatch(told[-1]) is not None
+
+
+_PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
+"""What Autoconf tells of a package: ``PACKAGE_URL``."""
+
+
+def is_of_package(name: Name, value: str | None) -> bool:
+    """Whether a macro is a text about the package that Autoconf writes for its own sources: ``PACKAGE_TARNAME``.
+
+    A public ``config.h`` has it by accident (Autoconf manual, AC_INIT), and another build system does not write it.
+    """
+    told = name_words(name)
+    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and told[-1] in _PACKAGE)
+    return (about or told[-2:] == ["lt", "objdir"]) and _TEXTS.fullmatch(value or "") is not None
