@@ -141,7 +141,7 @@ VERDICTS = frozenset({2, 4})
 
 BROKEN_PIPE = 141
 PLAIN = {
-    **{"→": "->", "…": "...", "⋮": ":", "·": "-", "◐": "(!)", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")},
+    **{"→": "->", "…": "...", "⋮": ":", "·": "-", **dict.fromkeys("🔴🟠🟣🟢🟡⚪", "*")},
     **dict(zip("▁▂▃▄▅▆▇█▏▎▍▌▋▊▉", "_.:-=+*#  .:-=+", strict=True)),
 }
 """The characters of reports that are not ASCII, and what stands for them."""

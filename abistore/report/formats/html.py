@@ -15,9 +15,6 @@ from abistore.report.outline import CHECKED, verdict
 if TYPE_CHECKING:
     from jinja2 import Template
 
-PARTIAL = "◐"
-"""Marks a verdict that does not cover everything, for readers who do not see its colour."""
-
 
 def render(report: Report, style: Style) -> str:
     """The report as a page, without a newline at its end. It has all findings, whatever the style's limit."""
@@ -25,7 +22,7 @@ def render(report: Report, style: Style) -> str:
     return _page().render(
         **told_in_pages(report, style),
         verdict=verdict(report),
-        verdict_in_words=f"{PARTIAL} {name} {CHECKED}" if report.evidence_gap else name,
+        verdict_in_words=f"{name} {CHECKED}" if report.evidence_gap else name,
     )
 
 
