@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,7 @@ from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import word_on
 from abistore.model.statements import worst_of
-from abistore.model.words import counted, in_line, visible
+from abistore.model.words import bounded, counted, in_line, visible
 from abistore.report.drawing import asset, environment
 from abistore.report.formats.markdown import code, plain
 from abistore.report.model import Style
@@ -312,6 +312,66 @@ def mark(verdict: Verdict | None, gap: str = "") -> Mark:
     if verdict in {Verdict.NO_CHANGE, Verdict.COMPATIBLE}:
         return PARTIAL_MARK._replace(words=words)
     return found._replace(words=words)
+
+
+ShownOutcome: TypeAlias = Literal["fail", "undecided", "waived", "pass"]
+"""An outcome as pages mark it: one that passes by a waiver is told from others. The worst stands first."""
+
+_SHIELD = ((-0.95, -0.95), (0.95, -0.95), (0.95, 0.25), (0, 1.15), (-0.95, 0.25))
+
+OUTCOMES: Mapping[ShownOutcome, Mark] = {
+    "fail": Mark("F", "fail", "Fail", OCTAGON),
+    "undecided": Mark("?", "undecided", "Undecided", SQUARE),
+    "waived": Mark("W", "waived", "Waived", _SHIELD),
+    "pass": Mark("P", "pass", "Pass"),
+}
+MEANINGS: Mapping[ShownOutcome, str] = {
+    "fail": "it breaks what its line promises",
+    "undecided": "the evidence does not suffice",
+    "waived": "it breaks, and somebody approved that",
+    "pass": "nothing breaks, or the line allows it",
+}
+COLOURS: Mapping[ShownOutcome, str] = {
+    "fail": "b3261e",
+    "undecided": "7d5200",
+    "waived": "0b6b5f",
+    "pass": "0b5cad",
+}
+"""The colours of badges, which know no scheme: those of ``page.css`` in the light."""
+
+
+def decision_of(row: HistoryRow) -> Decision:
+    """The decision about a release of a timeline, which every stored history has."""
+    if row.decision is None:
+        raise ValueError(f"{row.release.reference}: nothing decided about it")
+    return row.decision
+
+
+def shown_outcome(decision: Decision) -> ShownOutcome:
+    """The outcome as pages mark it."""
+    if decision.outcome == "pass" and any(reason.code == "waived" for reason in decision.reasons):
+        return "waived"
+    return decision.outcome
+
+
+def outcome_mark(decision: Decision) -> Mark:
+    """The mark of a decision's outcome."""
+    return OUTCOMES[shown_outcome(decision)]
+
+
+class BadgeFacts(msgspec.Struct, frozen=True, rename="camel"):
+    """What badge services read, by the keys of the endpoint badges of shields.io."""
+
+    label: str
+    message: str
+    color: str
+    schema_version: int = 1
+
+
+def badge_facts(decision: Decision) -> BadgeFacts:
+    """The badge of a release: ``ABI | 2.3.0 waived``."""
+    shown = shown_outcome(decision)
+    return BadgeFacts("ABI", f"{bounded(decision.version, 40)} {OUTCOMES[shown].words.lower()}", COLOURS[shown])
 
 
 HEADS = ("exports", "+", "-", "~", "against previous", "against baseline")

@@ -22,25 +22,23 @@ from abistore.report.drawing import environment, told_in_pages
 from abistore.report.history import (
     FIRST,
     MARKS,
+    MEANINGS,
+    OUTCOMES,
     UNJUDGED_MARK,
     History,
     HistoryRow,
     Mark,
     Matrix,
+    badge_facts,
     cells_of,
+    decision_of,
     mark,
     mark_of,
+    outcome_mark,
+    shown_outcome,
     sonames,
 )
 from abistore.report.model import ChangeKind, Report, Style, every
-from abistore.report.outcomes import (
-    MEANINGS,
-    OUTCOMES,
-    badge_facts,
-    decision_of,
-    outcome_mark,
-    shown_outcome,
-)
 from abistore.report.plain import labelled
 from abistore.report.timeline import LETTER, chart
 

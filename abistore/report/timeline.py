@@ -7,8 +7,13 @@ from itertools import groupby
 from math import sqrt
 from typing import NamedTuple
 
-from abistore.report.history import HistoryRow, Mark, mark_of
-from abistore.report.outcomes import decision_of, outcome_mark
+from abistore.report.history import (
+    HistoryRow,
+    Mark,
+    decision_of,
+    mark_of,
+    outcome_mark,
+)
 
 LEFT, RIGHT = 62, 26
 NARROWEST, WIDEST, WANTED = 18, 112, 890

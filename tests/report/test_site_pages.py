@@ -18,9 +18,11 @@ from abistore.model.findings import Churn, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.snapshot import Evidence, Provenance, ReleaseTag, Target
 from abistore.report.history import (
+    COLOURS,
     FIRST,
     LEVELS,
     MARKS,
+    OUTCOMES,
     UNJUDGED_MARK,
     History,
     HistoryRow,
@@ -28,14 +30,15 @@ from abistore.report.history import (
     MatrixRelease,
     bar,
     cells_of,
+    decision_of,
     mark,
     markdown,
+    outcome_mark,
     plot,
     sonames,
     sparkline,
 )
 from abistore.report.model import Style
-from abistore.report.outcomes import COLOURS, OUTCOMES, decision_of, outcome_mark
 from abistore.report.site import (
     OURS,
     Frame,
