@@ -644,6 +644,19 @@ FORMER_NAMES = {
 """What a kind was called, and what it was called next. Rows are added, never taken away: policies, suppressions and
 stored findings hold these names."""
 
+FOLDED_NAMES = {
+    "constant_changed.reinterpreted": "constant_changed",
+    "enum_member_removed.combination": "enum_member_removed",
+    "enum_member_removed.experimental": "enum_member_removed",
+    "enum_member_removed.reserved": "enum_member_removed",
+    "enum_member_renamed.reserved": "enum_member_renamed",
+    "enum_member_value_changed.reinterpreted": "enum_member_value_changed",
+    "enum_underlying_size_changed.narrowed": "enum_underlying_size_changed",
+    "func_return_changed.enumeration": "func_return_changed",
+    "typedef_base_changed.value_added": "typedef_base_changed",
+}
+"""Variants that are no more, and the kind that their findings have now. Identities of their findings ended with them."""
+
 
 def kind_of(name: str) -> str:
     """The kind of a full name: ``func_removed`` of ``func_removed.dispatched``."""
@@ -662,7 +675,7 @@ def _last(name: str, next_of: Mapping[str, str]) -> str:
 
 
 _PREVIOUS = {now: before for before, now in FORMER_NAMES.items()}
-_NAMES_NOW = {before: _last(before, FORMER_NAMES) for before in FORMER_NAMES}
+_NAMES_NOW = {before: _last(before, FORMER_NAMES | FOLDED_NAMES) for before in FORMER_NAMES | FOLDED_NAMES}
 _FIRST_NAMES = {now: _last(now, _PREVIOUS) for now in _PREVIOUS}
 
 

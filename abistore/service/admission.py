@@ -44,7 +44,7 @@ from abistore.service.package_comparing import (
     unjudged_twins,
 )
 from abistore.service.predecessors import (
-    Counterpart,
+    FoundCounterpart,
     before_it_moves,
     beside_itself,
     counterpart_of,
@@ -85,7 +85,7 @@ class StoreState(NamedTuple):
     """
 
     release: Release | None
-    against: Counterpart
+    against: FoundCounterpart
     replaced: Release | None
     stands: str | None
     approvals: tuple[Approval, ...] = ()

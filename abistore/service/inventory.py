@@ -14,11 +14,11 @@ from abistore.limits import limits_for
 from abistore.model.declarations import EXPORTS, TYPES, Facet, Name
 from abistore.model.history import LineKey, LogEvent, Release
 from abistore.model.labels import check_not_blank
+from abistore.model.names.symbols import is_of_standard_library
 from abistore.model.reach import Reach
 from abistore.model.shapes import AnyShape, Foreign, Opaque, Record, Symbol
 from abistore.model.snapshot import Snapshot
 from abistore.model.structure import without_cycle_collection
-from abistore.patterns import pattern
 from abistore.report.wording import lengthened
 from abistore.service.database import Database, line_target, using
 from abistore.service.declarations import declarations_near, display, find
@@ -27,9 +27,6 @@ from abistore.service.listing import place_of, releases_of
 if TYPE_CHECKING:
     from abistore.store.store import Store
     from abistore.store.walking import Lifetime
-
-STANDARD = pattern(r"_Z(?:NK?)?(?:S[absiodt]|9__gnu_cxx)")
-"""How the symbols of functions begin that the standard library's templates make."""
 
 
 class InventoryItem(msgspec.Struct, frozen=True):
@@ -334,7 +331,7 @@ def _folded(users: Iterable[TypeUser]) -> tuple[Iterable[TypeUser], int]:
     found: dict[str, TypeUser] = {}
     instances = 0
     for each in users:
-        if STANDARD.match(each.name.spelling):
+        if is_of_standard_library(each.name.spelling):
             instances += 1
         elif each.display not in found or each.how == "by_value":
             found[each.display] = each

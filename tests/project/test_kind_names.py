@@ -18,6 +18,7 @@ from abistore.diffing.policy.policy import OfKind, resolve_kind
 from abistore.diffing.policy.suppression_files import load as read_suppressions
 from abistore.errors import PolicyError
 from abistore.model.declarations import (
+    FOLDED_NAMES,
     FORMER_NAMES,
     Name,
     first_name,
@@ -162,3 +163,10 @@ def test_established_names_stay() -> None:
 
 def test_no_kind_has_two_former_names_at_once() -> None:
     assert len(set(FORMER_NAMES.values())) == len(FORMER_NAMES)
+
+
+def test_a_variant_that_is_no_more_leads_to_the_kind_of_its_findings() -> None:
+    kinds = {*load()}
+    assert not kinds & FOLDED_NAMES.keys()
+    assert kinds >= set(FOLDED_NAMES.values())
+    assert {name_now(each) for each in FOLDED_NAMES} == set(FOLDED_NAMES.values())

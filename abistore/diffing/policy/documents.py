@@ -344,7 +344,7 @@ def _impact(value: Any) -> Any:
 ImpactWord = Annotated[Literal["notice", "compatible", "risk", "api_break", "breaking"], BeforeValidator(_impact)]
 
 
-class Decision(StrictDocument):
+class OverrideDocument(StrictDocument):
     """Another impact, and why."""
 
     impact: ImpactWord
@@ -352,7 +352,7 @@ class Decision(StrictDocument):
     expires: Day | None = Field(None, description="The last day on which it holds, as 2027-01-31.")
 
 
-class SelectiveDecision(Decision, Selecting):
+class SelectiveOverride(OverrideDocument, Selecting):
     """Another impact for the findings that all given keys select."""
 
     label: str = Field("", description="A name for this entry.")
@@ -372,9 +372,9 @@ class PolicyDocument(StrictDocument):
     )
     internal_namespaces: Words = Field((), description="Namespaces that consumers do not use.")
     frozen_namespaces: Words = Field((), description="Namespaces in which every change breaks.")
-    kinds: dict[str, Decision] = Field({}, description="Impacts by kind of change.")
-    categories: dict[str, Decision] = Field({}, description="Impacts by category.")
-    overrides: tuple[SelectiveDecision, ...] = Field((), description="Impacts of selected findings; the first decides.")
+    kinds: dict[str, OverrideDocument] = Field({}, description="Impacts by kind of change.")
+    categories: dict[str, OverrideDocument] = Field({}, description="Impacts by category.")
+    overrides: tuple[SelectiveOverride, ...] = Field((), description="Impacts of selected findings; the first decides.")
 
 
 def read_policy(path: Path, today: date) -> Policy:
@@ -481,11 +481,11 @@ def _refuse_advice(kinds: tuple[str, ...], where: str) -> None:
         )
 
 
-def _ordered(decisions: Mapping[str, Decision]) -> Iterable[tuple[str, Decision]]:
+def _ordered(decisions: Mapping[str, OverrideDocument]) -> Iterable[tuple[str, OverrideDocument]]:
     return sorted(decisions.items())
 
 
-def _override(conditions: tuple[Condition, ...], decision: Decision, place: str, where: str) -> Override:
+def _override(conditions: tuple[Condition, ...], decision: OverrideDocument, place: str, where: str) -> Override:
     if not decision.reason.strip():
         raise PolicyError(f"{where}: reason is empty", "say why this impact is right for your consumers")
     return Override(conditions, IMPACTS[decision.impact], masked(decision.reason.strip()), place, decision.expires)
