@@ -88,9 +88,6 @@ Output: TypeAlias = Annotated[
     Path | None,
     Described("Write to this file instead of standard output.", ("-o", "--output"), complete="file"),
 ]
-TextForm: TypeAlias = Annotated[
-    Literal["text", "json", "markdown"], Described("How to write it.", ("--format", "form"))
-]
 DryRun: TypeAlias = Annotated[bool, Described("Say what would change, and write nothing.")]
 
 FailOn: TypeAlias = Annotated[

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 IDENTITY = re.compile(r"[0-9a-f]{6,20}(-\d+)?")
 """A finding's identity, or the beginning of one, such as its place. No kind is spelled like this."""
 
+IMPACTS = ("breaking", "api_break", "risk", "compatible", "notice", "advice")
+ELEMENTS = ("functions", "variables", "types", "enums", "library")
+FACETS = ("symbol", "layout", "source")
+
 Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", complete="file")]
 
 
@@ -35,17 +39,9 @@ Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", compl
 def changes_command(
     settings: SharedSettings,
     *,
-    impact: Annotated[
-        Literal["breaking", "api_break", "risk", "compatible", "notice", "advice"] | None,
-        Described("Only kinds of this impact."),
-    ] = None,
-    element: Annotated[
-        Literal["functions", "variables", "types", "enums", "library"] | None,
-        Described("Only kinds about these elements."),
-    ] = None,
-    evidence: Annotated[
-        Literal["symbol", "layout", "source"] | None, Described("Only kinds that this evidence shows.")
-    ] = None,
+    impact: Annotated[str | None, Described("Only kinds of this impact.", choices=lambda: IMPACTS)] = None,
+    element: Annotated[str | None, Described("Only kinds about these elements.", choices=lambda: ELEMENTS)] = None,
+    evidence: Annotated[str | None, Described("Only kinds that this evidence shows.", choices=lambda: FACETS)] = None,
     established: Annotated[
         bool,
         Described("List the names that other tools use instead, each with the kinds and cases that cover it."),
