@@ -63,7 +63,6 @@ def make(folder: Path) -> Path:
     _command(
         database,
         "db",
-        "db",
         "baseline",
         "set",
         "libgeo@1.4",

@@ -52,7 +52,7 @@ Call = Callable[..., Done]
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     colours = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
-    for name in ("ABISTORE_DB", "ABISTORE_DEBUG", "ABISTORE_BUSY_SECONDS", "DEBUGINFOD_URLS", *colours):
+    for name in ("COLUMNS", "ABISTORE_DB", "ABISTORE_DEBUG", "ABISTORE_BUSY_SECONDS", "DEBUGINFOD_URLS", *colours):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 

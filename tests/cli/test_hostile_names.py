@@ -93,7 +93,6 @@ def assert_shown_only(done: Done, words: list[str]) -> None:
 def test_no_command_does_what_a_name_says(abistore: Call, values: dict[str, str | Path]) -> None:
     abistore(
         "db",
-        "db",
         "baseline",
         "set",
         values["reference"],
@@ -140,7 +139,6 @@ def test_a_suggestion_is_one_suppression_whatever_the_names_say(
     abistore: Call, values: dict[str, str | Path], tmp_path: Path
 ) -> None:
     done = abistore(
-        "policy",
         "policy",
         "suppress",
         "suggest",
