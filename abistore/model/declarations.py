@@ -655,7 +655,7 @@ FOLDED_NAMES = {
     "func_return_changed.enumeration": "func_return_changed",
     "typedef_base_changed.value_added": "typedef_base_changed",
 }
-"""Variants that are no more, and the kind that their findings have now. Identities of their findings ended with them."""
+"""Variants that are no more, and the kind of their findings today. Identities of these findings ended with them."""
 
 
 def kind_of(name: str) -> str:

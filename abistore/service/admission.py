@@ -44,7 +44,7 @@ from abistore.service.package_comparing import (
     unjudged_twins,
 )
 from abistore.service.predecessors import (
-    FoundCounterpart,
+    GateCounterpart,
     before_it_moves,
     beside_itself,
     counterpart_of,
@@ -85,7 +85,7 @@ class StoreState(NamedTuple):
     """
 
     release: Release | None
-    against: FoundCounterpart
+    against: GateCounterpart
     replaced: Release | None
     stands: str | None
     approvals: tuple[Approval, ...] = ()

@@ -87,7 +87,7 @@ def before(store: Store, release: Release) -> list[Release]:
 _LISTED = 3
 
 
-class FoundCounterpart(NamedTuple):
+class GateCounterpart(NamedTuple):
     """A release of the same line; ``None`` if there is none yet, and then ``missing`` says why that is no error."""
 
     release: Release | None = None
@@ -109,22 +109,24 @@ def counterpart(store: Store, release: Release, against: str) -> Release:
     return previous
 
 
-def counterpart_of(store: Store, line: LineKey, version: str, against: str | None, channel: str | None) -> FoundCounterpart:
+def counterpart_of(
+    store: Store, line: LineKey, version: str, against: str | None, channel: str | None
+) -> GateCounterpart:
     """What a snapshot is judged against before it is stored as ``version`` and may become the baseline ``channel``.
 
     ``prev`` and ``latest`` are never the release of this version. The first release of a line, and one that becomes the
     first baseline, are judged against nothing. Raises :class:`SnapshotNotFound`.
     """
     if against is None:
-        return FoundCounterpart()
+        return GateCounterpart()
     against = against.removeprefix(f"{line.library}@")
     if against in {"prev", "latest"}:
         found = _previous(store, line, version) if against == "prev" else _latest(store, line, version)
-        return FoundCounterpart(found, "" if found else _first(store, line))
+        return GateCounterpart(found, "" if found else _first(store, line))
     named = channel_in(against)
     if named is not None and not _is_set(store, line, named):
         if channel == named:
-            return FoundCounterpart(missing=f"no baseline came before it{_beside(store, line)}")
+            return GateCounterpart(missing=f"no baseline came before it{_beside(store, line)}")
         error = store.no_baseline(line, named)
         first = f"={named}" if named != DEFAULT_CHANNEL else ""
         error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"
@@ -132,7 +134,7 @@ def counterpart_of(store: Store, line: LineKey, version: str, against: str | Non
     found = store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
     if found.candidate:
         raise UsageError(f"{found.reference}: a candidate is no release to be judged against", "name a release")
-    return FoundCounterpart(found)
+    return GateCounterpart(found)
 
 
 def namesake(store: Store, line: LineKey, soname: str | None) -> Release | None:

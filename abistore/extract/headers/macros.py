@@ -14,9 +14,9 @@ from abistore.extract.headers import cursors
 from abistore.extract.headers import cursors as kinds
 from abistore.extract.headers.collected import Collected, PublicFiles
 from abistore.extract.headers.cursors import Cursor, LibClang
-from abistore.extract.headers.tokens import SIZE, SourceText, spelled, tokens
+from abistore.extract.headers.tokens import SourceText, spelled, tokens
 from abistore.model.constants import constant, words
-from abistore.model.declarations import Declared, Meaning, Name, Replacement, Use, blake2b
+from abistore.model.declarations import Declared, Meaning, Name, Use
 from abistore.model.names.symbols import is_mangled
 from abistore.model.shapes import Alias, Enum, Function, Named, Primitive, TypeRef
 from abistore.model.snapshot import Location
@@ -652,67 +652,3 @@ class MacroUses:
             last = {each["name"]: each for each in SETTLED.finditer(text)} if b"undef" in text else {}
             self._ends[file] = {name: each.start() for name, each in last.items() if each["word"] == b"undef"}
         return self._ends[file]
-
-
-def replacements(
-    defined: Iterable[tuple[Cursor, Location]],
-    known: Mapping[Name, Declared],
-    expansions: Expansions,
-    uses: MacroUses,
-) -> Iterator[tuple[Name, Location, Declared]]:
-    """Public macros that are none of the constants ``known``, each by its last definition."""
-    last = {expansions.spelled(cursor): (cursor, location) for cursor, location in defined}
-    names = {name for name in last if Name("variable", name) not in known and not RESERVED.match(name)}
-    used: dict[str, set[Use]] = {name: set() for name in names}
-    users: dict[str, set[str]] = {name: set() for name in names}
-    for name, use in uses.of(names):
-        used[name].add(use)
-    for name in last:
-        constant = known.get(Name("variable", name))
-        macro = expansions.definition(name) if constant is None else None
-        for token in names.intersection(macro.body if macro else words(constant.value or "") if constant else ()):
-            used[token].add("macro")
-            users[token].add(name)
-    for name in [name for name in names if _is_helper(name, users[name], used)]:
-        used[name].add("inside")
-    for name in sorted(names):
-        cursor, location = last[name]
-        macro = expansions.definition(name)
-        if macro is not None and _is_told(name, macro) and uses.is_kept(cursor, name):
-            replacement = _replacement(macro, used[name])
-            yield Name("variable", name), location, Declared(traits=("macro",), replacement=replacement)
-
-
-def _is_helper(name: str, users: Collection[str], used: Mapping[str, Collection[Use]]) -> bool:
-    """Whether a macro is there for others that headers use themselves, and is called by another first word than these.
-
-    The tool that wrote them gave it its own name: ``GEO_SINCE(major) (TOOL_VALUE(major) > GEO_FIRST)``.
-    """
-    prefix = name.partition("_")[0]
-    return bool(users) and all(
-        not {"asked", "declaration"}.isdisjoint(used.get(each, ())) and each.partition("_")[0] != prefix
-        for each in users
-    )
-
-
-def _is_told(name: str, macro: Definition) -> bool:
-    return macro.parameters is not None or bool(macro.body) or GUARD.search(name) is None
-
-
-def _replacement(macro: Definition, uses: set[Use]) -> Replacement:
-    used = tuple(sorted(uses - {"declaration"} if _is_expression(macro) else uses))
-    if macro.parameters is None:
-        return Replacement(_digest_of(macro.body), used=used)
-    named = len(macro.parameters) - macro.variadic
-    numbers = {each: f"\1{number}" for number, each in enumerate(macro.parameters)}
-    return Replacement(_digest_of([numbers.get(each, each) for each in macro.body]), named, macro.variadic, used)
-
-
-def _is_expression(macro: Definition) -> bool:
-    """Whether a macro is an expression for programs; ``EXPORT(x) x`` wraps declarations."""
-    return is_value(macro.body) and not set(macro.body) <= {*(macro.parameters or ()), "(", ")"}
-
-
-def _digest_of(found: Sequence[str]) -> str:
-    text = "\0".join(found).encode(errors="replace")
-    return blake2b(text, digest_size=SIZE).hexdigest() if found else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -18,23 +18,26 @@ from abistore.extract.headers.cursors import Cursor, LibClang, libclang
 from abistore.extract.headers.descriptions import Descriptions
 from abistore.extract.headers.faults import TYPED, Faults, declares_types, spread
 from abistore.extract.headers.macros import (
+    GUARD,
+    RESERVED,
+    Definition,
     Expansions,
     MacroUses,
+    is_value,
     macros,
     public_definitions,
     public_macros,
-    replacements,
     settle_handed,
     settle_macros,
 )
 from abistore.extract.headers.private_marks import PrivateMarks
 from abistore.extract.headers.records import TOLD, FunctionShapes, RecordShapes, exact
 from abistore.extract.headers.templates import TemplateWalk
-from abistore.extract.headers.tokens import Definitions, SourceText
+from abistore.extract.headers.tokens import SIZE, Definitions, SourceText
 from abistore.extract.headers.types import HeaderTypes
 from abistore.extract.types import is_foreign
 from abistore.model.constants import words
-from abistore.model.declarations import TYPES, Declared, Name, by_name
+from abistore.model.declarations import TYPES, Declared, Name, Replacement, Use, blake2b, by_name
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants, sort_variants
 from abistore.model.structure import fitted, references, without_cycle_collection
@@ -535,3 +538,67 @@ def _is_signed(type: TypeRef | None, found: Collected) -> bool:
         type = alias[0].target
     spelling = type.name.spelling if isinstance(type, Named) else type.spelling if isinstance(type, Primitive) else ""
     return not spelling.startswith(("unsigned", "__uint128"))
+
+
+def replacements(
+    defined: Iterable[tuple[Cursor, Location]],
+    known: Mapping[Name, Declared],
+    expansions: Expansions,
+    uses: MacroUses,
+) -> Iterator[tuple[Name, Location, Declared]]:
+    """Public macros that are none of the constants ``known``, each by its last definition."""
+    last = {expansions.spelled(cursor): (cursor, location) for cursor, location in defined}
+    names = {name for name in last if Name("variable", name) not in known and not RESERVED.match(name)}
+    used: dict[str, set[Use]] = {name: set() for name in names}
+    users: dict[str, set[str]] = {name: set() for name in names}
+    for name, use in uses.of(names):
+        used[name].add(use)
+    for name in last:
+        constant = known.get(Name("variable", name))
+        macro = expansions.definition(name) if constant is None else None
+        for token in names.intersection(macro.body if macro else words(constant.value or "") if constant else ()):
+            used[token].add("macro")
+            users[token].add(name)
+    for name in [name for name in names if _is_helper(name, users[name], used)]:
+        used[name].add("inside")
+    for name in sorted(names):
+        cursor, location = last[name]
+        macro = expansions.definition(name)
+        if macro is not None and _is_told(name, macro) and uses.is_kept(cursor, name):
+            replacement = _replacement(macro, used[name])
+            yield Name("variable", name), location, Declared(traits=("macro",), replacement=replacement)
+
+
+def _is_helper(name: str, users: Collection[str], used: Mapping[str, Collection[Use]]) -> bool:
+    """Whether a macro is there for others that headers use themselves, and is called by another first word than these.
+
+    The tool that wrote them gave it its own name: ``GEO_SINCE(major) (TOOL_VALUE(major) > GEO_FIRST)``.
+    """
+    prefix = name.partition("_")[0]
+    return bool(users) and all(
+        not {"asked", "declaration"}.isdisjoint(used.get(each, ())) and each.partition("_")[0] != prefix
+        for each in users
+    )
+
+
+def _is_told(name: str, macro: Definition) -> bool:
+    return macro.parameters is not None or bool(macro.body) or GUARD.search(name) is None
+
+
+def _replacement(macro: Definition, uses: set[Use]) -> Replacement:
+    used = tuple(sorted(uses - {"declaration"} if _is_expression(macro) else uses))
+    if macro.parameters is None:
+        return Replacement(_digest_of(macro.body), used=used)
+    named = len(macro.parameters) - macro.variadic
+    numbers = {each: f"\1{number}" for number, each in enumerate(macro.parameters)}
+    return Replacement(_digest_of([numbers.get(each, each) for each in macro.body]), named, macro.variadic, used)
+
+
+def _is_expression(macro: Definition) -> bool:
+    """Whether a macro is an expression for programs; ``EXPORT(x) x`` wraps declarations."""
+    return is_value(macro.body) and not set(macro.body) <= {*(macro.parameters or ()), "(", ")"}
+
+
+def _digest_of(found: Sequence[str]) -> str:
+    text = "\0".join(found).encode(errors="replace")
+    return blake2b(text, digest_size=SIZE).hexdigest() if found else ""
