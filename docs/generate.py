@@ -26,6 +26,9 @@ from abistore.diffing.context import load, subscriptions
 from abistore.diffing.policy.documents import PolicyDocument
 from abistore.diffing.policy.suppression_files import SuppressionDocument
 from abistore.model.declarations import FORMER_NAMES, SHORT, name_now, variant_of
+from abistore.model.hints import SOURCE as HINTS
+from abistore.model.hints import TABLE as HINTS_TABLE
+from abistore.model.hints import Hint
 from abistore.model.snapshot_files import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.model.statements import ReleaseStatement
 from abistore.report.formats.json import schema
@@ -362,6 +365,13 @@ def subscriptions_file() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def hints_file() -> str:
+    """The hints as the package carries them for itself."""
+    hints = msgspec.toml.decode(HINTS.read_bytes(), type=dict[str, Hint], strict=True)
+    lines = (f"{json.dumps(effect)}: {msgspec.json.encode(hint).decode()}" for effect, hint in hints.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 DOCUMENTS = {
     "lab/architecture.md": architecture,
     "cli.md": command_line,
@@ -397,5 +407,6 @@ if __name__ == "__main__":
     else:
         KINDS.write_text(kinds_file())
         SUBSCRIPTIONS.write_text(subscriptions_file())
+        HINTS_TABLE.write_text(hints_file())
         for name, make in DOCUMENTS.items():
             (DOCS / name).write_text(make())

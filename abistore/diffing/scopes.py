@@ -14,6 +14,7 @@ import msgspec
 
 from abistore.diffing.reuse import Differing, differing
 from abistore.model.declarations import EXPORTS, Name, is_number
+from abistore.model.hints import matches
 from abistore.model.names.qualified import demangle, entity, variant
 from abistore.model.names.symbols import is_mangled, is_member_of_std, may_be_nested, plain_path, without_stack
 from abistore.model.shapes import AnyShape, Function, Node, PeSymbol, Symbol, Variable
@@ -100,10 +101,6 @@ MOST_NAMESAKES = 8
 
 MOST_CANDIDATES = 32
 """So many pairs of scopes are looked at, those with most namesakes first."""
-
-VERSION_SPACE = pattern(r"(?:v|V|_|__|_V|lts_|inline_|abi_?|ver_?)\d\w*|\w*_v\d\w*|\w*_?\d+_\d+\w*|\w+_\d+|\w+\d{3,}")
-"""How namespaces that carry a version are called: inline ones, and such as programs write by an alias."""
-
 
 Scopes: TypeAlias = tuple[str, str]
 """A scope before and after."""
@@ -230,7 +227,7 @@ def _written(snapshot: Snapshot, scope: str) -> list[str]:
     return [
         part
         for part, whole in zip(parts, enclosing, strict=True)
-        if not (whole in inline or VERSION_SPACE.fullmatch(part))
+        if not (whole in inline or matches("version_namespace", part))
     ]
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import Final
 from zlib import crc32
 
+from abistore.model.hints import matches
 from abistore.patterns import pattern
 
 LONGEST = 20_000
@@ -260,32 +261,9 @@ def did_you_mean(found: Sequence[str], otherwise: str) -> str:
     return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
 
 
-_DEFAULTS = pattern(r"(?:^|[^A-Za-z]|(?<=[a-z]))(?:[Dd]efault|DEFAULT)s?(?![a-z])")
-
-
-def is_default(name: str) -> bool:
-    """Whether a function or constant is called a default: ``default_options``, ``GetDefaultPort``, ``PORT_DEFAULT``."""
-    return _DEFAULTS.search(name) is not None
-
-
-_FORBIDDEN = (
-    "donotuse",
-    "donottouch",
-    "donotaccess",
-    "dontuse",
-    "donttouch",
-    "dontaccess",
-    "internaluse",
-)
-
-
 def forbids_use(member: str) -> bool:
     """Whether a member of this name is the library's alone, whatever its type is: ``internal_donotuse``."""
-    words = member.lower().replace("_", "")
-    return any(each in words for each in _FORBIDDEN)
-
-
-_PRIVATE: Final = pattern(r"(?i)(?:private|internal)(?![a-z])")
+    return matches("forbidden", member.lower().replace("_", ""))
 
 
 @lru_cache(1 << 10)
@@ -295,16 +273,13 @@ def is_private_node(version: str | None) -> bool:
     ``GLIBC_PRIVATE``, ``Qt_5_PRIVATE_API``, ``SUNWprivate_1.1`` and ``FBSDprivate_1.0`` are such nodes. A version
     script puts there what other libraries of the same project need, and nobody else is to use.
     """
-    return version is not None and _PRIVATE.search(version) is not None
-
-
-_INTERNAL: Final = pattern(r"_*(?:\w+_)?(?:details?|internals?|impl|implementation|private|priv|aux)(?:_*v?\d+)?_*")
+    return version is not None and matches("private_node", version)
 
 
 @lru_cache(1 << 12)
 def is_internal_namespace(name: str) -> bool:
     """Whether a namespace says of itself that only the library is to name what stands in it: ``detail``, ``impl_``."""
-    return _INTERNAL.fullmatch(name) is not None
+    return matches("internal_namespace", name)
 
 
 def names_internals(qualified: str) -> bool:

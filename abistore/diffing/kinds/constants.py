@@ -11,7 +11,6 @@ from typing import Final
 from abistore.diffing.context import Context
 from abistore.diffing.kinds.enumerators import EnumeratorValues
 from abistore.diffing.kinds.release_constants import (
-    MEASURES,
     are_sequence,
     prefixes,
     release_words,
@@ -22,6 +21,7 @@ from abistore.diffing.side import SideFacts, enumerated
 from abistore.diffing.types.closed_classes import INTEGER, known_value, number
 from abistore.model.constants import TOKEN, constant, literal, words
 from abistore.model.declarations import TYPES, Changed, Declared, Name, Replacement, unnamed_enum
+from abistore.model.hints import any_matches, matches
 from abistore.model.names.qualified import last_component
 from abistore.model.names.symbols import c_name
 from abistore.model.shapes import (
@@ -31,17 +31,10 @@ from abistore.model.shapes import (
     Named,
 )
 from abistore.model.snapshot import INITIALIZERS, MACROS, HeadersRead
-from abistore.model.words import is_default
 from abistore.patterns import pattern
 
 FEWEST: Final = 2
 """One number alone has no last one."""
-
-LIMITS: Final = frozenset({"max", "maximum"})
-LENGTHS: Final = frozenset(
-    {"buf", "buffer", "bytes", "digest", "len", "length", "name", "path", "size", "str", "string", "strlen", "text"}
-)
-"""Words of limits by which programs size what the library fills: one that rose lets it write behind the end."""
 
 
 def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) -> bool:
@@ -53,7 +46,7 @@ def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) ->
     before, after = _number(old), _number(new)
     if before is None or after is None or before <= 0 or before & ~after or before == after:
         return False
-    if not LENGTHS.isdisjoint(release_words(name.spelling)):
+    if any_matches("length", release_words(name.spelling)):
         return False
     sides = context.once(_integers, context.old), context.once(_integers, context.new)
     for prefix in prefixes(name.spelling):
@@ -95,7 +88,7 @@ def _integers(side: SideFacts, _: Context) -> Mapping[Name, int]:
 
 
 def _is_itself(name: Name, declared: Declared) -> bool:
-    return declared.meaning is None and MEASURES.isdisjoint(release_words(name.spelling))
+    return declared.meaning is None and not any_matches("measure", release_words(name.spelling))
 
 
 def is_raised_limit(name: Name, old: Declared, new: Declared) -> bool:
@@ -104,7 +97,7 @@ def is_raised_limit(name: Name, old: Declared, new: Declared) -> bool:
     called = set(release_words(name.spelling))
     if before is None or after is None or not all("macro" in each.traits for each in (old, new)):
         return False
-    return after > before >= 0 and bool(called & LIMITS) and called.isdisjoint(LENGTHS)
+    return after > before >= 0 and any_matches("limit", called) and not any_matches("length", called)
 
 
 def _number(declared: Declared) -> int | None:
@@ -256,7 +249,7 @@ def is_other_argument(name: Name, context: Context) -> bool:
     but to fill in an object.
     """
     old, new = (list(_listed(written(side, name).value or "")) for side in (context.old, context.new))
-    if len(old) != len(new) or len(old) < 2 or is_default(name.spelling):
+    if len(old) != len(new) or len(old) < 2 or matches("default", name.spelling):
         return False
     return any(_is_other(*pair, context) for pair in zip(old, new, strict=True))
 
@@ -316,25 +309,6 @@ def _ends(name: Name, declared: Declared, side: SideFacts) -> bool:
 
 
 OBJECT_LIKE: Final = "no list of parameters"
-
-_INTERNAL: Final = pattern(
-    r"(?i)(?:^|_)(?:impl|detail|details|internal|priv|private|helper|helpers|aux|tmp|concat|cat|paste|stringify|str|xstr)"
-    r"(?:_|\d*$)|^_|\d_$|_$"
-)
-"""How macros are called that only other macros should use."""
-
-_SWITCH: Final = pattern(
-    r"(?i)(?:^|_)(?:has|have|use|uses|using|with|without|no|enable|enabled|disable|disabled|support|supports|supported"
-    r"|build|config|configured|defined|available|needs?|want|platform|os|arch|compiler|cxx\d*|cpp\d*)(?:_|$)"
-)
-"""How empty macros are called that programs only ask for."""
-
-_ANNOTATION: Final = pattern(
-    r"(?i)(?:^|_)(?:api|export|exports|exported|import|public|extern|externc?|dll\w*|visibility|visible|deprecated\w*|hidden"
-    r"|inline|forceinline|noinline|attr|attribute|attributes|nonnull|restrict|nothrow|noexcept|noreturn|nodiscard|unused"
-    r"|constexpr|pragma|diagnostic)(?:_|$)|(?:API|EXPORT|EXTERN|INLINE|apicall|decl|decls)$"
-)
-"""How annotations of declarations are called, which the library's own have and programs need not."""
 
 
 def reads_macros(side: SideFacts) -> bool:
@@ -427,12 +401,12 @@ def is_own(name: Name, macro: Replacement) -> bool:
     or it is empty, and they or its name ask whether it is defined. An annotation of declarations says so by its name.
     """
     spelling = name.spelling
-    if "declaration" in macro.used or "inside" in macro.used or _ANNOTATION.search(spelling):
+    if "declaration" in macro.used or "inside" in macro.used or matches("annotation", spelling):
         return True
-    if "macro" in macro.used and _INTERNAL.search(spelling):
+    if "macro" in macro.used and matches("internal_macro", spelling):
         return True
     is_empty = macro.parameters is None and not macro.digest
-    return is_empty and ("asked" in macro.used or _SWITCH.search(spelling) is not None)
+    return is_empty and ("asked" in macro.used or matches("switch", spelling))
 
 
 _TOKEN: Final = pattern(

@@ -7,9 +7,8 @@ The expressions are compiled when a name is first looked at: few comparisons do.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cached_property, reduce
 from operator import or_
 from typing import Final
@@ -18,24 +17,13 @@ from abistore.diffing.context import Context
 from abistore.diffing.kinds.records import Hint, end_hint, words
 from abistore.diffing.side import SideFacts, enumerated
 from abistore.model.declarations import UNNAMED_ENUM, Changed, Declared, Name, Removed, unnamed_enum
+from abistore.model.hints import matches
 from abistore.model.names.qualified import last_component
 from abistore.model.shapes import Enum, Enumerator
 from abistore.patterns import pattern
 
 FEWEST: Final = 4
 """Steps that are even by chance are fewer."""
-
-NO_VALUE = (
-    r"(?i)(?:^|_)(?:unknown|invalid|none|undef(?:ined)?|unset|unspecified|no_?value)_*$"
-    r"|(?:^k?|[a-z0-9])(?:Unknown|Invalid|None|Undef(?:ined)?|Unset|Unspecified|NoValue)$"
-)
-"""How the enumerator for no value is called, which a list has in front of its values, as -1."""
-
-
-def counted(by_value: Mapping[int, Collection[Enumerator]], end: int) -> list[int]:
-    """The values below ``end`` that are in a list: all, but for a -1 that stands for none of them."""
-    stands_for_none = all(re.search(NO_VALUE, each.name) for each in by_value.get(-1, ()))
-    return [value for value in by_value if value < end and not (value == -1 and stands_for_none)]
 
 
 def runs_up_to(end: int, values: Collection[int]) -> bool:
@@ -60,36 +48,6 @@ def _are_steps(values: Collection[int], count: int, step: int) -> bool:
     is_shift = step.bit_count() == 1
     reached = {value // step for value in values if is_shift or value % step == 0}
     return reached == set(range(count)) and (is_shift or len(values) == count)
-
-
-FIRST = (
-    r"(?i)(?:^|_)(?:first|lowest|min(?:imum)?)(?:_?(?:value|item|entry|enum))?_*$"
-    r"|(?-i:(?:^k?|[a-z0-9])(?:First|Lowest|Min(?:imum)?)(?:Value|Enum)?$)"
-)
-"""How the first of a list is called that has another name too: ``COLOR_FIRST = COLOR_RED``, ``kMin = kNotset``."""
-
-ANSWERS = (
-    r"(?i)(?<![a-z])(?:err(?:or|no)?|result|ret|rc|status|code|state|token|tok|event|exception|fail(?:ed|ure)?|reason)s?"
-    r"(?![a-z])|(?-i:(?:Err(?:or|no)?|Result|Ret|Status|Code|State|Token|Event|Exception|Fail(?:ed|ure)?|Reason)s?"
-    r"(?![a-z]))"
-)
-"""How enumerations are called, or most of their enumerators, of which functions return one: errors, states."""
-
-ERRORS = (
-    r"(?i)(?<![a-z])(?:err(?:or|no)?|fail(?:ed|ure)?)s?(?![a-z])"
-    r"|(?-i:(?:Err(?:or|no)?|Fail(?:ed|ure)?)s?(?![a-z]))"
-)
-"""How enumerations of errors are called."""
-
-STATES = r"(?i)(?<![a-z])(?:state|token|tok|event)s?(?![a-z])|(?-i:(?:State|Token|Event)s?(?![a-z]))"
-"""How enumerations are called of which a begin and an end are values like the others."""
-
-BEGIN = r"(?i)(?P<shared>.+?_)_*(?:begin|start|first|min)"
-END = r"(?i)_*end(?:_all)?"
-"""How two bounds are called between which errors lie, the end behind what the names of all share."""
-
-MASK = r"(?i)(?:^|_)(?:all|mask|any|valid|known)(?:_|$)|(?:All|Mask)$"
-"""How enumerators are called that join all other bits."""
 
 
 class EnumeratorValues:
@@ -123,7 +81,7 @@ class EnumeratorValues:
     @cached_property
     def _all_bits(self) -> int | None:
         """The sum of all bits but for such sums; ``None`` without any."""
-        bits = [value for name, value in self.by_name.items() if value >= 0 and not re.search(MASK, name)]
+        bits = [value for name, value in self.by_name.items() if value >= 0 and not matches("all_bits", name)]
         return reduce(or_, bits) if bits else None
 
     @cached_property
@@ -138,30 +96,16 @@ class EnumeratorValues:
 
     def _is_counted(self, end: Enumerator) -> bool:
         """Whether ``end`` follows values in a row, which are no errors, results or states."""
-        others = counted(self.by_value, end.value)
+        others = [value for value in self.by_value if value < end.value]
         runs = runs_up_to(end.value, others) or steps_up_to(end.value, others)
-        answers = sum(re.search(ANSWERS, name) is not None for name in self.by_name)
-        return runs and 2 * answers <= len(self.by_name) and re.search(ANSWERS, self._name) is None
-
-    @cached_property
-    def _ends_of_errors(self) -> frozenset[str]:
-        """What is called ``ERR_END`` and ends errors that begin with ``ERR_BEGIN``: neither says what is wrong."""
-        if not re.search(ERRORS, self._name) or re.search(STATES, self._name) or len(self.by_value) <= 2:
-            return frozenset()
-        first, last = self.by_value[min(self.by_value)], self.by_value[max(self.by_value)]
-        begins = (found["shared"] for each in first if (found := re.fullmatch(BEGIN, each.name)))
-        shared = {start for start in begins if all(name.startswith(start) for name in self.by_name)}
-        return frozenset(
-            each.name for each in last for start in shared if re.fullmatch(END, each.name.removeprefix(start))
-        )
+        answers = sum(matches("answer", name) for name in self.by_name)
+        return runs and 2 * answers <= len(self.by_name) and not matches("answer", self._name)
 
     def _is_certain(self, bound: Enumerator) -> bool:
         """Whether one that is called an end is one: a size of the list, or the last of the values by another name."""
         match self.hint(bound.name):
             case "certain":
                 return True
-            case "last":
-                return bound.value == self._largest or self._is_counted(bound)
             case _:
                 return self._is_counted(bound)
 
@@ -179,7 +123,7 @@ class EnumeratorValues:
 
     def _is_first(self, each: Enumerator) -> bool:
         """Whether ``each`` is called the first, and is the smallest value by another name."""
-        named = re.search(FIRST, each.name) is not None
+        named = matches("first", each.name)
         return named and each.value == min(self.by_value) and len(self.by_value[each.value]) > 1
 
     def is_sentinel(self, each: Enumerator) -> bool:
@@ -189,15 +133,13 @@ class EnumeratorValues:
         A size, an end or a total is one of a list only: it is the number of the others, and these are no answers.
         A first one is the smallest by another name, which keeps the number that programs have.
         """
-        if each.name in self._ends_of_errors:
-            return True
         if UNNAMED_ENUM in self._name and len(self.by_name) < 2:
             return False  # a constant of its own ends no list
         if self.hint(each.name):
             return self._is_last(each) and self._is_certain(each)
         if self._is_first(each):
             return True
-        return re.search(MASK, each.name) is not None and each.value == self._all_bits
+        return matches("all_bits", each.name) and each.value == self._all_bits
 
 
 def enumerator_of(name: Name, value: str | None, context: Context) -> tuple[str, str] | None:

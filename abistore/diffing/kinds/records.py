@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from abistore.diffing.context import Context
@@ -12,6 +11,7 @@ from abistore.diffing.side import SideFacts
 from abistore.diffing.types.sameness import flat_fields, plain
 from abistore.diffing.types.vtables import PURE, VirtualTables, same_method
 from abistore.model.declarations import Changed, Declared, Name, WrittenBase
+from abistore.model.hints import any_matches, matches
 from abistore.model.names.qualified import last_component, plain_template
 from abistore.model.names.spelling import spell
 from abistore.model.names.symbols import VTABLE, class_symbol
@@ -30,33 +30,10 @@ from abistore.model.shapes import (
 from abistore.model.snapshot import TEMPLATE_BASES, HeadersRead
 from abistore.model.structure import references
 
-Hint: TypeAlias = Literal["", "counted", "last", "certain"]
-"""What a name says: nothing; an end if values in a row lead up to it; the last of something; or an end."""
-
-CERTAIN: Final = frozenset({"max", "maximum", "last", "count", "cnt", "num", "nb", "n", "number", "sentinel"})
-UNCERTAIN: Final = frozenset({"size", "end", "ending", "total"})
-"""Words that are values just as well: ``ERR_SIZE``, ``STREAM_END``."""
-NUMBERS: Final = frozenset({"num", "nb", "number", "count", "max"})
-"""Words before what is counted: ``NUM_RED_COLORS``."""
-
-LIST: Final = frozenset({"list", "enum", "table", "value", "item", "entry", "entrie", "element", "one"})
-OF_LISTS: Final = LIST | {
-    *("of", "plus", "1", "all", "defined", "msg", "message", "err", "error", "status", "token", "event", "op"),
-    *("opcode", "cmd", "command", "code", "id", "index", "type", "kind", "role"),
-}
-"""Words for what stands in any list. Behind a word for an end they say no more than that: ``LAST_ENTRY``."""
-
-PARTICIPLES: Final = frozenset({"registered", "used", "valid", "known"})
-"""``LAST_KNOWN_STATE`` is the last of the states, or a state."""
-
-NOBODY: Final = (
-    r"(?i)(?:^|_)(?:dummy|never_?used|do_?not_?use)(?:_|$)|(?:^|_)force_?(?:u?int|dword|enum|size|\d)[a-z0-9_]*$"
-)
-"""How enumerators are called that nobody is to use, which only keep a comma company or the enumeration wide."""
+Hint: TypeAlias = Literal["", "counted", "certain"]
+"""What a name says: nothing; an end if values in a row lead up to it; or an end."""
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
-_ONE: Final = "|".join(sorted((*OF_LISTS - {"of", "plus", "1", "all"}, "entries"), key=len, reverse=True))
-_GLUED: Final = rf"(last|max|num|nb|end|total|count)(of)?(({_ONE})s?)+|n(item|entrie|value|element|type|kind|code)s"
 
 
 def words(name: str) -> list[str]:
@@ -70,19 +47,15 @@ def end_hint(name: str, kin: Collection[str] = ()) -> Hint:
     It says so with a word at its end. Behind that may stand what is said of any list, or of this one:
     ``STATUS_LAST_STATUS``, ``N_ROLES``, ``END_OF_LIST``, ``LASTONE``.
     """
-    if re.search(NOBODY, name) is not None:
+    if matches("nobody", name):
         return "certain"
     all_words = words(name)
     rest, behind = _without_tail(all_words, kin)
-    if rest and re.fullmatch(_GLUED, rest[-1]) is not None:
+    if rest and matches("end", rest[-1]) and (rest[-1] not in ("n", "number") or behind):
         return "certain"
-    if rest and rest[-1] in CERTAIN and (rest[-1] not in ("n", "number") or behind):
-        return "certain"
-    if rest and rest[-1] in UNCERTAIN:
-        return "certain" if LIST.intersection(behind) and rest[-1] != "size" else "counted"
-    if any(pair[0] == "last" and pair[1] in PARTICIPLES for pair in pairwise(all_words)):
-        return "last"
-    counts = all_words[-1:] and all_words[-1].endswith("s") and NUMBERS.intersection(all_words[:-1])
+    if rest and matches("perhaps_end", rest[-1]):
+        return "counted"
+    counts = all_words[-1:] and all_words[-1].endswith("s") and any_matches("number_of", all_words[:-1])
     return "certain" if counts else ""
 
 
@@ -94,17 +67,13 @@ def _forms(word: str) -> frozenset[str]:
 def _without_tail(own: Sequence[str], kin: Collection[str]) -> tuple[Sequence[str], list[str]]:
     """The words up to one that says something of its own, and those behind it, each as one of several."""
     rest, behind = [*own], list[str]()
-    while rest and rest[-1] not in CERTAIN | UNCERTAIN:
+    while rest and not matches("end", rest[-1]) and not matches("perhaps_end", rest[-1]):
         singular = rest[-1].removesuffix("s")
-        if not {rest[-1], singular} & OF_LISTS and _forms(rest[-1]).isdisjoint(kin):
+        if not any_matches("of_list", (rest[-1], singular)) and _forms(rest[-1]).isdisjoint(kin):
             break
         behind.append(singular)
         rest.pop()
     return rest, behind
-
-
-VERSION: Final = r"(?i)_*(?:[a-z]+_)*version_*"
-"""How a number is called that says which release of a table a program was compiled with."""
 
 
 def _come(record: Changed[Record]) -> list[Field]:
@@ -130,17 +99,13 @@ def _says_version(record: Changed[Record], context: Context) -> bool:
     for field in map(plain, flat_fields(record.old)):
         if _is_function(field, context.old):
             return False
-        if re.fullmatch(VERSION, field.name) and _is_number(field.type, context.old):
+        if matches("version_field", field.name) and _is_number(field.type, context.old):
             return (field.name, field.offset) in kept
     return False
 
 
 def _is_number(type: TypeRef, side: SideFacts) -> bool:
     return isinstance(side.types.bare(type)[0], Primitive)
-
-
-MASK = r"(?i)_*(fields?|valid|comp|attrs?|attributes?|values?|members?)_?(mask|bits)_*"
-"""A field of such a name tells by its bits which others its user has set, or wants to get."""
 
 
 def grows_safely(record: Changed[Record], context: Context) -> bool:
@@ -165,7 +130,7 @@ def is_masked(record: Changed[Record], context: Context) -> bool:
     So ``node_id`` comes with ``PARAM_FIELD_NODE_ID`` for ``uint64_t field_mask``: nobody built before sets that.
     """
     before = {plain(field).name: plain(field) for field in flat_fields(record.old)}
-    if not any(re.fullmatch(MASK, name) and _is_count(field, context) for name, field in before.items()):
+    if not any(matches("mask_field", name) and _is_count(field, context) for name, field in before.items()):
         return False
     come = [name for field in flat_fields(record.new) if (name := plain(field).name) not in before]
     old, new = context.old.enumerators, context.new.enumerators

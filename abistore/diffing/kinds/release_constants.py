@@ -14,33 +14,13 @@ from abistore.diffing.context import Context
 from abistore.diffing.side import SideFacts
 from abistore.diffing.types.closed_classes import INTEGER, known_value
 from abistore.model.declarations import Argument, Declared, Name
+from abistore.model.hints import any_matches, found, matches
 from abistore.model.names.qualified import last_component
 from abistore.model.names.symbols import INTEGERS, plain_path
 from abistore.model.shapes import Function, Primitive, Record, TypeRef
 from abistore.patterns import pattern
 
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
-_RELEASE: Final = frozenset({"release", "revision", "rev"})
-_VERSION: Final = pattern(r"(?:full|lib|short|str|string)?ver(?:sion)?s?(?:name|no|num|number|str|string|text)?")
-"""A word that says version, alone or run together with what kind it is: ``VERSION``, ``VERNUM``, ``STRVERSION``."""
-
-_LESSER: Final = frozenset({"minor", "micro", "patch", "patchlevel", "bugfix", "tweak", "subminor", "build"})
-_PARTS: Final = _LESSER | {"major"}
-_NO_RELEASE: Final = frozenset(
-    {
-        *("abi", "api", "compat", "compatible", "compatibility", "file", "format", "interface", "max", "maximum"),
-        *("min", "minimum", "protocol", "proto", "required", "schema", "since", "stream", "struct", "wire"),
-        *("options", "opts", "ops", "params", "attr", "desc", "callbacks"),
-    }
-)
-"""A number of these is compared by the library with what programs pass it, as in a structure of options, or stored."""
-
-INTERFACE: Final = frozenset({"api", "interface"})
-"""What an interface is called, of which a macro may tell the version."""
-
-_LIBTOOL: Final = frozenset({"current", "age"})
-_COUNTED_RELEASE: Final = frozenset({"library", "lib", "libtool", "lt", "so", "soname", "interface", "binary"})
-"""What is counted by a ``current`` or an ``age``: ``VIPS_LIBRARY_CURRENT`` (libtool), ``GTK_BINARY_AGE`` (GNOME)."""
 
 
 def tells_release(name: Name) -> bool:
@@ -51,18 +31,19 @@ def tells_release(name: Name) -> bool:
     library version information") moves with every release that adds something.
     """
     words = name_words(name)
-    return (len(words) > 1 and words[-1] in _LIBTOOL and words[-2] in _COUNTED_RELEASE) or _is_version(words)
+    counted = any_matches("counted_by_libtool", words[-1:]) and any_matches("counted_release", words[-2:-1])
+    return counted or _is_version(words)
 
 
 def _is_version(words: list[str]) -> bool:
-    told = any(word in _RELEASE or _VERSION.fullmatch(word) for word in words) or (bool(words) and words[-1] in _PARTS)
+    told = any_matches("release", words) or any_matches("part_of_release", words[-1:])
     told = told or words[-2:] in (["package", "string"], ["patch", "level"])
     return told and not is_of_something_else(words)
 
 
 def is_of_something_else(words: list[str]) -> bool:
     """Whether a constant of these words is the version of a format, an interface or a structure, or a limit."""
-    return not _NO_RELEASE.isdisjoint(words)
+    return any_matches("no_release", words)
 
 
 def tells_interface(name: Name) -> bool:
@@ -73,7 +54,7 @@ def tells_interface(name: Name) -> bool:
     a structure is another matter: data and programs are made for that.
     """
     told = name_words(name)
-    return not INTERFACE.isdisjoint(told) and _is_version([each for each in told if each not in INTERFACE])
+    return any_matches("interface", told) and _is_version([each for each in told if not matches("interface", each)])
 
 
 def accepts_former(name: Name) -> bool:
@@ -81,7 +62,7 @@ def accepts_former(name: Name) -> bool:
 
     So it is with that of the release, and with the minor number of an interface: what came with it was added.
     """
-    return tells_release(name) or not _LESSER.isdisjoint(name_words(name)[-1:])
+    return tells_release(name) or any_matches("lesser_part_of_release", name_words(name)[-1:])
 
 
 def name_words(name: Name) -> list[str]:
@@ -94,14 +75,6 @@ def release_words(text: str) -> list[str]:
     """The words of which a name is made, in small letters: ``SplitType``, ``split_type`` and ``SPLIT_TYPE`` are two."""
     return [word.lower() for word in re.findall(_WORD, text)]
 
-
-MEASURES: Final = frozenset(
-    {
-        *("all", "count", "default", "last", "len", "length", "level", "limit", "mask", "max", "maximum", "min"),
-        *("minimum", "num", "size", "threshold", "version"),
-    }
-)
-"""Words of constants that measure something, or that stand for all others."""
 
 MOST: Final = 16
 """How many beginnings of one name are looked at, shortest first."""
@@ -198,11 +171,8 @@ def _macros(side: SideFacts) -> Iterator[tuple[Name, int, bool]]:
             if isinstance(shape, Declared) and {"constant", "macro"} <= set(shape.traits):
                 value = INTEGER.fullmatch(known_value(shape) or "")
                 parts = {part.lower() for part in name.spelling.split("_")}
-                if value and MEASURES.isdisjoint(parts) and not tells_release(name):
+                if value and not any_matches("measure", parts) and not tells_release(name):
                     yield name, int(value[1]), shape.meaning is not None
-
-
-ERRORS: Final = frozenset({"err", "errs", "error", "errors", "errno"})
 
 
 def is_moved_error(name: Name, context: Context) -> bool:
@@ -218,7 +188,7 @@ def _is_code(name: Name, family: Family) -> bool:
     if name not in family.old or name not in family.new or name in family.following:
         return False
     distinct = _are_distinct(family.old.values()) and _are_distinct(family.new.values())
-    return distinct and not ERRORS.isdisjoint(family.called)
+    return distinct and any_matches("error_macro", family.called)
 
 
 def _are_distinct(numbers: Collection[int]) -> bool:
@@ -354,54 +324,8 @@ def _run(values: Collection[int]) -> bool:
     return len(values) > 1 and len(set(values)) == len(values) == max(values) - min(values) + 1
 
 
-_COMPOUND: Final = pattern(
-    r"(?:num|hex|int|str|full|pkg|package)?(?:version|ver|vers|release|revision)(?:num|number|hex|int|str|string|code)?"
-)
-"""The version of the release, where no underscore parts the words: ``GEO_NUMVERSION``, ``GEO_HEXVERSION``."""
-
-_BUILD: Final = frozenset({"build", "built", "compile", "compiled", "compiler", "compilation"})
-_FACTS: Final = frozenset(
-    {
-        "date",
-        "time",
-        "timestamp",
-        "host",
-        "user",
-        "machine",
-        "number",
-        "id",
-        "type",
-        "flags",
-        "version",
-        "name",
-        "vendor",
-    }
-)
-_FLAGS: Final = frozenset({"cflags", "cxxflags", "cppflags", "ldflags"})
-_FLAGGED: Final = frozenset({"c", "cxx", "linker"})
-"""Flags of a compiler, as variables of Make and CMake are called: ``CXXFLAGS``, ``CMAKE_CXX_FLAGS``."""
-
-_SOURCES: Final = frozenset({"git", "svn", "hg", "vcs", "scm", "commit", "changeset"})
-_PROBED: Final = frozenset({"", "0", "1", "(0)", "(1)", "true", "false"})
 _TEXTS: Final = pattern(r'(?:\s*,?\s*"(?:[^"\\]|\\.)*")+\s*(?:,\s*(?:nullptr|NULL|0)\s*)?')
 """Texts, and a list of them that a null pointer ends."""
-
-_LISTED: Final = pattern(r'\s*"\s*[\w:.+-]+(?:\s*([,;|])\s*[\w:.+-]+)(?:\s*\1\s*[\w:.+-]+)+\s*"\s*')
-"""Three words or more with one sign between them: ``"generic,broker,topic"``."""
-
-_PATH: Final = pattern(r'\s*"(?:/|[A-Za-z]:[/\\])[^"]*"\s*')
-_BUILT: Final = frozenset({"src", "source", "build", "binary", "bin", "install"})
-_FOLDERS: Final = frozenset({"dir", "directory", "prefix"})
-"""Where a library was built, or installed, as CMake calls it: ``SOURCE_DIR``, ``BINARY_DIR``, ``INSTALL_PREFIX``."""
-
-_NOTICES: Final = frozenset({"copyright", "author", "authors", "license", "licence"})
-"""What a library says of itself, which people read: ``LUA_COPYRIGHT``."""
-
-_VERSION_CALL: Final = pattern(r"(\w*VERSION\w*)\s*\(\s*\d+(?:\s*,\s*\d+)*\s*\)", re.IGNORECASE)
-"""A number that is made of the parts of a version: ``GEO_MAKE_VERSION(1, 15)``."""
-
-_DAY: Final = pattern(r"\(?\s*\d{4}\s*-\s*\d\d?\s*-\s*\d\d?\s*\)?")
-_COMMIT: Final = pattern(r"(?<![0-9a-zA-Z])g?(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 
 
 def is_probe(name: Name, value: str | None) -> bool:
@@ -412,14 +336,14 @@ def is_probe(name: Name, value: str | None) -> bool:
     """
     told = name_words(name)
     asked = "have" in told[:3] or told[-2:] == ["stdc", "headers"]
-    return asked and not is_of_something_else(told) and (value or "").strip() in _PROBED
+    return asked and not is_of_something_else(told) and matches("found_by_configure", (value or "").strip())
 
 
 def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
     That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
-    made from; a list of words in a text, where none went; who wrote it; the number of the release, or of an interface,
+    made from; who wrote it; the number of the release, or of an interface,
     in another spelling. A limit, a format or an option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
@@ -428,32 +352,29 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     if "default" in told:
         return False
     if is_of_something_else(told):
-        return not INTERFACE.isdisjoint(told) and _are_versions(old, new)
+        return any_matches("interface", told) and _are_versions(old, new)
     texts = all(_TEXTS.fullmatch(each) for each in (old, new))
-    days = told[-1] == "date" and all(_DAY.fullmatch(each) for each in (old, new))
     said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
-    return said or days or _is_release(told) or _are_versions(old, new)
+    return said or matches("release_in_one_word", told[-1]) or _are_versions(old, new)
 
 
 def _is_notice(told: list[str], old: str, new: str) -> bool:
     """Whether a macro is a text for people, of which another macro may be a part: ``GEO_NAME "  Copyright 2026"``."""
-    return told[-1] in _NOTICES and all('"' in each for each in (old, new))
+    return matches("notice", told[-1]) and all('"' in each for each in (old, new))
 
 
 def _are_versions(old: str, new: str) -> bool:
     """Whether both values are versions by the macro that makes them."""
-    before, after = (_VERSION_CALL.fullmatch(each.strip()) for each in (old, new))
+    before, after = (found("made_of_version", each.strip()) for each in (old, new))
     return before is not None and after is not None and before[1] == after[1]
 
 
 def _text_tells(told: list[str], old: str, new: str) -> bool:
-    if all(_LISTED.fullmatch(each) for each in (old, new)):
-        return _entries(old) <= _entries(new)
-    if told[-1] in _FLAGS or (told[-1] == "flags" and not _FLAGGED.isdisjoint(told[-2:-1])):
+    if any_matches("compiler_flags", (told[-1], " ".join(told[-2:]))):
         return True
-    if (told[-1] in _FACTS and not _BUILD.isdisjoint(told[-2:-1])) or _is_place(told, old, new):
+    if (matches("fact_of_build", told[-1]) and any_matches("build", told[-2:-1])) or _is_place(told, old, new):
         return True
-    return bool(_COMMIT.search(old)) and bool(_COMMIT.search(new)) and not _SOURCES.isdisjoint(told)
+    return matches("commit", old) and matches("commit", new) and any_matches("sources", told)
 
 
 def _is_place(told: list[str], old: str, new: str) -> bool:
@@ -461,27 +382,8 @@ def _is_place(told: list[str], old: str, new: str) -> bool:
 
     A folder that programs find files in at run time (``GEO_DATA_DIR``) is another matter.
     """
-    built = told[-1] == "compiler" or (told[-1] in _FOLDERS and not _BUILT.isdisjoint(told[-2:-1]))
-    return built and all(_PATH.fullmatch(each) for each in (old, new))
-
-
-def _entries(text: str) -> frozenset[str]:
-    """What a list in a text names, or a list of texts; one that loses an entry tells of something that went.
-
-    Of lines, each names one and describes it: ``"\\n * csparse, a sparse solver"``.
-    """
-    lines = text.replace(r"\n", "\n").split("\n")
-    if len(lines) > 2:
-        return frozenset(found[0] for line in lines if (found := re.findall(r"\w[^\s\",;:]*", line)))
-    return frozenset(re.findall(r"[^\s\",;]+", text))
-
-
-def _is_release(told: list[str]) -> bool:
-    return _COMPOUND.fullmatch(told[-1]) is not None
-
-
-_PACKAGE: Final = frozenset({"name", "tarname", "version", "string", "bugreport", "url"})
-"""What Autoconf tells of a package: ``PACKAGE_URL``."""
+    built = matches("place_of_build", " ".join(told[-2:]))
+    return built and matches("absolute_path", old) and matches("absolute_path", new)
 
 
 def is_of_package(name: Name, value: str | None) -> bool:
@@ -490,5 +392,5 @@ def is_of_package(name: Name, value: str | None) -> bool:
     A public ``config.h`` has it by accident (Autoconf manual, AC_INIT), and another build system does not write it.
     """
     told = name_words(name)
-    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and told[-1] in _PACKAGE)
+    about = told[-1:] == ["package"] or (told[-2:-1] == ["package"] and matches("of_package", told[-1]))
     return (about or told[-2:] == ["lt", "objdir"]) and _TEXTS.fullmatch(value or "") is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from abistore.diffing.context import Context, Note, rule
@@ -22,10 +21,10 @@ from abistore.diffing.rules.evidence import is_time64
 from abistore.diffing.types.sameness import Sameness
 from abistore.model.declarations import Added, Changed, Delta, Removed
 from abistore.model.findings import Impact
+from abistore.model.hints import matches
 from abistore.model.names.spelling import spell
 from abistore.model.shapes import Alias, Enum, Enumerator, Named, Opaque, Pointer, Record, TypeRef
 from abistore.model.words import counted
-from abistore.patterns import pattern
 
 
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
@@ -320,10 +319,6 @@ def enum_scope_removed(enum: Changed[Enum]) -> Iterator[Note]:
         yield Note("the enumeration is not scoped", "enum class", "enum")
 
 
-VERSIONED = pattern(r"(?:^|_)(?:version|ver|v|release|abi)_?\d+(?:_\d+)*\w*$", re.IGNORECASE)
-"""Names of aliases that carry the release number: ``png_libpng_version_1_6_40``."""
-
-
 def _sameness(alias: Changed[Alias], context: Context) -> Sameness:
     """How the targets compare: as values, or as pointers where programs meet them behind pointers only.
 
@@ -435,7 +430,7 @@ def typedef_removed(alias: Removed[Alias], context: Context) -> Iterator[Note]:
     Fix: keep the typedef and mark it deprecated.
     """
     name = alias.subject.name
-    if not VERSIONED.search(name.spelling) and not is_only_private(name, context.old):
+    if not matches("version_typedef", name.spelling) and not is_only_private(name, context.old):
         yield Note("the typedef is gone", spell(alias.old.target), None)
 
 
@@ -447,7 +442,7 @@ def type_added_typedef(alias: Added[Alias]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if not VERSIONED.search(alias.subject.name.spelling):
+    if not matches("version_typedef", alias.subject.name.spelling):
         yield Note("the typedef is new", None, spell(alias.new.target))
 
 
@@ -460,5 +455,5 @@ def typedef_version_sentinel(alias: Removed[Alias]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if VERSIONED.search(alias.subject.name.spelling):
+    if matches("version_typedef", alias.subject.name.spelling):
         yield Note("the typedef of a release is gone", spell(alias.old.target), None)

@@ -35,8 +35,8 @@ from abistore.diffing.types.closed_classes import (
 )
 from abistore.model.declarations import Added, Changed, Declared, Name, Removed, Replacement
 from abistore.model.findings import Impact
+from abistore.model.hints import matches
 from abistore.model.names.qualified import last_component
-from abistore.model.words import is_default
 
 
 def _values(declared: Changed[Declared]) -> tuple[str, str] | None:
@@ -136,7 +136,7 @@ def _is_default(declared: Changed[Declared] | Removed[Declared]) -> bool:
 
 
 def _is_called_default(name: Name) -> bool:
-    return is_default(last_component(name.spelling))
+    return matches("default", last_component(name.spelling))
 
 
 @rule(Impact.RISK, variant="default", evidence="source", element="variables", action="changed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,14 +11,8 @@ from abistore.diffing.types.sameness import Sameness
 from abistore.diffing.types.vtables import VirtualTables, is_destructor, plainly, same_method, spelled
 from abistore.model.declarations import Added, Changed, Delta, Name, Removed
 from abistore.model.findings import Impact
+from abistore.model.hints import matches
 from abistore.model.shapes import WIDTH, Opaque, Record, VirtualMethod
-
-_KEPT = r"(?:_?(?:slot|virtual|vtbl|vtable|method|function|func|for_future\w*))?_?"
-PLACEHOLDER = (
-    rf"(?i)_*(?:vt_?|virtual_?)?(?:(?:reserved|unused|not_?used|placeholder){_KEPT}\d*"
-    rf"|(?:spare|dummy|pad|padding|future){_KEPT}\d+)_*"
-)
-"""Names of virtual functions that only keep a slot free: ``reserved1``, ``_unused_slot_2``."""
 
 REACHED: Final[dict[str, str]] = {
     "unreached": "the library gets no object of a program's class",
@@ -377,7 +370,7 @@ def virtual_method_changed_slot(method: Changed[VirtualMethod]) -> Iterator[Note
 
     Fix: keep the function in its slot, and add the new one last or in a new class.
     """
-    if _other_method(method) and not re.fullmatch(PLACEHOLDER, method.old.display):
+    if _other_method(method) and not matches("reserved_slot", method.old.display):
         yield Note("another function has the slot", spelled(method.old), spelled(method.new))
 
 
@@ -389,7 +382,7 @@ def virtual_method_changed_reserved(method: Changed[VirtualMethod]) -> Iterator[
 
     Fix: nothing.
     """
-    if _other_method(method) and re.fullmatch(PLACEHOLDER, method.old.display):
+    if _other_method(method) and matches("reserved_slot", method.old.display):
         yield Note("a reserved slot is used", spelled(method.old), spelled(method.new))
 
 

@@ -11,8 +11,8 @@ from typing import Protocol
 from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.types.mentions import NONE, Names, TypeUse
 from abistore.model.declarations import Name
+from abistore.model.hints import any_matches, matches
 from abistore.model.words import is_own_header, is_source
-from abistore.patterns import pattern
 
 
 class HandleHeaders(Derived):
@@ -103,13 +103,6 @@ class HandleHeaders(Derived):
             defined = defining and other in use.by_value
             if other in self._uses and (defined or other.kind != "record"):
                 yield other, defined
-
-
-INTERNAL = pattern(r"internal|private|(^|[-_.])(int|priv|p|local|impl)$|priv$")
-"""How the names of headers end, or what they contain, that a library does not install."""
-
-NAMED_INTERNAL = frozenset({"internal", "internals", "private", "priv"})
-"""Folders of such headers."""
 
 
 class UnnameableDeclarations(Protocol):
@@ -420,4 +413,4 @@ class Allocation(Derived):
 
 def _says_internal(file: str) -> bool:
     path = PurePosixPath(file)
-    return INTERNAL.search(path.stem.lower()) is not None or not NAMED_INTERNAL.isdisjoint(path.parts[:-1])
+    return matches("internal_header", path.stem.lower()) or any_matches("internal_folder", path.parts[:-1])

@@ -19,13 +19,13 @@ from abistore.diffing.types.mentions import COUNTS
 from abistore.diffing.types.sameness import TypeSide
 from abistore.model.constants import words
 from abistore.model.declarations import EXPORTS, Declared, Name
+from abistore.model.hints import matches
 from abistore.model.names.qualified import demangle, entity, plain_template, scope
 from abistore.model.names.symbols import OF_CLASS, is_local, is_mangled
 from abistore.model.shapes import AnyShape, Function, Named, Pointer, Primitive, Qualified, TypeRef, Variable
 from abistore.model.snapshot import INTERNALS_SHOWN, HeadersRead, Snapshot, Variants
 from abistore.model.structure import embedded, references
 from abistore.model.words import ANY, is_internal_namespace, matcher, names_internals
-from abistore.patterns import pattern
 
 Path: TypeAlias = tuple[str, ...]
 """A qualified name by its components, up to its first template arguments."""
@@ -335,12 +335,6 @@ class CompiledTypes:
         return found
 
 
-COUNT: Final = pattern(
-    r"(?!.*(?i:err|warn))(p?(n|num|nb|count|cnt)|(n|num|nb|number_of)_\w+|p?(n|num|nb)[A-Z]\w*|\w+_(count|cnt)|\w*Count)"
-)
-"""How parameters are called that tell how many there are. A length may be one of bytes, in a single record."""
-
-
 def counted_results(source: Mapping[Name, Variants], types: TypeSide) -> frozenset[Name]:
     """The records of which functions return a pointer, and a number of them through a parameter that is called so."""
     return frozenset(
@@ -356,7 +350,7 @@ def counted_results(source: Mapping[Name, Variants], types: TypeSide) -> frozens
 def _tells_a_count(function: Function, shapes: Variants, types: TypeSide) -> bool:
     written = next((each.parameters for each in shapes if isinstance(each, Declared)), ())
     return len(written) == len(function.parameters) and any(
-        COUNT.fullmatch(argument.name) and _is_filled(type, types)
+        matches("count", argument.name) and _is_filled(type, types)
         for argument, type in zip(written, function.parameters, strict=True)
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 
 from abistore.diffing.types.sameness import Extent, Extents, TypeSide
 from abistore.model.declarations import Declared, Name
+from abistore.model.hints import any_matches, matches
 from abistore.model.names.qualified import last_component
 from abistore.model.reach import Mentions
 from abistore.model.shapes import (
@@ -34,20 +34,8 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Variants
 from abistore.model.structure import HANDLES, Reference, embedded, inner, references
-from abistore.model.words import forbids_use, is_default
+from abistore.model.words import forbids_use
 from abistore.patterns import pattern
-
-SURE = frozenset({"reserved", "rsvd", "resv", "unused", "padding", "filler", "spare", "placeholder"})
-"""Words that tell it in a name that begins with an underscore, or as the last word of an array's or address's name."""
-
-WHOLE = SURE | {"pad", "fill", "dummy", "internal"}
-"""Words that tell it as the whole name, numbered or not: ``_pad1``."""
-
-ORDINARY = frozenset({"fill", "internal", "placeholder"})
-"""Those of them that mean something as often: they tell it of arrays and ``void *`` only, or as ``_fill``."""
-
-REST = frozenset({"for", "by", "future", "use", "expansion", "extension", "space", "bits", "area", "flags", "slots"})
-"""Words that may follow: ``reserved_for_future_use``. A count of ``reserved_bytes`` is no reserve."""
 
 WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -62,11 +50,11 @@ def is_reserved(field: Field) -> bool:
     if not words or not _is_storage(field.type):
         return False
     if len(words) == 1:
-        plain = field.name.lower() in ORDINARY and not _is_memory(field.type)
-        return words[0] in WHOLE and not plain
-    if words[0] in WHOLE and REST.issuperset(words[1:]):
+        plain = matches("perhaps_reserved", field.name.lower()) and not _is_memory(field.type)
+        return matches("wholly_reserved", words[0]) and not plain
+    if matches("wholly_reserved", words[0]) and all(matches("of_reserved", each) for each in words[1:]):
         return True
-    telling = bool(SURE & set(words)) if field.name.startswith("_") else words[-1] in SURE
+    telling = any_matches("reserved", words if field.name.startswith("_") else words[-1:])
     return telling and (field.name.startswith("_") or isinstance(field.type, Array | Pointer))
 
 
@@ -101,9 +89,6 @@ def _is_storage(type: TypeRef) -> bool:
             return isinstance(type, Primitive)
 
 
-DISPOSES = pattern(r"free|destroy|delete|release|dispose|unref", re.IGNORECASE)
-"""How functions are called that take back what the library allocated."""
-
 COUNTS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("short", "int", "long", "long long"))
 """Types that numbers of items are told in."""
 
@@ -112,9 +97,6 @@ UNSIGNED = frozenset(each for each in COUNTS if each.startswith("unsigned"))
 
 STANDARD = ("std::", "__gnu_cxx::")
 """How functions of the standard library are called that are linked in."""
-
-DUMMY = r"(?i)_*(dummy|opaque|private|placeholder|unused|incomplete)_*"
-"""How the one field of such a definition is called, whatever its type is."""
 
 Names = frozenset[Name]
 NONE: Names = frozenset()
@@ -269,7 +251,7 @@ class TypeUses:
             takes=frozenset(self._taken(function)),
             fills=frozenset(name for each in function.parameters if (name := self._filled_in(each)) is not None),
             returns=frozenset(self._results(function)),
-            disposes=len(function.parameters) == 1 and DISPOSES.search(function.display) is not None,
+            disposes=len(function.parameters) == 1 and matches("disposes", function.display),
             tells=bool(told & COUNTS),
             tells_unsigned=bool(told & UNSIGNED),
             is_told=bool(told) or any(isinstance(each, Primitive) and each.spelling in COUNTS for each in counts),
@@ -299,7 +281,7 @@ class TypeUses:
         Constant defaults do not count: programs copy what they point to, or fill in one of their own.
         """
         result, _ = self._side.bare(function.result)
-        if self._is_constant(result) and is_default(last_component(function.display)):
+        if self._is_constant(result) and matches("default", last_component(function.display)):
             return
         yield from (name for levels in (1, 2) if (name := self._side.pointee(result, levels)) is not None)
         if isinstance(result, Named) and last_component(result.name.spelling) in HANDLES:
@@ -339,7 +321,7 @@ def _has_dummy(variants: Variants) -> bool:
 
 
 def _is_dummy(field: Field) -> bool:
-    return is_reserved(field) or re.fullmatch(DUMMY, field.name) is not None
+    return is_reserved(field) or matches("dummy_field", field.name)
 
 
 JOINED = ("by_value", "usable", "open", "stepped", "embeds", "inside", "points_at", "written", "passes", "takes")
