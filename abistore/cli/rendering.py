@@ -177,7 +177,7 @@ def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> Non
     if settings.json:
         click.echo(render(report, "json", Style(source_root=rendering.source_root)))
     elif settings.verbosity >= 0:
-        from abistore.report.outline import stat
+        from abistore.report.reasons import stat
 
         say(stat(report))
 

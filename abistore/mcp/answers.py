@@ -326,7 +326,8 @@ class BumpItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def bump_item(report: Report) -> BumpItem | None:
     """Whether the release of a report is allowed, in short."""
-    return bump_of(report.bump) if report.bump is not None and report.bump.sentence else None
+    promise = report.decision.promise if report.decision is not None else None
+    return bump_of(promise) if promise is not None and promise.sentence else None
 
 
 def bump_of(found: Bump) -> BumpItem:

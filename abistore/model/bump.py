@@ -95,7 +95,7 @@ class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
     promise nothing). ``soname`` is what became of the SONAME, and ``soname_required`` whether it had to be bumped.
     ``allowed`` is the answer, by ``rule``, for ``reason``. ``suggested`` is the label that would declare enough; empty
     where the label does, or where labels promise nothing. ``unreleased``: the label is of a build between releases.
-    ``decides``: the exit code follows this answer. ``sentence`` is all of it in words.
+    ``sentence`` is all of it in words.
     """
 
     required: StepName
@@ -108,13 +108,7 @@ class Bump(msgspec.Struct, frozen=True, omit_defaults=True):
     soname_required: bool = False
     suggested: str = ""
     unreleased: bool = False
-    decides: bool = False
     sentence: str = ""
-
-    @property
-    def passes(self) -> bool:
-        """Whether a gate passes because the release may break."""
-        return self.decides and self.allowed and self.reason != "nothing-breaks"
 
     @property
     def notable(self) -> bool:

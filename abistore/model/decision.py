@@ -142,9 +142,19 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.reasons[0].code
 
     @property
+    def failing(self) -> tuple[str, ...]:
+        """The findings for which it fails."""
+        return self.reasons[0].findings if self.outcome == "fail" else ()
+
+    @property
     def waived(self) -> tuple[Waiver, ...]:
         """The waivers that apply."""
         return tuple(each for each in self.waivers if each.state == "approved")
+
+    @property
+    def waived_ids(self) -> frozenset[str]:
+        """The findings that somebody approved."""
+        return frozenset(each.finding for each in self.waived)
 
 
 _RANKS: Final[dict[Outcome, int]] = {"pass": 0, "undecided": 1, "fail": 2}

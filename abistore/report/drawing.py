@@ -14,7 +14,8 @@ from abistore.model.labels import name_word, word_on
 from abistore.model.words import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report, Style
-from abistore.report.outline import REQUIRED, advice, allowance, extent, name_like, passing, ruled_by, tone
+from abistore.report.outline import REQUIRED, advice, extent, name_like, ruled_by, tone
+from abistore.report.reasons import outcome_tone, said
 from abistore.report.releases import library_table
 from abistore.report.wording import counts, differing, distinct, found_counts, several, shortened, unchecked
 
@@ -225,7 +226,7 @@ def environment(*folders: str) -> Environment:
     )
     told = (
         advice,
-        allowance,
+        outcome_tone,
         counted,
         counts,
         found_counts,
@@ -237,7 +238,7 @@ def environment(*folders: str) -> Environment:
         name_items,
         name_like,
         name_word,
-        passing,
+        said,
         prose,
         ruled_by,
         tone,

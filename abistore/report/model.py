@@ -12,10 +12,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.bump import Bump
 from abistore.model.decision import Decision
 from abistore.model.declarations import Facet, Kind
-from abistore.model.findings import Action, Churn, Element, Finding, Impact, RulingFile, Side, Verdict
+from abistore.model.findings import Action, Churn, Element, Finding, RulingFile, Side, Verdict
 from abistore.model.snapshot import hide_secrets
 from abistore.model.words import LONGEST, bounded, own, visible
 from abistore.report import formats as package
@@ -294,9 +293,7 @@ class Report(msgspec.Struct, frozen=True):
     types and exports are private; else it is empty.
     If required evidence is missing, ``status`` is ``error``, and ``code``, ``error`` and ``hint`` say why. Of releases
     of several libraries, ``libraries`` has a row for each, and all other fields are about all of them.
-    ``approved_count`` counts the findings that would fail and are approved; ``passed_by`` says by whom, why and until
-    when, if the gate passes for that alone. The verdict stays what it is.
-    ``bump`` says whether the release is allowed: a gate may pass for that, too. ``unmet_approvals`` are the identities
+    ``unmet_approvals`` are the identities
     of findings that are approved where the gate stands, and are not here. ``decision`` says whether the release may
     ship; ``exit_code`` is the decision's.
     """
@@ -331,9 +328,6 @@ class Report(msgspec.Struct, frozen=True):
     error: str = ""
     hint: str = ""
     libraries: tuple[ReleaseLibrary, ...] = ()
-    approved_count: int = 0
-    passed_by: str = ""
-    bump: Bump | None = None
     unmet_approvals: tuple[str, ...] = ()
     decision: Decision | None = None
 
@@ -351,15 +345,8 @@ def verdict_of(report: Report) -> Verdict:
 
 
 def fails(report: Report, finding: ReportedFinding) -> bool:
-    """Whether a finding fails the comparison: it is of this impact, by its ``fail_on``, and nobody approved it."""
-    return finding.approved is None and would_fail(report, finding)
-
-
-def would_fail(report: Report, finding: ReportedFinding) -> bool:
-    """Whether a finding of this impact fails the comparison if nobody approves it."""
-    if report.bump is not None and report.bump.passes:
-        return False
-    return report.fail_on != "never" and Impact[finding.impact.upper()] >= Impact[report.fail_on.upper()]
+    """Whether a finding is one of those for which the release fails."""
+    return report.decision is not None and finding.id in report.decision.failing
 
 
 class ReportFormat(msgspec.Struct, frozen=True):

@@ -45,7 +45,7 @@ from abistore.report.model import (
     VerdictName,
     every,
 )
-from abistore.report.wording import approval, counts, names
+from abistore.report.wording import approval, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,9 +118,6 @@ CHECKED = "in what could be checked"
 
 REQUIRED = "Required evidence is missing"
 """The heading of the reason why a gate on evidence failed."""
-
-PASSES = "passes by approval"
-"""What is said of a gate that lets a break through: the verdict stays."""
 
 NO_REASON = "no reason given"
 DIGITS = 12
@@ -232,11 +229,6 @@ def ruled_by(report: Report) -> str:
     return ruling(report.policy, report.policy_file, report.suppression_files, none)
 
 
-def allowance(report: Report) -> str:
-    """Whether the release is allowed, in a sentence; empty if it breaks nothing and is labelled as it should be."""
-    return report.bump.sentence if report.bump is not None and report.bump.notable else ""
-
-
 def advice(report: Report) -> Iterable[tuple[ReportedFinding, str]]:
     """Each piece of advice with its text: what was found, and how to fix it, in the words of the platform."""
     name = name_like(report)
@@ -276,27 +268,6 @@ def by_approval(findings: Iterable[ReportedFinding]) -> str:
     """By whom findings are approved, why, and until when: ``2 findings approved by ana until 2026-12-31: unused``."""
     said = Counter(approval(each.approved) for each in findings if each.approved)
     return "; ".join(f"{counted(count, 'finding')} approved {text}" for text, count in said.items())
-
-
-def passing(report: Report) -> str:
-    """That the gate passes by approval, or what of it is approved though it fails; empty where nothing is."""
-    if report.passed_by:
-        return f"{PASSES}: {report.passed_by}"
-    if not report.approved_count:
-        return ""
-    if not report.exit_code:
-        return f"approved, too: {by_approval(report.changes)}"
-    counting = "is" if report.approved_count == 1 else "are"
-    return f"{counted(report.approved_count, 'finding')} {counting} approved and {counting} not what fails the gate"
-
-
-def stat(report: Report) -> str:
-    """The whole report in one line: operands, verdict, counts, policy, suppressions, and kinds of advice."""
-    gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
-    passed = f", allowed: {report.bump.reason}" if report.bump is not None and report.bump.passes else ""
-    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}{passed}, {counts(report)}"
-    said = (passing(report),) if passing(report) else ()
-    return "; ".join((line, *said, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))
 
 
 def outline(

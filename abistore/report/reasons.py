@@ -10,8 +10,8 @@ from abistore.model.decision import Counterpart, Decision, Outcome, Reason
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding
-from abistore.report.outline import CHECKED, by_approval
-from abistore.report.wording import change, facts_of, numbers
+from abistore.report.outline import CHECKED, by_approval, ruled_by, verdict
+from abistore.report.wording import change, counts, facts_of, numbers, soname_step
 
 OUTCOMES: Final[dict[Outcome, str]] = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 LISTED = 6
@@ -30,8 +30,11 @@ def no_break(report: Report, promise: Bump) -> str:
 
 
 def breaking(report: Report, promise: Bump) -> str:
-    """What breaks, and what the line would allow; only the first where a comparison asks for no release."""
-    return promise.sentence if promise.sentence and not promise.allowed else _changed(report)
+    """What breaks, and what the line would allow where a comparison asks for no release."""
+    if promise.sentence and not promise.allowed:
+        return promise.sentence
+    may = f"; a release may do that, as {soname_step(facts_of(report))}" if promise.allowed and promise.sentence else ""
+    return f"{_changed(report)}{may}"
 
 
 def tolerated(report: Report) -> str:
@@ -97,3 +100,47 @@ def excuse(decision: Decision) -> str:
     if decision.outcome == "pass":
         return decision.code if decision.code in {"allowed", "waived", "tolerated", "inherited"} else ""
     return f"{len(decision.waived)} waived" if decision.waived else ""
+
+
+def said(report: Report) -> tuple[str, ...]:
+    """The decision of a report: its headline, then the other reasons. Nothing where the verdict says it all."""
+    decision = report.decision
+    if decision is None or not _is_notable(decision):
+        return ()
+    others = (each.sentence for each in decision.reasons[1:] if each.code != "evidence-missing")
+    return decision.headline, *others
+
+
+def _is_notable(decision: Decision) -> bool:
+    """Whether there is more to say than that nothing breaks, or that files differ."""
+    if decision.code == "no-break":
+        return decision.promise is not None and decision.promise.notable
+    told = decision.promise is not None and bool(decision.promise.sentence)
+    return told or len(decision.reasons) > 1 or decision.code not in BREAKS
+
+
+BREAKS: Final = frozenset({"breaking", "source-breaking", "evidence-missing"})
+TONES: Final[dict[Outcome, str]] = {"pass": "compatible", "fail": "breaking", "undecided": "unchecked"}
+
+
+def outcome_tone(report: Report) -> str:
+    """The colour of a report's outcome."""
+    return TONES[report.decision.outcome] if report.decision is not None else "unchecked"
+
+
+def ways_to_pass(report: Report) -> tuple[str, ...]:
+    """What would make a release pass whose findings can be approved; nothing for files that nobody stored."""
+    decision = report.decision
+    if decision is None or decision.outcome != "fail" or not any(each.code == "approve" for each in decision.ways):
+        return ()
+    return tuple(each.sentence for each in decision.ways)
+
+
+def stat(report: Report) -> str:
+    """The whole report in one line: operands, verdict, outcome, counts, policy, suppressions, and kinds of advice."""
+    gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
+    why = excuse(report.decision) if report.decision is not None else ""
+    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}{f', {why}' if why else ''}, {counts(report)}"
+    waived = report.decision is not None and report.decision.code == "waived"
+    told = (report.decision.headline,) if report.decision is not None and waived else ()
+    return "; ".join((line, *told, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

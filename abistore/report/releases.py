@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from abistore.model.decision import worst_decision
 from abistore.model.declarations import FACETS
 from abistore.model.findings import Churn, Impact, Verdict
 from abistore.model.snapshot import Evidence
@@ -255,6 +256,7 @@ def together(reports: Sequence[Report]) -> Report:
     """One report of several, as of a release of several libraries: its verdict and its exit code are the worst."""
     if len(reports) == 1:
         return reports[0]
+    decisions = [each.decision for each in reports if each.decision is not None]
     own = msgspec.structs.replace(
         max(reports, key=lambda each: each.exit_code),
         verdict="NO_CHANGE",
@@ -266,7 +268,7 @@ def together(reports: Sequence[Report]) -> Report:
         advice=(),
         summary=NOTHING,
         churn=Churn(0, 0, 0),
-        bump=None,
+        decision=worst_decision(decisions) if decisions else None,
     )
     code = max(each.exit_code for each in reports)
     return msgspec.structs.replace(joined(own, [_library_row(each) for each in reports], reports), exit_code=code)

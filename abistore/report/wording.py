@@ -475,7 +475,7 @@ def in_words(bump: Bump, facts: ChangeFacts) -> Bump:
 
 def _allowed(bump: Bump, facts: ChangeFacts) -> str:
     old, new = _sides(facts)
-    named = _soname_step(facts)
+    named = soname_step(facts)
     match bump.reason:
         case "nothing-breaks":
             return _compatible(bump, facts)
@@ -497,7 +497,7 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
         keep = f"; if nothing else needs the new {word}, keep the old one" if facts.checked else ""
         extent = "" if facts.checked else ", as far as that could be checked"
         return (
-            f"nothing was found that {new} breaks of {old}{extent}, and {_soname_step(facts)}: every program must be "
+            f"nothing was found that {new} breaks of {old}{extent}, and {soname_step(facts)}: every program must be "
             f"rebuilt{_users(facts)}{keep}"
         )
     if bump.suggested and bump.required != "patch":
@@ -505,7 +505,7 @@ def _compatible(bump: Bump, facts: ChangeFacts) -> str:
         step = "" if bump.versioning == "libtool" else f", a {bump.required} release"  # these labels have no such steps
         return f"{new} breaks nothing of {old}, and adds to it: {call} {bump.suggested}{step}"
     if bump.soname in {"renamed", "lowered", "lost"}:
-        return f"{new} breaks nothing of {old}, but {_soname_step(facts)}: programs go on asking for the old name"
+        return f"{new} breaks nothing of {old}, but {soname_step(facts)}: programs go on asking for the old name"
     return f"{new} breaks nothing of {old}"
 
 
@@ -554,7 +554,7 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
             named = "" if any(facts.sonames) else f"give it a {word}"
             return f"{broken}, and {_nameless(facts)}: {either(' and '.join(filter(None, (label, named))), back)}"
         case _:
-            return f"{broken}, and {_soname_step(facts)}, which is no bump: {either(raised, back)}"
+            return f"{broken}, and {soname_step(facts)}, which is no bump: {either(raised, back)}"
 
 
 def _early(removals: Sequence[EarlyRemoval]) -> str:
@@ -573,7 +573,7 @@ def _too_early(removal: EarlyRemoval) -> str:
 
 def _nameless(facts: ChangeFacts) -> str:
     if any(facts.sonames):
-        return _soname_step(facts)
+        return soname_step(facts)
     return "no SONAME keeps programs that were built before on the old release"
 
 
@@ -605,7 +605,7 @@ def _sides(facts: ChangeFacts) -> tuple[str, str]:
     return (old, new) if old and new else ("the old library", "the new one")
 
 
-def _soname_step(facts: ChangeFacts) -> str:
+def soname_step(facts: ChangeFacts) -> str:
     """``SONAME went from .1 to .2``; whole names if they differ in more than their end."""
     old, new = facts.sonames
     word = name_word(new or old or "")

@@ -397,6 +397,5 @@ def without_said(report: Report) -> Report:
         changes=tuple(replace(each, **silent) for each in report.changes),
         suppressed=tuple(replace(each, **silent) for each in report.suppressed),
         unmet_approvals=(),
-        approved_count=0,
-        passed_by="",
+        decision=None,
     )

@@ -89,16 +89,7 @@ def decided(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ()
 
 def with_decision(report: Report, decision: Decision) -> Report:
     """The report of a decision: the exit code is the decision's, and so is the error where evidence is missing."""
-    waived = [each for each in decision.waivers if each.state == "approved"]
-    first = decision.reasons[0]
-    told = replace(
-        report,
-        decision=decision,
-        exit_code=decision.exit_code,
-        bump=decision.promise,
-        approved_count=len(waived),
-        passed_by=first.sentence if first.code == "waived" else "",
-    )
+    told = replace(report, decision=decision, exit_code=decision.exit_code)
     if decision.outcome != "undecided":
         return told
     lack = evidence_error(decision.missing)
@@ -263,8 +254,7 @@ def _missing(parts: Sequence[Report], whole: Report, require: EvidenceRequiremen
 def promised(report: Report, allow: AllowPlan | None = None) -> Bump:
     """What the line promises by its SONAME and its label, and whether this step keeps it."""
     plan = allow or FOR_SCHEME
-    found = _of_libraries(report, plan) if report.libraries else _of_one(report, plan)
-    return replace(found, decides=allow is not None)
+    return _of_libraries(report, plan) if report.libraries else _of_one(report, plan)
 
 
 def _of_one(report: Report, plan: AllowPlan) -> Bump:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from abistore.errors import AbistoreError, SnapshotNotFound
-from abistore.model.bump import Bump
-from abistore.model.findings import VERDICT_OF, Impact
-from abistore.model.history import DEFAULT_CHANNEL, DEFAULT_PROFILE, Progress, Release
-from abistore.model.labels import Given, name_word
+from abistore.model.bump import FOR_SCHEME
+from abistore.model.history import DEFAULT_CHANNEL, Progress, Release
+from abistore.model.labels import Given
 from abistore.model.words import counted
-from abistore.report.model import Report, ReportedFinding, every, fails, verdict_of
-from abistore.report.outline import allowance, parts_of_report, passing, verdict
+from abistore.report.model import Report, ReportedFinding, every, fails
+from abistore.report.outline import parts_of_report, verdict
 from abistore.service.database import Database, using
-from abistore.service.decision import RISK_EXIT_CODE
+from abistore.service.decision import DecisionRequest, decided
 from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
 from abistore.service.verdicts import judged
@@ -97,48 +96,26 @@ def _is_of(release: Release, named: str) -> bool:
     return named == release.version or named == revision or (len(named) >= SHORTEST and revision.startswith(named))
 
 
-LISTED = 6
 BREAKS = frozenset({"breaking", "api_break"})
 
 
-def deciding(
-    judged: Ingested, channel: str, told: tuple[Sequence[str], Sequence[str]] = ((), ()), code: int | None = None
-) -> str:
-    """The sentence that decides: "libfoo 1.4.0 fails beside 1.3.0 (release): BREAKING; this change brought 1 of 2".
+def sentence(judged: Ingested, channel: str, told: tuple[Sequence[str], Sequence[str]] = ((), ())) -> str:
+    """The decision, what was compared, and what the change brought: ``FAIL: ...; this change adds 1 of 2 breaks``.
 
-    ``told`` are the findings that fail: those that the change brought, and those that stood before.
+    ``told`` are the findings that fail: those that the change brought, and those that existed before.
     """
     report, (introduced, inherited) = judged.verdict, told
-    if report is None:
-        first = f"passes as the first build of its line, not judged: {judged.unjudged}"
-        said = judged.error or first
-        return said if said.startswith(f"{judged.path}: ") else f"{judged.path}: {said}"
-    code = judged.exit_code if code is None else code
-    word = "fails" if code else "passes"
-    said = f"{report.new} {word} beside {report.old} ({channel}): {verdict(report)}"
-    if ruled := ruled_out(report):
-        said = f"{said}; {ruled}"
-    if report.code:
-        return f"{said}; {report.error}"
-    if not code and (why := let_through(report)):
-        return f"{said}; {why}"
-    if allowance(report):
-        said = f"{said}; {allowance(report)}"
+    if report is None or report.decision is None:
+        headline = f"{judged.decision.headline}; " if judged.decision is not None else ""
+        first = judged.error or f"{headline}not judged: {judged.unjudged}"
+        return first if first.startswith(f"{judged.path}: ") else f"{judged.path}: {first}"
+    compared = f"{report.new} compared with {report.old} ({channel}): {verdict(report)}"
+    said = "; ".join(filter(None, (report.decision.headline, compared, ruled_out(report))))
     if introduced and inherited:
-        return f"{said}; this change brought {len(introduced)} of {len(introduced) + len(inherited)} breaks"
+        return f"{said}; this change adds {len(introduced)} of {len(introduced) + len(inherited)} breaks"
     if introduced:
-        return f"{said}; this change brought {'it' if len(introduced) == 1 else 'all of it'}"
-    return f"{said}; all of it stood before this change" if inherited else said
-
-
-def let_through(report: Report) -> str:
-    """Why a build passes that breaks and may not: somebody approved it, or a setting lets such a verdict pass."""
-    if report.passed_by:
-        return passing(report)
-    is_allowed = report.bump is not None and report.bump.passes
-    if report.exit_code or is_allowed or not verdict_of(report).exit_code:
-        return ""
-    return f"--fail-on {report.fail_on} lets that pass"
+        return f"{said}; introduced by this change"
+    return f"{said}; not introduced by this change" if inherited else said
 
 
 def ruled_out(report: Report) -> str:
@@ -150,40 +127,6 @@ def ruled_out(report: Report) -> str:
     return "; ".join(
         f"{counted(count, 'break')} {'is' if count == 1 else 'are'} {what}" for count, what in said if count
     )
-
-
-def ways(report: Report, failing: Sequence[ReportedFinding], profile: str) -> Iterator[str]:
-    """What would make the gate pass for a build of this profile: each is one thing to do."""
-    if report.code:
-        yield report.hint or report.error
-        return
-    names = ", ".join(dict.fromkeys(each.display for each in failing[:LISTED]))
-    more = f" and {len(failing) - LISTED} more" if len(failing) > LISTED else ""
-    yield f"restore what {counted(len(failing), 'finding')} broke: {names}{more}"
-    bump = report.bump
-    if bump is not None and not bump.allowed and bump.rule != "never" and bump.reason != "removed-too-early":
-        yield (
-            " and ".join(_bumps(bump, report.new.soname or report.old.soname))
-            or "give it a label that declares the break"
-        )
-    ids = " ".join(dict.fromkeys(each.id for each in failing))
-    yield f"accept it: abistore approve {ids} {_where(report, profile)} --reason WHY"
-
-
-def _where(report: Report, profile: str) -> str:
-    said = "" if profile == DEFAULT_PROFILE else f" --profile {profile}"
-    return f"--library {report.new.library} --target {report.new.target}{said}"
-
-
-def _bumps(bump: Bump, name: str | None) -> Iterator[str]:
-    """What a release must be called, and whether its SONAME must be another; a label that says it already stays.
-
-    ``name`` is what the library calls itself: a SONAME, an install name, or the name of a DLL.
-    """
-    if bump.suggested:
-        yield f"call it {bump.suggested}"
-    if bump.soname_required:
-        yield f"bump the {name_word(name or '')}"
 
 
 class GatePlan(Given, frozen=True):
@@ -267,25 +210,30 @@ def _result(store: Store, judged: Ingested, plan: GatePlan) -> GateResult:
     report = judged.verdict
     if FIRST_INGEST in judged.hint:
         judged = msgspec.structs.replace(judged, hint=f"{judged.hint.partition(FIRST_INGEST)[0]}: --bootstrap")
-    if report is None:
-        return GateResult(judged, judged.exit_code, deciding(judged, plan.channel))
+    if report is None or report.decision is None:
+        return GateResult(judged, judged.exit_code, sentence(judged, plan.channel))
     since = _since(store, report, plan) if plan.merge_base is not None else SinceMergeBase()
-    failing = _failing(report)
-    apart = bool(plan.merge_base) and not since.untold
-    brought = tuple(each for each in failing if each.id in since.introduced)
-    code = judged.exit_code
-    if plan.introduced_only and apart and failing and not report.code:
-        code = _code(brought)
     told = since.introduced, since.inherited
-    needed = brought if plan.introduced_only and apart else failing
+    if plan.introduced_only and since.inherited:
+        asked = DecisionRequest(
+            *("baseline", plan.channel, plan.files.gate.fail_on),
+            require=plan.files.gate.required,
+            allow=FOR_SCHEME,
+            inherited=frozenset(since.inherited),
+            profile=report.decision.profile,
+            promise=report.decision.promise,
+        )
+        report = decided(report, asked)
+        judged = msgspec.structs.replace(judged, verdict=report, exit_code=report.exit_code)
+    assert report.decision is not None
     return GateResult(
         judged,
-        code,
-        deciding(judged, plan.channel, told, code),
+        judged.exit_code,
+        sentence(judged, plan.channel, told),
         since.merge_base,
         *told,
         untold=since.untold,
-        ways=tuple(ways(report, needed, plan.files.profile or DEFAULT_PROFILE)) if code else (),
+        ways=tuple(each.sentence for each in report.decision.ways),
     )
 
 
@@ -325,9 +273,3 @@ def _before(store: Store, report: Report, plan: GatePlan) -> tuple[str, Inherite
     except SnapshotNotFound as error:
         return "", Inherited(untold=error.message)
     return base.reference, inherited(store, base, report, plan.files.profile, plan.files.gate.by)
-
-
-def _code(findings: Sequence[ReportedFinding]) -> int:
-    """The exit code of the worst of some findings that fail."""
-    worst = max((VERDICT_OF[Impact[each.impact.upper()]] for each in findings), default=None)
-    return 0 if worst is None else worst.exit_code or RISK_EXIT_CODE

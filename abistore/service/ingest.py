@@ -264,6 +264,7 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
         verdict=verdict,
         other_verdict=other,
         unjudged=outcome.unjudged,
+        decision=verdict.decision if verdict is not None else outcome.first,
         baseline=baseline,
         entries_written=stored.entries_written if stored else 0,
         shapes_written=stored.shapes_written if stored else 0,

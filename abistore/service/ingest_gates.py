@@ -181,10 +181,10 @@ class Ingested(msgspec.Struct, frozen=True):
     store did not hold it before; with ``dry_run`` nothing was written, and ``status`` is what would become of it.
     ``code``, ``error`` and ``hint`` describe a failure, or missing evidence. ``verdict`` is the worst verdict; a
     replacement may have an ``other_verdict``, as it is judged against the release that it replaces too. ``unjudged``
-    says why a first release has no verdict. ``mended`` names the facts of a known release that were empty and are
-    filled now. Of a package with several libraries, ``members`` has a result for each, ``verdict`` is about all of
-    them, and ``status`` the worst. ``notes`` say what is unusual about the file, and which facts of a known release
-    stay as they are.
+    says why a first release has no verdict. ``decision`` is that about ``verdict``, or about a first release.
+    ``mended`` names the facts of a known release that were empty and are filled now. Of a package with several
+    libraries, ``members`` has a result for each, ``verdict`` is about all of them, and ``status`` the worst. ``notes``
+    say what is unusual about the file, and which facts of a known release stay as they are.
     """
 
     path: str
@@ -196,6 +196,7 @@ class Ingested(msgspec.Struct, frozen=True):
     verdict: Report | None = None
     other_verdict: Report | None = None
     unjudged: str = ""
+    decision: Decision | None = None
     baseline: str | None = None
     entries_written: int = 0
     shapes_written: int = 0

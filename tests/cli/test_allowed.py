@@ -92,7 +92,7 @@ def test_a_library_replaced_under_its_label_may_not_break(based: Call) -> None:
 def test_comparing_files_keeps_the_code_of_the_verdict_unless_a_rule_is_given(abistore: Call) -> None:
     sides = built(OLD, "libfoo.so.1"), built(GONE, "libfoo.so.2")
     plain = abistore("compare", *sides)
-    assert (plain.code, "SONAME went from .1 to .2" in plain.out) == (4, True)
+    assert (plain.code, "SONAME went from .1 to .2" in " ".join(plain.out.split())) == (4, True)
     assert abistore("compare", *sides, "--allow", "scheme").code == 0
     assert abistore("compare", *sides, "--allow", "major").code == 4
 
@@ -123,7 +123,7 @@ def test_history_says_what_the_builds_after_the_last_release_ask_of_the_next_one
     assert f"pending: {added}" in based("history", "libfoo").out
     ingest(based, "1.9.4-2-gabc1235", "libfoo.so.1", "--fail-on", "never")
     ingest(based, "1.9.4-3-gabc1236", "libfoo.so.1")
-    said = "1.9.4-3-gabc1236 breaks 1.9.4 in 2 places under the same SONAME: the next release must be 2.0.0 and"
+    said = "1.9.4-3-gabc1236 removes 2 functions under the same SONAME: the next release must be 2.0.0 and"
     (found,) = based("history", "libfoo", "--json").json["histories"]
     assert found["pending"].startswith(said)  # though the last step changes nothing
     for form in ("markdown", "html"):
@@ -148,7 +148,7 @@ def test_known_programs_are_told_that_have_to_be_built_again_without_need(based:
 
 def test_every_report_says_why_the_gate_passed(based: Call) -> None:
     assert ingest(based, "2.0.0", "libfoo.so.2").code == 0
-    bump = based("verdict", "libfoo@2.0.0", "--json").json["bump"]
+    bump = based("verdict", "libfoo@2.0.0", "--json").json["decision"]["promise"]
     assert (bump["required"], bump["declared"], bump["allowed"], bump["reason"]) == (
         "major",
         "major",
@@ -161,7 +161,7 @@ def test_every_report_says_why_the_gate_passed(based: Call) -> None:
         assert "that is allowed, SONAME went from .1 to .2" in " ".join(told.out.split()), form
     suites = ElementTree.fromstring(based("verdict", "libfoo@2.0.0", "--format", "junit").out)
     assert suites.get("failures") == "0"
-    assert "allowed: soname-and-label" in based("verdict", "libfoo@2.0.0", "--mode", "stat").out
+    assert "BREAKING, allowed, " in based("verdict", "libfoo@2.0.0", "--mode", "stat").out
 
 
 def test_missing_evidence_fails_a_release_that_may_break(based: Call) -> None:

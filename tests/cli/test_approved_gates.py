@@ -65,19 +65,15 @@ def test_a_gate_passes_when_all_that_fails_it_is_approved_and_the_verdict_stays(
     assert others
     released("approve", first, "--library", "libcase", *WHY)
     code, file = gate(released, new)
-    assert (code, file["status"], file["verdict"]["approved_count"], file["verdict"]["passed_by"]) == (
-        4,
-        "refused",
-        1,
-        "",
-    )
+    decision = file["verdict"]["decision"]
+    assert (code, file["status"], decision["outcome"], len(decision["waivers"])) == (4, "refused", "fail", 1)
     released("approve", *others, "--library", "libcase", *WHY, "--until", "2.0")
     code, file = gate(released, new)
     said = file["verdict"]
     assert (code, file["status"], said["verdict"], said["exit_code"]) == (0, "stored", "BREAKING", 0)
-    assert said["approved_count"] == 1 + len(others)
-    assert "by ana (LIB-7): nobody calls it" in said["passed_by"]
-    assert "by ana up to 2.0 (LIB-7): nobody calls it" in said["passed_by"]
+    assert len(said["decision"]["waivers"]) == 1 + len(others)
+    assert "by ana (LIB-7): nobody calls it" in said["decision"]["headline"]
+    assert "by ana up to 2.0 (LIB-7): nobody calls it" in said["decision"]["headline"]
     assert said["summary"]["breaking"] > 0
     assert {one["approved"]["approver"] for one in said["changes"] if one["id"] in (first, *others)} == {"ana"}
 
@@ -92,10 +88,8 @@ def test_every_command_that_judges_a_stored_release_asks_the_ledger(released: Ca
     for words in commands:
         done = released(*words)
         assert (done.code, "BREAKING" in done.out) == (0, True), words
-        assert f"passes by approval: {len(ids)} findings approved by ana (LIB-7): nobody calls it" in " ".join(
-            done.out.split()
-        )
-    assert released("verdict", "libcase@2.0", "--fail-on", "never").out.count("passes by approval") == 0
+        assert f"PASS: {len(ids)} findings approved by ana (LIB-7): nobody calls it" in " ".join(done.out.split())
+    assert released("verdict", "libcase@2.0", "--fail-on", "never").out.count("PASS: 2 findings approved") == 0
     released("approve", "withdraw", ids[0], "--reason", "used after all")
     assert [released(*words).code for words in commands] == [4] * 4
 
@@ -103,7 +97,7 @@ def test_every_command_that_judges_a_stored_release_asks_the_ledger(released: Ca
 def test_two_files_are_compared_without_a_ledger(released: Call, failing: Ids, old: Path, new: Path) -> None:
     released("approve", *failing(new), "--library", "libcase", *WHY)
     done = released("compare", old, new, "--json")
-    assert (done.code, done.json["approved_count"]) == (4, 0)
+    assert (done.code, "waivers" in done.json["decision"]) == (4, False)
 
 
 @pytest.mark.usefixtures("either_database")
@@ -245,7 +239,7 @@ def test_every_format_names_who_approved_why_and_until_when(
     for word in ("BREAKING" if format != "html" else "Breaking", "ana", "nobody calls it", "2999-12-31", "LIB-7"):
         assert word in said, word
     if format in {"text", "markdown", "html", "github"}:
-        assert "passes by approval" in said
+        assert "PASS: " in said
     if format == "sarif":
         assert '"justification": "nobody calls it"' in said
     if format == "junit":
@@ -294,11 +288,11 @@ def test_each_library_of_a_release_needs_its_own_approval(abistore: Call, tmp_pa
     ids = {one["id"] for one in changes if one["impact"] == "breaking" and one["symbol"] not in {"libone", "libtwo"}}
     assert abistore("approve", *ids, "--library", "libone", *WHY).code == 0
     half = abistore(*words)
-    assert (half.code, half.json["files"][0]["verdict"]["passed_by"]) == (4, "")
+    assert (half.code, half.json["files"][0]["verdict"]["decision"]["outcome"]) == (4, "fail")
     assert abistore("approve", *ids, "--library", "libtwo", *WHY).code == 0
     passed = abistore(*words)
     said = passed.json["files"][0]["verdict"]
-    assert (passed.code, said["verdict"], bool(said["passed_by"])) == (0, "BREAKING", True)
+    assert (passed.code, said["verdict"], said["decision"]["reasons"][0]["code"]) == (0, "BREAKING", "waived")
     assert {one["status"] for one in passed.json["files"][0]["members"]} == {"stored"}
 
 

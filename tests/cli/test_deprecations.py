@@ -100,7 +100,7 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
     document = history("verdict", "--statement", "libfoo@2.0.0", *words, "--json").json
     STATEMENTS.validate(document)
     stated = document["statement"]
-    assert (stated["allowed"], stated["deprecation"]) == (window != "2 major", window or "")
+    assert (stated["outcome"], stated["deprecation"]) == ("fail" if window == "2 major" else "pass", window or "")
     early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
     assert (early in stated["sentence"]) == (window == "2 major")
 
@@ -111,7 +111,7 @@ def test_a_statement_says_what_nobody_announced(abistore: Call, tmp_path: Path) 
     done = abistore("verdict", "--statement", "libfoo", "--deprecation", "1 minor")
     assert "old was never deprecated" in done.out.splitlines()[0]
     assert "old never unannounced" in [" ".join(line.split()) for line in done.out.splitlines()]
-    assert abistore("verdict", "--statement", "libfoo", "--json").json["statement"]["allowed"] is True
+    assert abistore("verdict", "--statement", "libfoo", "--json").json["statement"]["outcome"] == "pass"
 
 
 def test_what_was_never_deprecated_fails_the_gate_of_a_project_that_says_so(abistore: Call, tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_ledger_and_history_know_what_was_not_announced_long_enough(
     (standing, *_) = history("verdict", "--all-baselines", "libfoo@2.0.0", *words, "--json").json["ledgers"][0][
         "standings"
     ]
-    assert standing["bump"]["allowed"] is allowed
+    assert standing["decision"]["promise"]["allowed"] is allowed
     row = history("history", "libfoo", *words, "--json").json["histories"][0]["rows"][-1]
-    assert row["bump"] == standing["bump"]
+    assert row["decision"]["promise"] == standing["decision"]["promise"]
     early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
     assert (early in history("verdict", "--all-baselines", "libfoo", *words).out) is not allowed
     assert ("! incompatible, and not allowed" in history("history", "libfoo", *words).out) is not allowed

@@ -142,7 +142,7 @@ def test_a_pipeline_goes_from_its_first_run_to_an_approval_that_ends(project: Pr
     assert (released.code, project.stands()) == (0, "1.1.0")
     told = " ".join(released.out.split())
     assert "BREAKING" in told
-    assert "passes by approval: 1 finding approved by ana up to 1.1.0 (GEO-7): nobody calls scale" in told
+    assert "PASS: 1 finding approved by ana up to 1.1.0 (GEO-7): nobody calls scale" in told
 
     # the approval is over with 1.1.0: beside the release that still has the function, the gate refuses again
     project.commit(source(10) + "int more(void) { return 11; }\n", "Add more")

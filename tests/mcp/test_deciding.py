@@ -241,7 +241,7 @@ def test_a_break_is_approved_when_a_person_agrees_and_has_read_what_it_is(person
         assert (one.approval.origin, one.approval.facts is not None) == ("", True)
     gate = person.call("abi_gate", library="libgeo", version="2.0").document
     assert (gate["would_fail"], gate["verdict"], gate["exit_code"]) == (False, "BREAKING", 0)
-    assert any("passes by approval" in reason and "nobody calls it" in reason for reason in gate["reasons"])
+    assert any("PASS: " in reason and "nobody calls it" in reason for reason in gate["reasons"])
     row = person.call("abi_history", library="libgeo").document["rows"][-1]
     assert (row["verdict"], "nobody calls it" in row["approved_baseline"]) == ("BREAKING", True)
 
@@ -340,7 +340,7 @@ def test_an_agent_approves_nothing_by_itself(store: OpenStore, jobs: Jobs) -> No
     assert call(pipeline, "abi_approve", **given).document["decided_by"] == "caller"
     assert {one.approval.origin for one in approvals(database=store)} == {"mcp, nobody was asked"}
     report = store.verdict("libgeo@2.0", against="1.0").report
-    assert "[from mcp, nobody was asked]" in report.passed_by
+    assert "[from mcp, nobody was asked]" in str(report.decision)
 
 
 def test_more_findings_than_a_person_reads_are_not_approved_at_once(person: Person, store: OpenStore) -> None:

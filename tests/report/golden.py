@@ -26,6 +26,7 @@ from abistore.model.snapshot import Evidence, Location, Snapshot, Target
 from abistore.report.document import declared
 from abistore.report.model import ChangeKind, Report
 from abistore.report.outline import outline
+from abistore.service.decision import DecisionRequest, decided
 from tests.report.comparisons import AREA, NEW, NORM, OLD, SHAPE
 
 INT, CHAR, DOUBLE, UNSIGNED = (
@@ -269,7 +270,8 @@ def report() -> Report:
     """The comparison, arranged."""
     made = comparison()
     declarations = declared(made, snapshot(BEFORE), snapshot(AFTER))
-    return outline(made, churn=Churn(1, 1, 3), kinds=CARDS, declarations=declarations)
+    found = outline(made, churn=Churn(1, 1, 3), kinds=CARDS, declarations=declarations)
+    return decided(found, DecisionRequest("release"))
 
 
 def unequal() -> Report:
@@ -278,7 +280,8 @@ def unequal() -> Report:
         STRIPPED, reason="no-debug-info", detail="no debug information in the file", hint="build it with -g", names=()
     )
     new = replace(NEW, evidence=MISSING)
-    return outline(Comparison(OLD, new, Verdict.NO_CHANGE, (), (missing,), engine="e1"), churn=Churn(0, 0, 0))
+    found = outline(Comparison(OLD, new, Verdict.NO_CHANGE, (), (missing,), engine="e1"), churn=Churn(0, 0, 0))
+    return decided(found, DecisionRequest("release"))
 
 
 REPORTS = {"": report, "unequal-": unequal}

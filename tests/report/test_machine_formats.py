@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
-from abistore.model.findings import Verdict
+from abistore.model.findings import FailOn, Verdict
 from abistore.report import render
 from abistore.report.model import Report, Style
-from abistore.report.outline import outline
+from abistore.report.outline import outline as outlined
+from abistore.service.decision import DecisionRequest, decided
 from tests.report.comparisons import MOVED, comparison, many
 from tests.report.golden import report
 
@@ -21,8 +21,8 @@ def junit(made: Report) -> ElementTree.Element:
     return ElementTree.fromstring(render(made, "junit", Style()))
 
 
-def failing(made: Report, gate: str) -> tuple[list[str], list[str]]:
-    gated = msgspec.structs.replace(made, fail_on=gate)
+def failing(made: Report, gate: FailOn) -> tuple[list[str], list[str]]:
+    gated = decided(made, DecisionRequest(fail_on=gate))
     suites = [suite.get("name", "") for suite in junit(gated) if suite.find("testcase/failure") is not None]
     errors = [line for line in render(gated, "github", Style()).splitlines() if line.startswith("::error")]
     return suites, errors
@@ -37,7 +37,7 @@ def failing(made: Report, gate: str) -> tuple[list[str], list[str]]:
         ("never", [], 0),
     ],
 )
-def test_what_fails_follows_the_gate(gate: str, suites: list[str], errors: int) -> None:
+def test_what_fails_follows_the_gate(gate: FailOn, suites: list[str], errors: int) -> None:
     found, lines = failing(report(), gate)
     assert found == suites
     assert len(lines) == errors
@@ -54,13 +54,15 @@ def test_junit_counts_agree_with_its_cases() -> None:
 
 
 def test_a_comparison_without_changes_is_a_passing_test() -> None:
-    root = junit(outline(comparison(verdict=Verdict.NO_CHANGE, not_checked=False)))
+    root = junit(decided(outlined(comparison(verdict=Verdict.NO_CHANGE, not_checked=False)), DecisionRequest()))
     assert (root.get("tests"), root.get("failures")) == ("1", "0")
 
 
 def test_junit_is_xml_whatever_names_hold() -> None:
     odd = replace(MOVED, part="\x00\x1b[31m]]>\ufffe<&\"'", description="\x08<b>")
-    (case,) = junit(outline(comparison(odd, not_checked=False))).findall("testsuite/testcase")
+    (case,) = junit(decided(outlined(comparison(odd, not_checked=False)), DecisionRequest())).findall(
+        "testsuite/testcase"
+    )
     assert "]]>" in (case.get("name") or "")
     assert not re.search("[\x00\x08\x1b\ufffe]", "".join(case.itertext()) + str(case.attrib))
 
@@ -71,13 +73,13 @@ def test_annotations_point_at_lines_and_escape_what_ends_a_command() -> None:
     assert first.startswith("::error file=include/geo|shape.h,line=12,title=type_field_added%3A geo%3A%3AShape")
     assert "100%25 sure" in "\n".join(lines)
     odd = replace(MOVED, part="a,b:c\r\nd%", description="one\n::error::two")
-    text = render(outline(comparison(odd, not_checked=False)), "github", Style())
-    assert text.count("\n") == 2
+    text = render(decided(outlined(comparison(odd, not_checked=False)), DecisionRequest()), "github", Style())
+    assert text.count("\n") == 3
     assert "a%2Cb%3Ac\\x0d%0Ad%25" in text
 
 
 def test_annotations_are_bounded_and_say_how_many_more_there_are() -> None:
-    made = outline(many(500))
+    made = decided(outlined(many(500)), DecisionRequest())
     bounded = render(made, "github", Style()).splitlines()
     assert sum(line.startswith("::error") for line in bounded) == 10
     assert "and 490 more of impact breaking (--full shows all)" in bounded

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import click
+import msgspec
 from msgspec.structs import asdict, replace
 
 from abistore.arguments import Channel, Described
@@ -225,12 +226,13 @@ def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -
     if settings.verbosity < 0:
         return
     if report is not None and (report.changes or report.suppressed):
-        yield from ("", draft(report, "text", style_as(settings, rendering)), "")
+        shown = msgspec.structs.replace(report, decision=None)  # the first and the last lines say it
+        yield from ("", draft(shown, "text", style_as(settings, rendering)), "")
     elif report is not None:
         yield from (f"note: {each}" for each in report.notes)
     if result.merge_base:
-        brought = counted(len(result.introduced), "break")
-        yield f"since {result.merge_base}: this change brought {brought}, {len(result.inherited)} stood before"
+        brought = counted(len(result.introduced), "new break")
+        yield f"compared with merge base {result.merge_base}: {brought}, {len(result.inherited)} existing"
     yield from _ways(result)
 
 

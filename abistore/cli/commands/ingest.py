@@ -244,7 +244,7 @@ def _hints(results: Iterable[Ingested]) -> Iterator[str]:
 def _lines(settings: SharedSettings, result: Ingested, style: Style) -> Iterator[str]:
     if settings.verbosity < 0:
         if result.verdict is not None:
-            from abistore.report.outline import stat
+            from abistore.report.reasons import stat
 
             yield f"{stat(result.verdict)}{_not_stored(result)}"
         return

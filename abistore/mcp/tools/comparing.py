@@ -100,7 +100,7 @@ from abistore.model.findings import Element
 from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
 from abistore.report.model import ImpactLabel, VerdictName
-from abistore.report.outline import passing
+from abistore.report.reasons import said
 
 BUDGET = 1_200
 
@@ -271,7 +271,7 @@ def _answer(call: Call, report: Report) -> ComparisonAnswer:
         suppressed_count=report.suppressed_count,
         returned=0,
         total=len(report.changes),
-        approved=brief(passing(report)),
+        approved=brief(_waived(report)),
         advice=advice(report),
         not_checked=gaps(report),
         old=side(report.old),
@@ -559,7 +559,7 @@ def _since(call: Call, report: Report, merge_base: str, asked: tuple[str | None,
         told = since_merge_base(report, merge_base, profile=profile, by=by, database=store)
     if told.untold:
         return (brief(f"not told apart: {told.untold}"),)
-    return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} stood before",)
+    return (f"since {told.merge_base}: {len(told.introduced)} that fail are new, {len(told.inherited)} existing",)
 
 
 class _Rules(NamedTuple):
@@ -618,14 +618,17 @@ def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> 
     )
 
 
+def _waived(report: Report) -> str:
+    """Who approved what breaks, where it passes for that."""
+    decision = report.decision
+    return decision.headline if decision is not None and decision.code == "waived" else ""
+
+
 def _reasons(report: Report) -> tuple[str, ...]:
     found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
-    if report.bump is not None and (report.bump.passes or not report.bump.allowed) and report.bump.sentence:
-        found.append(brief(report.bump.sentence))
+    found += map(brief, said(report))
     if report.error:
         found.append(f"{brief(report.error)}; {brief(report.hint)}")
-    if passing(report):
-        found.append(brief(passing(report)))
     found += [brief(note) for note in report.notes[:NOTES]]
     if report.suppressed_count:
         found.append(f"{report.suppressed_count} findings are suppressed and do not count")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from abistore.model.words import counted, own, spelled
 from abistore.report.document import groups
 from abistore.report.model import Report, ReportedFinding, ReportFormat, Style, fails
-from abistore.report.outline import REQUIRED, advice, allowance, by_suppression, passing, stat, verdict
+from abistore.report.outline import REQUIRED, advice, by_suppression, verdict
+from abistore.report.reasons import said, stat
 from abistore.report.wording import place, subject, told, unchecked
 
 LIMIT = 10
@@ -35,17 +36,14 @@ def _libraries(report: Report) -> Iterator[str]:
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
-    if said := allowance(report):
-        level = "notice" if report.bump is not None and report.bump.allowed else "warning"
-        yield _command(level, said, title=verdict(report))
+    level = "notice" if report.decision is not None and report.decision.outcome == "pass" else "warning"
+    yield from (_command(level, each, title=verdict(report)) for each in said(report))
     if report.error:
         yield _command("error", report.error, title=REQUIRED)
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     if report.guessed:
         yield _command("notice", report.guessed, title=verdict(report))
-    if passing(report):
-        yield _command("notice", passing(report), title=verdict(report))
     yield from (_command("warning", text, title=f"Advice: {each.kind}") for each, text in advice(report))
     for impact, kinds in groups(report).items():
         findings = [finding for same in kinds.values() for finding in same]

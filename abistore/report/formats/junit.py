@@ -6,18 +6,17 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from abistore.model.findings import Impact
 from abistore.model.words import spelled
-from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style, fails, would_fail
+from abistore.report.model import Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style, fails
 from abistore.report.outline import (
     CHECKED,
     REQUIRED,
     advice,
-    allowance,
-    passing,
     ruled_by,
     suppression,
     told_verdict,
     verdict,
 )
+from abistore.report.reasons import said
 from abistore.report.releases import library_table
 from abistore.report.wording import place, said_of, subject, told, unchecked
 
@@ -70,9 +69,8 @@ def _suite(root: Element, name: str, cases: list[Element]) -> None:
 def _properties(suite: Element, report: Report) -> None:
     properties = Element("properties")
     told = [("advice", f"{each.kind}: {text}") for each, text in advice(report)]
-    told += [("allowed", text) for text in (allowance(report),) if text]
+    told += [("decision", text) for text in said(report)]
     told += [("guessed", text) for text in (report.guessed,) if text]
-    told += [("approved", text) for text in (passing(report),) if text]
     told += [(f"library {row.name}", ", ".join(filter(None, row[3::2]))) for row in library_table(report).rows]
     told += [("judged by", ruled_by(report)), *(("note", remark) for remark in report.notes)]
     for name, value in told:
@@ -90,7 +88,7 @@ def _named(finding: ReportedFinding) -> Element:
 
 def _case(finding: ReportedFinding, report: Report) -> Element:
     case = _named(finding)
-    if finding.approved and would_fail(report, finding):
+    if finding.approved and report.decision is not None and finding.id in report.decision.waived_ids:
         return _skipped(case, "; ".join(said_of(finding)))
     text = spelled("\n".join(told(finding)))
     if fails(report, finding):

@@ -23,7 +23,9 @@ from abistore.report.document import (
     document,
 )
 from abistore.report.model import Report, ReportedNotChecked, ReportFormat, Style
-from abistore.report.outline import REQUIRED, advice, allowance, name_like, passing, ruled_by, stat, verdict
+from abistore.report.outline import REQUIRED, advice, name_like, ruled_by, verdict
+from abistore.report.reasons import said as decided
+from abistore.report.reasons import stat, ways_to_pass
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 5
@@ -78,19 +80,19 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 # --- above and below the findings ---------------------------------------------------------------------------------
 
 
+OUTCOME_MARKS = {"pass": "🟢", "fail": "🔴", "undecided": "🟡"}
+
+
 def _head(report: Report) -> Iterator[str]:
     yield from (f"## {plain(str(report.old))} → {plain(str(report.new))}: {plain(verdict(report))}", "")
-    if said := allowance(report):
-        mark = "🟢" if report.bump is not None and report.bump.allowed else "🔴"
-        yield from (f"{mark} **{plain(said)}.**", "")
+    mark = OUTCOME_MARKS[report.decision.outcome] if report.decision is not None else ""
+    yield from (line for each in decided(report) for line in (f"{mark} **{plain(each)}.**", ""))
     if report.error:
         yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
     if report.evidence_gap:
         yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
     if report.guessed:
         yield from (f"🟡 **How sure this is:** {plain(report.guessed)}.", "")
-    if passing(report):
-        yield from (f"🔵 **Approved:** {plain(passing(report))}.", "")
     said = counts(report)
     yield f"{plain(said[0].upper() + said[1:])}."
     word = name_word(name_like(report))
@@ -102,6 +104,8 @@ def _head(report: Report) -> Iterator[str]:
     yield from ("", f"Judged by {plain(ruled_by(report))}.")
     for each, text in advice(report):
         yield from ("", f"> **Advice** ({code(each.kind)}): {prose(text)}.")
+    if ways := ways_to_pass(report):
+        yield from ("", "To pass, do one of these:", "", *(f"- {plain(each)}" for each in ways))
 
 
 def _libraries(report: Report) -> Iterator[str]:

@@ -13,8 +13,9 @@ from abistore import __version__
 from abistore.model.declarations import former_names
 from abistore.model.words import json_text
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style
-from abistore.report.outline import NO_REASON, REQUIRED, advice, allowance, passing, told_verdict
+from abistore.report.outline import NO_REASON, REQUIRED, advice, told_verdict
 from abistore.report.plain import page
+from abistore.report.reasons import said as decided
 from abistore.report.wording import affects, consequences, overridden, place, said_of, subject, unchecked, value_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -81,9 +82,8 @@ def _run(report: Report, docs: str) -> dict[str, Any]:
             "unequalEvidence": list(report.unequal_evidence),
             "evidenceGap": report.evidence_gap,
             "guessed": report.guessed,
-            **({"passedBy": report.passed_by} if report.passed_by else {}),
             "advice": [{"id": each.kind, "text": text} for each, text in advice(report)],
-            **({"bump": msgspec.to_builtins(report.bump)} if report.bump else {}),
+            **({"decision": msgspec.to_builtins(report.decision)} if report.decision else {}),
             **({"libraries": msgspec.to_builtins(report.libraries)} if report.libraries else {}),
             "policy": report.policy,
             "policyFile": msgspec.to_builtins(report.policy_file),
@@ -112,14 +112,11 @@ def _headlines(report: Report) -> Iterator[dict[str, Any]]:
     """Missing required evidence, what the verdict does not cover, what is approved, and advice."""
     if report.error:
         yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
-    if said := allowance(report):
-        yield _notification("note", f"{said}.", "allowed")
+    yield from (_notification("note", f"{each}.", "decision") for each in decided(report))
     if report.evidence_gap:
         yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
     if report.guessed:
         yield _notification("note", f"{report.guessed}.", "guessed")
-    if passing(report):
-        yield _notification("note", f"{passing(report)}.", "approved")
     for each, text in advice(report):
         yield _notification("warning", f"Advice: {text}.", f"advice/{each.kind}")
 

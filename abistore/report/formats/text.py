@@ -24,7 +24,8 @@ from abistore.report.document import (
     finding_block,
 )
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, ReportFormat, Style
-from abistore.report.outline import advice, allowance, passing, ruled_by, stat, tone, verdict
+from abistore.report.outline import advice, ruled_by, tone, verdict
+from abistore.report.reasons import said, stat, ways_to_pass
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
 NAMES_SHOWN = 3
@@ -83,7 +84,7 @@ def _head(report: Report, style: Style) -> Iterator[str]:
     else:
         yield line.removesuffix(f" {gap}")
         yield from wrapped(gap, "  ", style)
-    for text in filter(None, (allowance(report), report.guessed, passing(report))):
+    for text in filter(None, (*said(report), report.guessed)):
         yield from wrapped(text, "  ", style)
     old, new = report.old, report.new
     if report.libraries:
@@ -147,6 +148,10 @@ def _ending(whole: ReportDocument, style: Style) -> Iterator[str]:
     if style.detail and (unmet := report.unmet_approvals):
         apply = "approval does not apply" if len(unmet) == 1 else "approvals do not apply"
         yield from wrapped(f"note: {len(unmet)} {apply} to this comparison: {', '.join(unmet)}", "", style)
+    if ways := ways_to_pass(report):
+        yield from ("", "To pass, do one of these:")
+        for text in ways:
+            yield from wrapped(f"- {text}", "  ", style)
     yield from ("", counts(report))
 
 
