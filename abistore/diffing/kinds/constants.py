@@ -48,27 +48,33 @@ def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) ->
         return False
     if any_matches("length", release_words(name.spelling)):
         return False
-    sides = context.once(_integers, context.old), context.once(_integers, context.new)
+    flags = context.once(_flags, context.old), context.once(_flags, context.new)
     for prefix in prefixes(name.spelling):
-        own, now = ({each: side[each] for each in side if _is_beside(name, each, prefix)} for side in sides)
-        within = {value for value in now.values() if value > 0 and not value & ~after}
-        if _gains_flags(before, after, own, now) and not are_sequence(within):
-            return True
+        own, now = (_beside(name, side, prefix) for side in flags)
+        if _gains_flags(before, after, own, now):
+            others = _beside(name, context.once(_integers, context.new), prefix).values()
+            return not are_sequence({value for value in others if value > 0 and not value & ~after})
     return False
 
 
-def _is_beside(name: Name, other: Name, prefix: str) -> bool:
-    return other != name and other.spelling.startswith(prefix)
+def _beside(name: Name, constants: Mapping[Name, int], prefix: str) -> dict[Name, int]:
+    """The other constants whose names begin so."""
+    return {each: constants[each] for each in constants if each != name and each.spelling.startswith(prefix)}
+
+
+def _flags(side: SideFacts, context: Context) -> Mapping[Name, int]:
+    """The constants of a side that are a single bit: few, where many are numbered."""
+    return {each: value for each, value in context.once(_integers, side).items() if value.bit_count() == 1}
 
 
 def _gains_flags(before: int, after: int, own: Mapping[Name, int], now: Mapping[Name, int]) -> bool:
     """Whether ``before`` is all of some single bits that were kept, and ``after`` these and some that were added."""
     gained = after & ~before
-    kept = {bit for each, bit in own.items() if bit.bit_count() == 1 and bit & before and now.get(each) == bit}
-    added = {bit for each, bit in now.items() if bit.bit_count() == 1 and bit & gained and each not in own}
+    kept = {bit for each, bit in own.items() if bit & before and now.get(each) == bit}
+    added = {bit for each, bit in now.items() if bit & gained and each not in own}
     if len(kept) < FEWEST or reduce(or_, kept) != before or reduce(or_, added, 0) != gained:
         return False
-    return not any(value.bit_count() == 1 and value & gained for value in own.values())
+    return not any(bit & gained for bit in own.values())
 
 
 def _integers(side: SideFacts, _: Context) -> Mapping[Name, int]:
