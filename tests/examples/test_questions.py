@@ -11,6 +11,7 @@ import pytest
 
 from examples.recipes import LZ4
 from tests.examples.test_quickstart import follow, run, steps
+from tests.examples.test_quickstart import update as update
 from tests.releases import obtained
 from tests.statement_schema import STATEMENTS
 
@@ -44,9 +45,9 @@ def workshop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_question_is_answered_as_the_page_shows(workshop: Path) -> None:
+def test_every_question_is_answered_as_the_page_shows(workshop: Path, update: bool) -> None:
     assert len(steps(PAGE)) >= 12
-    follow(PAGE, workshop)
+    follow(PAGE, workshop, update=update)
 
 
 def test_the_statement_of_every_real_release_has_the_fields_of_the_published_schema(workshop: Path) -> None:

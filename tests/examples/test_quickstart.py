@@ -3,6 +3,7 @@
 In a ``console`` block a line behind ``$`` is run, and the lines below it are its output; ``...`` stands for lines that
 the page leaves out. Dates and digests may differ. ``<!-- not run: reason -->`` before a block says why it is not run;
 ``<!-- file: name -->`` before a block of another language means the file that the commands use.
+``--update-cases`` writes what commands print today into the pages.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ PAGES = (
     *("docs/suppressions.md", "docs/reports.md", "docs/approvals.md", "docs/history.md", "docs/releases.md"),
 )
 ANSWERS = (0, 2, 4)
+MOST_SHOWN = 8
+"""How many lines a rewritten output begins with where the page left some out."""
+
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>file|not run): (?P<said>.*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
 )
@@ -38,7 +42,7 @@ CHANGING = re.compile(r"\d{4}-\d\d-\d\d|\b[0-9a-f]{12,}\b")
 
 POINT = {"1.2.0": "int x;", "1.3.0": "int x;", "1.6.0": "int x, y, z;"}
 UNITS = {"1.5.0": "UNIT_MM, UNIT_CM, UNIT_COUNT", "1.6.0": "UNIT_MM, UNIT_CM, UNIT_COUNT"}
-AREA = "int area(const struct point *p) { return p->x; }\n"
+AREA = "int area(const struct point *p)"
 
 
 class Step(NamedTuple):
@@ -66,28 +70,48 @@ def steps(page: str) -> list[Step]:
     return found
 
 
-def release(version: str) -> Path:
+def header(version: str) -> str:
+    """The public header of a release."""
     known = version.partition("-")[0]
-    header = (
-        f"struct point {{ {POINT.get(known, 'int x, y;')} }};\n"
-        f"enum unit {{ {UNITS.get(known, 'UNIT_MM, UNIT_COUNT')} }};\n"
+    functions = ["int norm(const struct point *p, enum unit u);", *([] if known == "1.2.0" else [f"{AREA};"])]
+    return "\n".join(
+        [
+            f"struct point {{ {POINT.get(known, 'int x, y;')} }};",
+            f"enum unit {{ {UNITS.get(known, 'UNIT_MM, UNIT_COUNT')} }};",
+            *functions,
+            "",
+        ]
     )
+
+
+def release(version: str) -> Path:
+    """The library of a release."""
     return build_library(
         '#include "foo.h"\n'
-        f"int norm(const struct point *p, enum unit u) {{ return p->x + u; }}\n{'' if known == '1.2.0' else AREA}",
+        "int norm(const struct point *p, enum unit u) { return p->x + u; }\n"
+        f"{'' if version.startswith('1.2.0') else f'{AREA} {{ return p->x; }}'}\n",
         soname="libfoo.so.1",
         name="libfoo.so",
-        files={"foo.h": header},
+        files={"foo.h": header(version)},
     )
+
+
+def install(version: str, folder: Path, include: Path) -> None:
+    """Put a release's library into a folder, and its header into another one."""
+    for each in (folder, include):
+        each.mkdir(parents=True, exist_ok=True)
+    shutil.copy(release(version), folder)
+    (include / "foo.h").write_text(header(version))
 
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Path:
     """A checkout as the pages have it in mind: old and new builds, and a repository."""
-    builds = {"old/1.2.0": "1.2.0", "old/1.3.0": "1.3.0", "old/1.4.0": "1.4.0", "old": "1.5.0", "new": "1.6.0"}
-    for folder, version in {**builds, "build": "1.6.0"}.items():
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copy(release(version), tmp_path / folder)
+    for version in ("1.2.0", "1.3.0", "1.4.0"):
+        install(version, tmp_path / "old" / version, tmp_path / "old" / version / "include")
+    for folder, version in {"old": "1.5.0", "new": "1.6.0"}.items():
+        install(version, tmp_path / folder, tmp_path / folder / "include")
+    install("1.6.0", tmp_path / "build", tmp_path / "include")
     shutil.copy(release("1.5.0"), tmp_path / "old.so")
     shutil.copy(release("1.6.0"), tmp_path / "new.so")
     for version, build in {"1.2": "1.5.0", "1.3": "1.6.0"}.items():
@@ -102,7 +126,7 @@ def workshop(tmp_path: Path) -> Path:
 
 def run(workshop: Path, command: str) -> subprocess.CompletedProcess[str]:
     if named := re.search(r"ingest build/libfoo\.so --version (\S+)", command):
-        shutil.copy(release(named[1]), workshop / "build")
+        install(named[1], workshop / "build", workshop / "include")
     environment = {**os.environ, "ABISTORE_DB": str(workshop / "abi.db"), "COLUMNS": "100"}
     script = f'abistore() {{ {shlex.join(abistore())} "$@"; }}\nexec 2>&1\n{command}'
     return subprocess.run(["bash", "-c", script], cwd=workshop, env=environment, capture_output=True, text=True)
@@ -115,27 +139,52 @@ def is_shown(lines: tuple[str, ...], printed: str) -> bool:
     return re.fullmatch("".join(parts), text) is not None
 
 
-def follow(page: str, workshop: Path) -> None:
+def follow(page: str, workshop: Path, *, update: bool = False) -> None:
+    """Run the commands of a page; with ``update`` the page is rewritten where one prints something else."""
     for block in blocks(page):
         if block["mark"] == "file":
             (workshop / block["said"]).write_text(block["text"])
     for command, output in steps(page):
         done = run(workshop, command)
         assert done.returncode in ANSWERS, f"{command}\n{done.stdout}"
-        if output:
+        if output and update and not is_shown(output, done.stdout):
+            rewrite(page, command, output, cut(done.stdout, "..." in output))
+        elif output:
             assert is_shown(output, done.stdout), f"{command}\n{done.stdout}"
 
 
-def test_the_quickstart_can_be_followed_and_prints_what_it_shows(workshop: Path) -> None:
-    assert len(steps(FIRST)) > 15
-    follow(FIRST, workshop)
+def rewrite(page: str, command: str, shown: tuple[str, ...], printed: list[str]) -> None:
+    """Replace the output that a page shows below a command."""
+    path = PROJECT / page
+    old, new = ("".join(f"\n{line}" for line in (*lines, "")) for lines in (shown, printed))
+    before, found, below = path.read_text().partition(f"$ {command}")
+    assert old in below, f"{page} shows no such lines below {command}:{old}"
+    path.write_text(f"{before}{found}{below.replace(old, new, 1)}")
+
+
+def cut(printed: str, is_cut: bool) -> list[str]:
+    """The lines to show: all, or the first where the page leaves lines out."""
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    return [*lines[:MOST_SHOWN], "..."] if is_cut and len(lines) > MOST_SHOWN else lines
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether pages are rewritten."""
+    return bool(request.config.getoption("--update-cases"))
+
+
+def test_the_quickstart_can_be_followed_and_prints_what_it_shows(workshop: Path, update: bool) -> None:
+    assert len(steps(FIRST)) > 12
+    follow(FIRST, workshop, update=update)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if steps(page)])
-def test_every_command_of_a_page_prints_what_the_page_shows(workshop: Path, page: str) -> None:
-    run(workshop, "abistore ingest old/1.*/libfoo.so --version-from folder")
-    run(workshop, "abistore ingest old/libfoo.so --version 1.5.0 && abistore db baseline set libfoo@1.5.0")
-    follow(page, workshop)
+def test_every_command_of_a_page_prints_what_the_page_shows(workshop: Path, page: str, update: bool) -> None:
+    for version in ("1.2.0", "1.3.0", "1.4.0"):
+        run(workshop, f"abistore ingest old/{version}/libfoo.so --version {version} --header old/{version}/include")
+    run(workshop, "abistore ingest old/libfoo.so --version 1.5.0 --header old/include --set-baseline")
+    follow(page, workshop, update=update)
 
 
 @pytest.mark.parametrize("page", [FIRST, *PAGES])
