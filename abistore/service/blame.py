@@ -181,7 +181,7 @@ def needed(departed: Sequence[Departed], last: Release, found: Comparison | None
 
 
 def lacks(asked: AskedRelease, departures: Departures, compared: Compared) -> Iterator[str]:
-    """The sentences about what a release lacks: "1.3 lacks g, which came with 1.1 and went with 1.2".
+    """The sentences about what a release lacks: "1.3 lacks g, which 1.1 added and 1.2 removed".
 
     What nobody outside the library can need breaks nothing, and is not told.
     """
@@ -203,7 +203,7 @@ def _lack(version: str, group: tuple[Release, Release, Release, bool], names: Se
     them = "it" if len(names) == 1 else "them"
     if changed:
         return f"{version} breaks {listed(names)} for programs built against {built}: {gone.version} changed {them}"
-    came = f"came with {first.version} and went with {gone.version}"
+    came = f"{first.version} added and {gone.version} removed"
     return f"{version} lacks {listed(names)}, which {came}: programs built against {built} may need {them}"
 
 

@@ -75,7 +75,7 @@ def test_history_ledger_and_statement_tell_the_programs_that_a_release_between_l
     abistore: Call, database: Path
 ) -> None:
     stored(str(database), release(), release("f"), release(), release("h")).close()
-    said = "1.3 lacks f, which came with 1.1 and went with 1.2: programs built against 1.1 may need it"
+    said = "1.3 lacks f, which 1.1 added and 1.2 removed: programs built against 1.1 may need it"
     assert said in abistore("history", "libgeo").out
     told = abistore("verdict", "--all-baselines", "libgeo").out.splitlines()
     assert told[0].endswith("1.3: BREAKING")

@@ -91,7 +91,7 @@ def test_a_history_tells_what_no_single_verdict_does(modern: Agent, tmp_path: Pa
         store.ingest(released("h", "i"), IngestRequest("1.4-2-gabc1234"))
     answer = modern.set(database=str(database))("abi_history", library="libgeo")
     assert answer["remarks"][0] == "1.4 is compared with 1.2: 1.3 was withdrawn"
-    assert "1.4-2-gabc1234 lacks f, which came with 1.1 and went with 1.2" in " ".join(answer["remarks"])
+    assert "1.4-2-gabc1234 lacks f, which 1.1 added and 1.2 removed" in " ".join(answer["remarks"])
     assert answer["pending"].endswith("the next release must be 1.5, a minor release")
     assert [row.get("tags") for row in answer["rows"]] == [None, None, None, ["withdrawn"], None, None]
     page = modern.set(database=str(database))("abi_history", library="libgeo", limit=2)

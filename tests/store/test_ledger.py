@@ -96,8 +96,8 @@ def test_exports_that_came_and_went_are_measured_by_the_last_release_that_had_th
         ]
         assert ledger.worst is Verdict.BREAKING
         assert ledger.remarks == (
-            "1.4 lacks f, which came with 1.1 and went with 1.2: programs built against 1.1 may need it",
-            "1.4 lacks g, which came with 1.1 and went with 1.3: programs built against 1.1 to 1.2 may need it",
+            "1.4 lacks f, which 1.1 added and 1.2 removed: programs built against 1.1 may need it",
+            "1.4 lacks g, which 1.1 added and 1.3 removed: programs built against 1.1 to 1.2 may need it",
         )
         assert [row[:2] for row in told(ledger_of(store, store.resolve("libgeo@1.2")))] == [
             ("previous", "1.1"),
@@ -304,7 +304,7 @@ def test_programs_of_another_soname_between_are_not_left_behind(address: str) ->
         ledger = ledger_of(store, store.resolve("libgeo@1.3"))
         assert [row[:2] for row in told(ledger)] == [("previous", "1.2"), ("soname", "1.0"), ("last_with", "1.1")]
         assert ledger.remarks[-1] == (
-            "1.3 lacks g, which came with 1.1 and went with 1.3: programs built against 1.1 may need it"
+            "1.3 lacks g, which 1.1 added and 1.3 removed: programs built against 1.1 may need it"
         )
 
 
