@@ -31,6 +31,7 @@ from abistore.diffing.surface.consumers import Consumers, Owner
 from abistore.diffing.surface.export_table import is_runtime_symbol, least, sized
 from abistore.diffing.tables import ExportTables, import_deltas, own_deltas
 from abistore.model.declarations import EXPORTS, SELF, TYPES, Added, Changed, Delta, Facet, Name, Removed, Subject
+from abistore.model.hints import is_private_node
 from abistore.model.names.symbols import primary
 from abistore.model.shapes import (
     Access,
@@ -45,7 +46,6 @@ from abistore.model.shapes import (
     is_read_only,
 )
 from abistore.model.snapshot import bound, given, symbols_of
-from abistore.model.words import is_private_node
 
 if TYPE_CHECKING:
     from abistore.diffing.scopes import Move

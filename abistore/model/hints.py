@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -57,6 +57,32 @@ def any_matches(effect: str, texts: Iterable[str]) -> bool:
 def test_of(effect: str) -> Test:
     """What a text is asked for this effect."""
     return _tests()[effect]
+
+
+def forbids_use(member: str) -> bool:
+    """Whether a member of this name is the library's alone, whatever its type is: ``internal_donotuse``."""
+    return matches("forbidden", member.lower().replace("_", ""))
+
+
+@lru_cache(1 << 10)
+def is_private_node(version: str | None) -> bool:
+    """Whether a version node says of itself that it is private or internal.
+
+    ``GLIBC_PRIVATE``, ``Qt_5_PRIVATE_API``, ``SUNWprivate_1.1`` and ``FBSDprivate_1.0`` are such nodes. A version
+    script puts there what other libraries of the same project need, and nobody else is to use.
+    """
+    return version is not None and matches("private_node", version)
+
+
+@lru_cache(1 << 12)
+def is_internal_namespace(name: str) -> bool:
+    """Whether a namespace says of itself that only the library is to name what stands in it: ``detail``, ``impl_``."""
+    return matches("internal_namespace", name)
+
+
+def names_internals(qualified: str) -> bool:
+    """Whether a qualified name has a scope in it that is called like an internal namespace."""
+    return any(is_internal_namespace(each) for each in qualified.split("::")[:-1])
 
 
 def replace_test(effect: str, test: Test) -> None:

@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 from typing import Final
 from zlib import crc32
 
-from abistore.model.hints import matches
 from abistore.patterns import pattern
 
 LONGEST = 20_000
@@ -259,32 +258,6 @@ def did_you_mean(found: Sequence[str], otherwise: str) -> str:
         return otherwise
     *first, last = found
     return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
-
-
-def forbids_use(member: str) -> bool:
-    """Whether a member of this name is the library's alone, whatever its type is: ``internal_donotuse``."""
-    return matches("forbidden", member.lower().replace("_", ""))
-
-
-@lru_cache(1 << 10)
-def is_private_node(version: str | None) -> bool:
-    """Whether a version node says of itself that it is private or internal.
-
-    ``GLIBC_PRIVATE``, ``Qt_5_PRIVATE_API``, ``SUNWprivate_1.1`` and ``FBSDprivate_1.0`` are such nodes. A version
-    script puts there what other libraries of the same project need, and nobody else is to use.
-    """
-    return version is not None and matches("private_node", version)
-
-
-@lru_cache(1 << 12)
-def is_internal_namespace(name: str) -> bool:
-    """Whether a namespace says of itself that only the library is to name what stands in it: ``detail``, ``impl_``."""
-    return matches("internal_namespace", name)
-
-
-def names_internals(qualified: str) -> bool:
-    """Whether a qualified name has a scope in it that is called like an internal namespace."""
-    return any(is_internal_namespace(each) for each in qualified.split("::")[:-1])
 
 
 ANY: Final = "*"

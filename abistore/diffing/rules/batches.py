@@ -28,7 +28,8 @@ from abistore.diffing.parts import (
 )
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
-from abistore.model.words import counted, is_private_node, without_machine
+from abistore.model.hints import is_private_node
+from abistore.model.words import counted, without_machine
 
 
 def _moved(what: str, pairs: Sequence[tuple[str, str]], context: Context) -> Note:

@@ -19,10 +19,10 @@ from abistore.diffing.renamed_exports import RUNTIME_FAMILIES, parsed
 from abistore.diffing.side import declared_differently
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
+from abistore.model.hints import is_private_node
 from abistore.model.names.spelling import declaration
 from abistore.model.shapes import Library, Symbol
 from abistore.model.snapshot import symbols_of
-from abistore.model.words import is_private_node
 
 
 def _defines(library: Library | None) -> bool:

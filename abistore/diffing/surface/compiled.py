@@ -19,13 +19,13 @@ from abistore.diffing.types.mentions import COUNTS
 from abistore.diffing.types.sameness import TypeSide
 from abistore.model.constants import words
 from abistore.model.declarations import EXPORTS, Declared, Name
-from abistore.model.hints import matches
+from abistore.model.hints import is_internal_namespace, matches, names_internals
 from abistore.model.names.qualified import demangle, entity, plain_template, scope
 from abistore.model.names.symbols import OF_CLASS, is_local, is_mangled
 from abistore.model.shapes import AnyShape, Function, Named, Pointer, Primitive, Qualified, TypeRef, Variable
 from abistore.model.snapshot import INTERNALS_SHOWN, HeadersRead, Snapshot, Variants
 from abistore.model.structure import embedded, references
-from abistore.model.words import ANY, is_internal_namespace, matcher, names_internals
+from abistore.model.words import ANY, matcher
 
 Path: TypeAlias = tuple[str, ...]
 """A qualified name by its components, up to its first template arguments."""

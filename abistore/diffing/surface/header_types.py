@@ -15,12 +15,13 @@ from abistore.diffing.surface.consumers import is_accessible
 from abistore.diffing.surface.export_table import OwnTypes, is_weak
 from abistore.diffing.types.closed_classes import ClosedClasses, ClosedEnum, outermost, owner_of
 from abistore.model.declarations import COPIED, TYPES, Declared, Name
+from abistore.model.hints import forbids_use, is_internal_namespace, is_private_node
 from abistore.model.names.qualified import last_component, outside, plain_template, scope, without_arguments
 from abistore.model.names.symbols import VTABLE, class_symbol, member_prefixes, primary
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Function, Named, Opaque, Record, VirtualMethod
 from abistore.model.snapshot import FRIENDS, LAYOUTS_IN_CODE, TYPES_IN_BODIES, HeadersRead, Snapshot, Variants
 from abistore.model.structure import references
-from abistore.model.words import forbids_use, is_internal_namespace, is_private_node, matcher
+from abistore.model.words import matcher
 from abistore.patterns import pattern
 
 _CLASS: Final = pattern(r"(?<![\w:&(])[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")

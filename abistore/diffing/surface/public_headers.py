@@ -11,6 +11,7 @@ import msgspec
 from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.export_table import is_weak
 from abistore.model.declarations import Name
+from abistore.model.hints import is_private_node
 from abistore.model.names.qualified import last_component, scope
 from abistore.model.names.symbols import OF_STD, is_mangled
 from abistore.model.reach import Reach
@@ -36,7 +37,6 @@ from abistore.model.words import (
     is_cpp_header,
     is_decorated,
     is_own_header,
-    is_private_node,
     is_source,
     may_be_private,
 )

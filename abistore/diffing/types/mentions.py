@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from abistore.diffing.types.sameness import Extent, Extents, TypeSide
 from abistore.model.declarations import Declared, Name
-from abistore.model.hints import any_matches, matches
+from abistore.model.hints import any_matches, forbids_use, matches
 from abistore.model.names.qualified import last_component
 from abistore.model.reach import Mentions
 from abistore.model.shapes import (
@@ -34,7 +34,6 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import Variants
 from abistore.model.structure import HANDLES, Reference, embedded, inner, references
-from abistore.model.words import forbids_use
 from abistore.patterns import pattern
 
 WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -12,7 +12,8 @@ from abistore.extract.headers.macros import FARTHEST, Expansions, Handed, words_
 from abistore.extract.headers.tokens import SourceText, digest
 from abistore.extract.headers.types import Names
 from abistore.model.declarations import InlineBody, Name, Uses
-from abistore.model.words import ANY, forbids_use
+from abistore.model.hints import forbids_use
+from abistore.model.words import ANY
 
 NAMED, MEMBER, UNARY, SUBSCRIPT, BINARY, COMPOUND_ASSIGNMENT, NEW, SIZEOF = 101, 102, 112, 113, 114, 115, 134, 136
 """Expressions: ``a``, ``a.b``, ``-a``, ``a[b]``, ``a + b``, ``a += b``, ``new``, ``sizeof``."""

@@ -17,10 +17,10 @@ from abistore.extract.headers.descriptions import Descriptions
 from abistore.extract.headers.tokens import SourceText, after, spelled, tokens
 from abistore.extract.headers.types import HeaderTypes, Names, by_position, in_own_words
 from abistore.model.declarations import Argument, Declared, Name, WrittenBase
+from abistore.model.hints import names_internals
 from abistore.model.names.spelling import spell
 from abistore.model.shapes import VOID, Access, Alias, Function, Method, Special, TypeRef, Variable
 from abistore.model.snapshot import Location
-from abistore.model.words import names_internals
 
 RECURSE: Final = 2
 TYPES: Final = frozenset({cursors.TYPE_REF, cursors.TEMPLATE_REF})

@@ -38,10 +38,10 @@ from abistore.extract.headers.types import HeaderTypes
 from abistore.extract.types import is_foreign
 from abistore.model.constants import words
 from abistore.model.declarations import TYPES, Declared, Name, Replacement, Use, blake2b, by_name
+from abistore.model.hints import names_internals
 from abistore.model.shapes import Alias, AnyShape, Enum, Foreign, Named, Opaque, Primitive, Record, TypeRef
 from abistore.model.snapshot import Location, Variants, sort_variants
 from abistore.model.structure import fitted, references, without_cycle_collection
-from abistore.model.words import names_internals
 from abistore.patterns import pattern
 
 if TYPE_CHECKING:
