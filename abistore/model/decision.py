@@ -22,7 +22,8 @@ ComparedAs: TypeAlias = Literal["first", "previous", "baseline", "release", "fil
 """Why a release was compared with another one.
 
 ``first``: it is the first of its line, and was compared with nothing. ``previous``: the release that it follows in its
-line. ``baseline``: the release at a channel. ``release``: a release that was named. ``file``: two files.
+line. ``baseline``: the release at a channel. ``release``: a release that was named, even where it is the previous one.
+``file``: two files.
 """
 
 ReasonCode: TypeAlias = Literal[

@@ -420,12 +420,15 @@ def test_list_shows_lines_and_releases(stored: Call) -> None:
 
 
 def test_a_verdict_is_remembered_and_the_same_again(stored: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = stored("verdict", "libcase@2.0", "--json")
-    assert first.code == 4
-    assert first.json["changes"] == stored("compare", "libcase@1.1", "libcase@2.0", "--json").json["changes"]
+    done = stored("verdict", "libcase@2.0", "--json")
+    assert done.code == 4
+    first = done.json
+    assert first["changes"] == stored("compare", "libcase@1.1", "libcase@2.0", "--json").json["changes"]
     monkeypatch.setattr("abistore.service.verdicts.concluded", None)
-    assert stored("verdict", "libcase@2.0", "--json").json == first.json
-    assert stored("verdict", "libcase@2.0", "--against", "1.1", "--json").json == first.json
+    assert stored("verdict", "libcase@2.0", "--json").json == first
+    named = stored("verdict", "libcase@2.0", "--against", "1.1", "--json").json
+    assert [each["decision"]["against"].pop("why") for each in (first, named)] == ["previous", "release"]
+    assert named == first
 
 
 def test_the_first_release_has_no_verdict(stored: Call) -> None:
