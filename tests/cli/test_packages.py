@@ -212,7 +212,10 @@ def test_a_second_library_of_one_name_is_told_and_does_not_take_the_place_of_the
     done = abistore("compare", old, new)
     assert (done.code, "BREAKING" in done.out) == (4, True)
     assert "not compared of" in done.out and "lib/libaaa.so (another libcase)" in done.out
-    stored = abistore("ingest", new)
+    refused = abistore("ingest", new)
+    assert (refused.code, "libcase.so.1 and lib/libaaa.so (another libcase)" in refused.err) == (68, True)
+    assert abistore("show", "libcase@1.1").code == 67
+    stored = abistore("ingest", new, "--against", "prev", "--require", "none")
     assert "NOT STORED: lib/libaaa.so (another libcase)" in stored.out
 
 

@@ -124,10 +124,10 @@ def test_a_pipeline_goes_from_its_first_run_to_an_approval_that_ends(project: Pr
     assert codes == [0] * (BREAK - 1) + [4] * (11 - BREAK)
 
     # the change that broke is told from those after it, which are red because of it
-    assert refused.out.splitlines()[0].endswith("; this change brought it")
+    assert refused.out.splitlines()[0].endswith("; introduced by this change")
     assert (refused.code, project.gate("--introduced-only").code) == (4, 0)
     later = project.gate()
-    assert (later.code, later.out.splitlines()[0].endswith("; all of it stood before this change")) == (4, True)
+    assert (later.code, later.out.splitlines()[0].endswith("; not introduced by this change")) == (4, True)
 
     # the release is refused: nothing is stored, nothing moves
     assert project.release("1.1.0").code == 4
