@@ -89,7 +89,7 @@ def dump_commands(pair: Pair, folder: Path, abicheck: Path) -> dict[str, Sequenc
         "abistore": [ABISTORE, "export", pair.old, "-o", folder / "abistore.json"],
         "abidw": ["abidw", "--out-file", folder / "abidw.xml", pair.old],
         "abi-dumper": ["abi-dumper", pair.old, "-lver", "1", "-o", folder / "abi.dump"],
-        "abicheck": [abicheck, "export", pair.old, "-o", folder / "abicheck.json"],
+        "abicheck": [abicheck, "dump", pair.old, "-o", folder / "abicheck.json"],
     }
 
 
@@ -201,13 +201,13 @@ def main() -> None:
     with TemporaryDirectory() as name:
         for pair in pairs(asked.only):
             dump = dump_commands(pair, Path(name), abicheck)
-            for work, commands in (("export", dump), ("compare", compare_commands(pair))):
+            for work, commands in (("dump", dump), ("compare", compare_commands(pair))):
                 kept = {tool: command for tool, command in commands.items() if tool not in asked.without}
                 results.keep(pair, work, interleaved(kept, asked.rounds, asked.limit, GOOD))
                 print(table(work, results.of(work, [pair])).splitlines()[-1], file=sys.stderr, flush=True)
     print(f"{machine()}; medians of {asked.rounds} interleaved runs.\n")
     known = pairs()
-    print(table("export", results.of("export", known)), table("compare", results.of("compare", known)), sep="\n\n")
+    print(table("dump", results.of("dump", known)), table("compare", results.of("compare", known)), sep="\n\n")
     version = interleaved({"abistore": [ABISTORE, "--version"]}, 11, 60)["abistore"]
     print(f"\n`abistore --version`: {1000 * version.seconds:.0f} ms (target 90)")
 

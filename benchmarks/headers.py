@@ -123,7 +123,7 @@ class Case:
     def abicheck(self, folder: Path) -> list[str | Path]:
         """A snapshot as JSON."""
         (folder / ".abicheck.yml").write_text("compile:\n  frontend: clang\n  lang: c++\n")
-        words: list[str | Path] = [install_abicheck(), "export", self.library, "-o", folder / "abicheck.json"]
+        words: list[str | Path] = [install_abicheck(), "dump", self.library, "-o", folder / "abicheck.json"]
         words += ["--config", folder / ".abicheck.yml", "-I", self.include]
         words += [word for path in self.headers for word in ("-H", path)]
         return [*words, *(word for each in self.defines for word in ("-D", each))]

@@ -37,7 +37,7 @@ def rows(other: Path, libraries: Sequence[str], folder: Path) -> Iterator[Sequen
     """A line for each library and command."""
     for library in libraries:
         old, new = (build(RECIPES[library], version) for version in RECIPES[library].version_numbers()[-2:])
-        for name, words in (("export", ["export", new, "-o", folder / "out.json"]), ("compare", ["compare", old, new])):
+        for name, words in (("dump", ["export", new, "-o", folder / "out.json"]), ("compare", ["compare", old, new])):
             before, now = (counted(tree, words, folder) for tree in (other, PROJECT))
             yield f"{library}: {name}", f"{before / 1e6:.0f}", f"{now / 1e6:.0f}", f"{100 * (now / before - 1):+.1f} %"
 

@@ -38,7 +38,7 @@ def main() -> int:
         for path in libraries(folder, tag, suffix, Path(name)):
             commands = {
                 "abistore": [ABISTORE, "export", path, "-o", Path(name) / "abistore.json"],
-                "abicheck": [peer, "export", path, "-o", Path(name) / "abicheck.json"],
+                "abicheck": [peer, "dump", path, "-o", Path(name) / "abicheck.json"],
             }
             found = interleaved(commands, RUNS, LIMIT)
             own, other = found["abistore"], found["abicheck"]

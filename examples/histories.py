@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -33,7 +34,8 @@ ANSWERS = ("status", "verdict", "exit_code", "summary", "changes", "suppressed_c
 
 def abistore(*words: str | Path) -> str:
     """What the command prints; raises Missing where it gives no answer."""
-    done = subprocess.run([ABISTORE, *map(str, words)], capture_output=True, text=True)
+    as_pages = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run([ABISTORE, *map(str, words)], env=as_pages, capture_output=True, text=True)
     if done.returncode not in VERDICTS:
         raise Missing(f"abistore {' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr}")
     return done.stdout

@@ -92,37 +92,37 @@ def test_ratios_are_medians_of_paired_runs_not_ratios_of_medians() -> None:
 
 
 def test_a_missed_target_is_named_in_the_table() -> None:
-    text = table("export", [(pair(5), dump_runs(1, 9))])
+    text = table("dump", [(pair(5), dump_runs(1, 9))])
     assert "misses 10x abidw (C++ ≥ 4 MB)" in text
 
 
 def test_a_kept_promise_is_counted() -> None:
-    text = table("export", [(pair(5), dump_runs(1, 11))])
+    text = table("dump", [(pair(5), dump_runs(1, 11))])
     assert "meets 6 of 6" in text
 
 
 def test_a_failed_rival_is_shown_and_sets_no_target() -> None:
     runs = {**dump_runs(1, 11), "abicheck": series(1, status=1)}
-    text = table("export", [(pair(5), runs)])
+    text = table("dump", [(pair(5), runs)])
     assert "failed (1)" in text
     assert "meets 5 of 5" in text
 
 
 def test_our_own_failure_meets_nothing() -> None:
     runs = {**dump_runs(1, 11), "abistore": series(1, status=70)}
-    assert "meets" not in table("export", [(pair(5), runs)])
+    assert "meets" not in table("dump", [(pair(5), runs)])
 
 
 def test_a_rival_that_was_left_out_is_shown_as_not_run() -> None:
     runs = {tool: found for tool, found in dump_runs(1, 11).items() if tool != "abicheck"}
-    text = table("export", [(pair(5), dump_runs(1, 11)), (pair(6), runs)])
+    text = table("dump", [(pair(5), dump_runs(1, 11)), (pair(6), runs)])
     assert "not run" in text.splitlines()[-1]
     assert "meets 5 of 5" in text.splitlines()[-1]
 
 
 def test_results_are_kept_between_runs(tmp_path: Path) -> None:
-    Results(tmp_path / "kept.json").keep(pair(5), "export", dump_runs(1, 11))
-    [(_, found)] = Results(tmp_path / "kept.json").of("export", [pair(5)])
+    Results(tmp_path / "kept.json").keep(pair(5), "dump", dump_runs(1, 11))
+    [(_, found)] = Results(tmp_path / "kept.json").of("dump", [pair(5)])
     assert {tool: runs.costs for tool, runs in found.items()} == {
         tool: runs.costs for tool, runs in dump_runs(1, 11).items()
     }
