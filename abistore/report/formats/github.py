@@ -18,7 +18,8 @@ LIMIT = 10
 def render(report: Report, style: Style) -> str:
     """One annotation for each finding, worst first; then a notice for what was not checked, and the counts.
 
-    Before them come missing required evidence as an error, and as warnings what the verdict does not cover, and advice.
+    Before them come missing required evidence as an error, the decision, and as warnings what the verdict does not
+    cover, and advice.
     """
     return "\n".join((*_lines(report, style), *_libraries(report), stat(report)))
 
@@ -36,10 +37,10 @@ def _libraries(report: Report) -> Iterator[str]:
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
-    level = "notice" if report.decision is not None and report.decision.outcome == "pass" else "warning"
-    yield from (_command(level, each, title=verdict(report)) for each in said(report))
     if report.error:
         yield _command("error", report.error, title=REQUIRED)
+    level = "notice" if report.decision is not None and report.decision.outcome == "pass" else "warning"
+    yield from (_command(level, each, title=verdict(report)) for each in said(report))
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     if report.guessed:
