@@ -13,7 +13,7 @@ SERVER = ("mcp", "serve")
 """The command that answers no question, and reads standard input to its end."""
 
 Words = Mapping[str, str | Path]
-"""What stands for an argument or option of a name (``reference``, ``old``)."""
+"""What stands for an argument or option of a name (``reference``, ``-o``), or of a verb's (``site -o``)."""
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -33,19 +33,21 @@ def _below(words: tuple[str, ...], command: click.Command) -> Iterator[tuple[tup
 
 
 def calls(values: Words, *options: str, known: Callable[[str], bool] = lambda _: True) -> Iterator[list[str]]:
-    """One call of every command: its arguments by ``values``, and those of ``options`` that it has."""
+    """One call of every command: its arguments by ``values``, what it requires, and those ``options`` that it has."""
     for words, command in commands():
         if words != SERVER and known(" ".join(words)):
-            yield [*words, *_given(command, values, options), *_arguments(words, command, values)]
+            yield [*words, *_given(words[0], command, values, options), *_arguments(words, command, values)]
 
 
-def _given(command: click.Command, values: Words, options: tuple[str, ...]) -> Iterator[str]:
+def _given(verb: str, command: click.Command, values: Words, options: tuple[str, ...]) -> Iterator[str]:
     for parameter in command.params:
-        for option in options:
-            if option in parameter.opts:
-                yield option
-                if not (isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)):
-                    yield str(values.get(option, "x"))
+        if not isinstance(parameter, click.Option):
+            continue
+        wanted = [each for each in options if each in parameter.opts] or parameter.opts[: parameter.required]
+        for option in wanted:
+            yield option
+            if not (parameter.is_flag or parameter.count):
+                yield str(values.get(f"{verb} {option}", values.get(option, "x")))
 
 
 def _arguments(words: tuple[str, ...], command: click.Command, values: Words) -> Iterator[str]:

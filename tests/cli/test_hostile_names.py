@@ -54,6 +54,8 @@ def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, st
     override = f"{{impact: risk, reason: {quoted}, symbol: {quoted}, label: {quoted}}}"
     policy.write_text(f"name: {quoted}\noverrides: [{override}]\n")
     suppressions.write_text(f"suppressions: [{{symbol: {json.dumps('gone' + NAME)}, reason: {quoted}}}]\n")
+    approvals = tmp_path / "::error::approvals.yaml"
+    approvals.write_text(f"project: {quoted}\napprovals: [{{library: libcase, finding: {quoted}, reason: {quoted}}}]\n")
     return {
         "mcp file": tmp_path / "::error::tokens",
         "reference": f"libcase@{LABEL}-new",
@@ -65,18 +67,21 @@ def values(abistore: Call, old: Path, new: Path, tmp_path: Path) -> dict[str, st
         "paths": tmp_path / "new::error::.json",
         "path": new,
         "apps": new,
-        "app": new,
         "names": NAME,
         "what": NAME,
         "export what": f"libcase@{LABEL}-new",
         "file": policy,
+        "approve file": approvals,
+        "findings": NAME,
+        "finding": NAME,
+        "text": NAME,
         "files": suppressions,
         "--policy": policy,
         "--suppress": suppressions,
         "--reason": NAME.replace("\n", " "),
         "--channel": "::error::main##[x]",
         "destination": tmp_path / "copy.db",
-        "site out": tmp_path / "site::error::",
+        "site -o": tmp_path / "site::error::",
     }
 
 
