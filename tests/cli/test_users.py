@@ -21,7 +21,7 @@ template class std::vector<Point>;
 def test_variants_of_constructors_are_one_user_and_the_way_to_a_type_is_shown(abistore: Call) -> None:
     library = build_library(SHAPES, language="c++", flags=("-g", "-O0"))
     assert abistore("ingest", library, "--version", "1.0").code == 0
-    (found,) = abistore("who-uses", "Point", "--json").json["types"]
+    (found,) = abistore("show", "libcase", "--users", "Point", "--json").json["types"]
     users = {each["display"]: each for each in found["users"]}
     assert [each["display"].partition("(")[0] for each in found["users"]].count("Point::Point") == 1
     assert found["called"] == "struct Point"
@@ -29,7 +29,7 @@ def test_variants_of_constructors_are_one_user_and_the_way_to_a_type_is_shown(ab
     assert not any("std::__" in name.partition("(")[0] for name in users)
     (way,) = [each["through"] for name, each in users.items() if name.startswith("draw(")]
     assert (way[0], way[1]) == ("Drawing", "Line")
-    text = abistore("who-uses", "Point").out
+    text = abistore("show", "libcase", "--users", "Point").out
     assert "through Drawing -> Line" in text
     assert "functions of the standard library's templates" in text
     assert max(map(len, text.splitlines())) < 300
@@ -38,6 +38,6 @@ def test_variants_of_constructors_are_one_user_and_the_way_to_a_type_is_shown(ab
 def test_an_export_that_mentions_a_type_is_shown_without_a_way(abistore: Call) -> None:
     source = "struct point { int x; };\nint norm(const struct point *of) { return of->x; }\n"
     assert abistore("ingest", build_library(source), "--version", "1.0").code == 0
-    (found,) = abistore("who-uses", "point", "--json").json["types"]
+    (found,) = abistore("show", "libcase", "--users", "point", "--json").json["types"]
     assert [(each["display"], each["directly"], each["through"]) for each in found["users"]] == [("norm", True, [])]
-    assert abistore("who-uses", "point").out.splitlines()[0].endswith(": struct point")
+    assert abistore("show", "libcase", "--users", "point").out.splitlines()[0].endswith(": struct point")

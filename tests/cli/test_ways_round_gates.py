@@ -29,7 +29,7 @@ def test_a_file_called_like_the_baseline_does_not_take_its_place(based: Call, ne
     assert (done.code, "a file of that name is here" in done.err) == (64, True)
     assert "./libcase@baseline" in done.err
     assert based("compare", "./libcase@baseline", new).code == 0
-    for words in (("show",), ("exports",)):
+    for words in (("show",), ("show", "--exports")):
         assert based(*words, "libcase@1.0").code == 0
 
 
