@@ -23,8 +23,6 @@ from abistore.model.decision import (
     Way,
 )
 from abistore.model.findings import VERDICT_OF, FailOn, Impact, Side, Verdict
-from abistore.model.history import DEFAULT_PROFILE
-from abistore.model.versions import channel_in
 from abistore.report import reasons as words
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
 from abistore.report.wording import ChangeFacts, facts_of, in_words, is_checked
@@ -70,6 +68,8 @@ class DecisionRequest(msgspec.Struct, frozen=True):
 
 def compared_as(against: str | None) -> tuple[ComparedAs, str]:
     """Why ``--against`` compares with a release, and the channel that it names."""
+    from abistore.model.versions import channel_in  # files are at no channel
+
     if against in {None, "prev"}:
         return "previous", ""
     named = (against or "").rpartition("@")[2]
@@ -358,6 +358,8 @@ def _ways(report: Report, asked: DecisionRequest, found: _Weighed, missing: Sequ
 
 
 def _where(report: Report, profile: str) -> str:
+    from abistore.model.history import DEFAULT_PROFILE  # files are of no line
+
     said = "" if profile == DEFAULT_PROFILE else f" --profile {profile}"
     return f"--library {report.new.library} --target {report.new.target}{said}"
 
