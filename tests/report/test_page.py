@@ -153,7 +153,9 @@ def hostile(value: Any) -> Any:
 
 def test_nothing_in_any_text_of_a_report_is_markup_or_template() -> None:
     known = report()
-    words = {"verdict": known.verdict, "unequal_evidence": known.unequal_evidence}
+    assert known.decision is not None
+    decision = replace(hostile(known.decision), outcome=known.decision.outcome)
+    words = {"verdict": known.verdict, "unequal_evidence": known.unequal_evidence, "decision": decision}
     made = replace(hostile(known), **words)
     impacts = zip(made.changes, known.changes, strict=True)
     made = replace(made, changes=tuple(replace(each, impact=true.impact, subject="record") for each, true in impacts))

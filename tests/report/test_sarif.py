@@ -19,6 +19,7 @@ from abistore.model.findings import Comparison, Verdict
 from abistore.report import render
 from abistore.report.model import Report, Style
 from abistore.report.outline import outline
+from abistore.report.reasons import said
 from tests.report.comparisons import comparison, many
 from tests.report.golden import report
 
@@ -103,7 +104,10 @@ def test_suppressed_findings_are_there_and_say_so(run: dict[str, Any]) -> None:
 
 
 def test_what_was_not_checked_is_a_notification(run: dict[str, Any]) -> None:
-    gap, guess, advice, note, remark = run["invocations"][0]["toolExecutionNotifications"]
+    *decision, gap, guess, advice, note, remark = run["invocations"][0]["toolExecutionNotifications"]
+    assert [each["message"]["text"] for each in decision] == [f"{each}." for each in said(report())]
+    assert decision[0]["message"]["text"].startswith("FAIL: ")
+    assert {each["descriptor"]["id"] for each in decision} == {"decision"}
     assert (gap["descriptor"]["id"], advice["descriptor"]["id"]) == (
         "unequal-evidence",
         "advice/soname_bump_recommended",
