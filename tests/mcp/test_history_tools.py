@@ -284,7 +284,7 @@ def test_a_gate_tells_what_stood_at_the_merge_base(agent: Agent) -> None:
     own = agent("abi_gate", library="libgeo", version="2.0", merge_base="2.0")
     new = agent("abi_gate", library="libgeo", version="2.0", merge_base="1.1")
     assert own["reasons"][-1].startswith("since libgeo@2.0: 0 that fail are new, ")
-    assert " that fail are new, 0 stood before" in new["reasons"][-1]
+    assert " that fail are new, 0 existing" in new["reasons"][-1]
     assert not new["reasons"][-1].startswith("since libgeo@1.1: 0 ")
     unknown = agent("abi_gate", library="libgeo", version="2.0", merge_base="feedbeef")
     assert "no build of the merge base feedbeef" in unknown["reasons"][-1]

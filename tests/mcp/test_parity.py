@@ -269,7 +269,7 @@ OTHER: dict[str, str] = {
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
-    "gated": FORM,
+    "decided": FORM,
     "since_merge_base": FORM,
     "export_approvals": FILES,
     "sync_approvals": FILES,

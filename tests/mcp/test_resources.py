@@ -100,7 +100,7 @@ def test_verdicts_are_told_as_they_are_remembered(judged: Agent) -> None:
     assert json.loads(read(judged, "abistore://latest/report.json")) == report
     page = read(judged, "abistore://libraries/libgeo/history.md")
     assert "| 2.0 | " in page
-    assert "| BREAKING | BREAKING |" in page
+    assert "| BREAKING, fail | BREAKING, fail |" in page
 
 
 def test_a_comparison_is_read_in_every_form(judged: Agent) -> None:

@@ -204,7 +204,7 @@ def test_a_baseline_that_moves_and_a_release_that_is_forgotten_are_told(
                 libraries["1.0"],
                 lambda store: set_baseline("libgeo@1.1", BaselinePlan(reason="tested"), database=store),
             )
-            assert moved - LATEST == {f"{OF_LIBRARY}/{end}" for end in ("db", "baseline", "history", "history.md")}
+            assert moved - LATEST == {f"{OF_LIBRARY}/{end}" for end in ("baseline", "history", "history.md")}
             gone = await changed(
                 listener, address, libraries["1.0"], lambda store: db_forget("libgeo@2.0", database=store)
             )
