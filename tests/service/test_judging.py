@@ -7,14 +7,14 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from abistore.cli.options import VERSION_SOURCES
-from abistore.cli.rendering import GATES
+from abistore import arguments
 from abistore.diffing.reuse import differing
 from abistore.model.declarations import Name
-from abistore.model.findings import Churn, Verdict
+from abistore.model.findings import Churn, FailOn, Verdict
 from abistore.model.shapes import Import, Symbol
 from abistore.model.snapshot import Evidence, Snapshot, Target, sort_variants
-from abistore.service.judging import FailOn, churn, exit_code
+from abistore.service.decision import exit_code
+from abistore.service.judging import churn
 from abistore.service.project import VersionFrom
 from tests.public_headers import implementing
 
@@ -61,6 +61,8 @@ def test_churn_counts_public_declarations_where_both_sides_have_headers() -> Non
     assert churn(old, bare, differing(old, bare)) == Churn(added=0, removed=0, changed=0)
 
 
-def test_the_command_line_offers_all_gates_and_all_sources_of_a_version() -> None:
-    assert get_args(FailOn) == GATES
-    assert get_args(VersionFrom) == VERSION_SOURCES
+def test_arguments_offer_all_gates_and_all_sources_of_a_version() -> None:
+    gates, *_ = get_args(arguments.FailOn)
+    source, *_ = get_args(arguments.VersionSource)
+    assert gates == FailOn
+    assert source == VersionFrom | None
