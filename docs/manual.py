@@ -91,6 +91,6 @@ def _joined(paragraphs: list[str]) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """``text`` as roff: nothing in it is a request or an escape."""
-    plain = text.replace("\\", "\\(rs").replace("-", "\\-").replace("|", "|\\:").replace('"', "\\(dq").replace("`", "\\(ga")
-    plain = plain.replace("'", "\\(aq").replace("~", "\\(ti").replace("^", "\\(ha")
+    plain = text.replace("\\", "\\(rs").replace("-", "\\-").replace('"', "\\(dq").replace("`", "\\(ga")
+    plain = plain.replace("|", "|\\:").replace("'", "\\(aq").replace("~", "\\(ti").replace("^", "\\(ha")
     return f"\\&{plain}" if plain.startswith(".") else plain
