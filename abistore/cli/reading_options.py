@@ -61,7 +61,7 @@ CONFIG_OPTION = click.Option(
 
 def defaults(command: click.Command, said: Configuration) -> dict[str, Any]:
     """What the file says of each option of a command, by the name of the parameter."""
-    return {name: value for name, key, value in places(command, said) if value not in (None, False, "", ())}
+    return {name: value for name, key, value in places(command, said) if value not in (None, "", ())}
 
 
 def places(command: click.Command, said: Configuration) -> Iterator[tuple[str, str, Any]]:
@@ -113,16 +113,23 @@ class JudgingOptions(Options, frozen=True):
         ),
     ] = ()
     strict_suppressions: Annotated[
-        bool, Described("Refuse suppressions that have expired or select no declaration.")
-    ] = False
+        bool | None,
+        Described(
+            "Refuse suppressions that have expired or select no declaration.",
+            ("--strict-suppressions/--no-strict-suppressions",),
+            default="strict in gates",
+        ),
+    ] = None
 
-    def ruling(self) -> Ruling | None:
-        """The policy that is asked for; ``None`` for the strict one alone."""
+    def ruling(self, *, gate: bool = False) -> Ruling | None:
+        """The policy that is asked for; ``None`` for the strict one alone. A ``gate`` is strict about suppressions."""
         if self.policy is None and not self.suppress:
             return None
         from abistore.service.ruling import ruling
 
-        return ruling(self.policy, self.suppress, strict=self.strict_suppressions)
+        return ruling(
+            self.policy, self.suppress, strict=gate if self.strict_suppressions is None else self.strict_suppressions
+        )
 
 
 class CommitOptions(Options, frozen=True):

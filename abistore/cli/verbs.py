@@ -217,7 +217,7 @@ def _parameter(name: str, hint: Any, default: Any, positional: bool) -> click.Pa
         "envvar": said.variable or None,
         "required": default is Parameter.empty,
     }
-    if default is not Parameter.empty and default is not False and default not in (None, ()):
+    if default is not Parameter.empty and (kind is bool or default not in (None, ())):
         common["default"] = default
     if positional:
         return click.Argument([name], nargs=-1 if several else 1, **common)

@@ -189,8 +189,13 @@ def _denied(argument: str) -> Refusal:
     return Refusal("PATH_DENIED", f"{argument} is not below a folder that may be read", PathDenied.usual_hint)
 
 
-def ruling_of(settings: Settings, policy: str, policy_file: str | None, suppression_file: str | None) -> Ruling | None:
-    """What findings are judged by; a file wins over the name of a policy. Raises :class:`Refusal`."""
+def ruling_of(
+    settings: Settings, policy: str, policy_file: str | None, suppression_file: str | None, *, gate: bool = False
+) -> Ruling | None:
+    """What findings are judged by; a file wins over the name of a policy. Raises :class:`Refusal`.
+
+    A ``gate`` refuses suppressions that have expired or select no declaration.
+    """
     if policy not in policies():
         raise Refusal(
             "UNKNOWN_POLICY",
@@ -199,7 +204,7 @@ def ruling_of(settings: Settings, policy: str, policy_file: str | None, suppress
         )
     chosen = str(file(settings, policy_file, "policy_file")) if policy_file else policy
     suppress = [str(file(settings, suppression_file, "suppression_file"))] if suppression_file else []
-    return ruling(chosen, suppress)
+    return ruling(chosen, suppress, strict=gate)
 
 
 def allow_rule(word: str) -> AllowRule:

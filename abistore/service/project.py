@@ -89,7 +89,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     channel: str | None = None
     policy: str | None = None
     suppress: tuple[str, ...] = ()
-    strict_suppressions: bool = False
+    strict_suppressions: bool | None = None
     fail_on: FailOn | None = None
     allow: AllowRule | None = None
     deprecation: str | None = None

@@ -230,6 +230,29 @@ def test_a_suppression_that_selects_no_declaration_is_not_sound(
 
 
 @pytest.mark.parametrize(
+    "unsound", ["{symbol: gone, reason: x, expires: 2020-01-01}", "{change_kind: func_removed, reason: x}"]
+)
+def test_gates_refuse_suppressions_that_have_expired_or_select_no_declaration(
+    abistore: Call, old: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsound: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "known.yaml"
+    path.write_text(f"suppressions:\n  - {unsound}\n")
+    assert abistore("ingest", old, "--version", "1", "--set-baseline", "--suppress", path).code == 64
+    assert abistore("ingest", old, "--version", "1").code == 0
+    assert abistore("db", "baseline", "set", "libcase@1").code == 0
+    build = (new, "--version", "2", "--suppress", path)
+    for gate in ("gate", *build), ("ingest", *build, "--against", "baseline"), ("ingest", *build, "--set-baseline"):
+        refused = abistore(*gate, "--dry-run") if gate[0] == "ingest" else abistore(*gate)
+        assert (refused.code, "known.yaml, entry 1" in refused.err) == (64, True)
+    judged = abistore("compare", old, new, "--suppress", path).code
+    assert judged in {0, 4}
+    assert abistore("gate", *build, "--no-strict-suppressions").code == judged
+    (tmp_path / "abistore.toml").write_text("strict_suppressions = false\n")
+    assert abistore("gate", *build).code == judged
+
+
+@pytest.mark.parametrize(
     "name", ["STRICT_ABI", "strict_\u0430bi", "strict-abi", "strict abi, no suppressions", "str1ct_abi", "SDK vendor"]
 )
 def test_a_policy_is_not_called_like_a_built_in_one(

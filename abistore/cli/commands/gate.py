@@ -136,7 +136,7 @@ def gate_command(
             deprecation=gating.deprecation,
             consumers=gating.consumers,
             require=gating.required(),
-            by=judging.ruling(),
+            by=judging.ruling(gate=True),
         )
         ingesting = IngestPlan(**build.words(), gate=judged, options=build.options(reading, advance))
         plan = GatePlan(ingesting, **asdict(asked))

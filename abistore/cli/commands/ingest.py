@@ -112,6 +112,7 @@ class AdmissionOptions(Options, frozen=True):
         from abistore.service.ingest_gates import Gate
 
         first = self.set_baseline_if_none
+        channel = self.set_baseline if first is None else first
         return Gate(
             against=self.against,
             fail_on=gating.fail_on,
@@ -119,9 +120,9 @@ class AdmissionOptions(Options, frozen=True):
             deprecation=gating.deprecation,
             consumers=gating.consumers,
             require=gating.required(),
-            by=judging.ruling(),
+            by=judging.ruling(gate=bool(self.against or channel)),
             keep_failed=self.keep_failed,
-            channel=self.set_baseline if first is None else first,
+            channel=channel,
             if_unset=first is not None,
         )
 

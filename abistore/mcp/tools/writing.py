@@ -523,7 +523,7 @@ def abi_ingest(
     path = library_at(call.settings, library_path, "library_path")
     named = headers_of(call.settings, headers, include_dirs, language, "headers")
     check_include_dirs(include_dirs, headers)
-    by = ruling_of(call.settings, policy, policy_file, suppression_file)
+    by = ruling_of(call.settings, policy, policy_file, suppression_file, gate=against is not None)
     gate = Gate(against, fail_on, requirement(require_evidence), by, keep_failed, allow=allow_rule(allow))
     plan = IngestPlan(
         library=library,
