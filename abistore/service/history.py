@@ -35,7 +35,7 @@ from abistore.service.blame import AskedRelease, DepartureFinder, lacks
 from abistore.service.database import Database, using
 from abistore.service.listing import channels_of, lines_of, promised, releases_of
 from abistore.service.predecessors import Predecessors
-from abistore.service.stored_decisions import StoredDecisions
+from abistore.service.stored_decisions import StoredDecisions, first_decision
 from abistore.service.verdicts import ConsecutiveJudge, StepVerdicts, VerdictKeeper, key_of, sentences
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class _Verdicts:
     ) -> Decision:
         """The decision about a release beside another one; about the first of a line where there is no other."""
         if old is None or found is None:
-            return self._decisions.first(new)
+            return first_decision(new)
         return self._decisions.beside(old, new, found, lambda: self._verdict(old, new), against)
 
     def _verdict(self, old: Release, new: Release) -> StoredVerdict | None:

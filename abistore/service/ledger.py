@@ -46,7 +46,7 @@ from abistore.service.inventory import in_line
 from abistore.service.judging import concluded
 from abistore.service.listing import lines_of, releases_of
 from abistore.service.predecessors import before
-from abistore.service.stored_decisions import StoredDecisions
+from abistore.service.stored_decisions import StoredDecisions, first_decision
 from abistore.service.verdicts import (
     VerdictKeeper,
     given_now,
@@ -184,18 +184,18 @@ def ledger_of(
         release,
         standings,
         worst_of(each.verdict for each in standings if each.supported),
-        _decisive(store, release, standings),
+        _decisive(release, standings),
         (*remarks(store, sought, measures, departures, asked), *_unjudged(release, steps)),
         standing_here(release, moves),
     )
 
 
-def _decisive(store: Store, release: Release, standings: Sequence[Standing]) -> Decision:
+def _decisive(release: Release, standings: Sequence[Standing]) -> Decision:
     """The decision that asks most of a release; that about a first one where no supported baseline is there."""
     asked = [each.decision for each in standings if each.supported]
     if asked:
         return worst_decision(asked)
-    return StoredDecisions(store, (), date.max).first(release)
+    return first_decision(release)
 
 
 class PairJudge:

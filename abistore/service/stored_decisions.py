@@ -36,12 +36,6 @@ class StoredDecisions(NamedTuple):
     today: date
     deprecation: DeprecationWindow | None = None
 
-    def first(self, release: Release) -> Decision:
-        """The decision about the first release of a line."""
-        line = release.line
-        asked = DecisionRequest("first", profile=line.profile)
-        return replace(first_release(line.library, release.version, asked), target=line.target)
-
     def beside(
         self,
         old: Release,
@@ -68,6 +62,13 @@ class StoredDecisions(NamedTuple):
             at = place_between(self.store, (old, new), self.today, channel or None)
             report = approved(report, self.approvals, at)
         return decide(report, replace(asked, allow=plan))
+
+
+def first_decision(release: Release) -> Decision:
+    """The decision about the first release of a line."""
+    line = release.line
+    asked = DecisionRequest("first", profile=line.profile)
+    return replace(first_release(line.library, release.version, asked), target=line.target)
 
 
 def _suffices(old: Release, new: Release, found: VerdictSummary) -> bool:

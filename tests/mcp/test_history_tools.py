@@ -45,7 +45,10 @@ def test_a_release_is_summarised_against_what_is_asked_for(modern: Agent) -> Non
     assert modern("abi_summary", library="libgeo", version="2.0", against="1.1")["counts"]["breaking"] == 2
     first = modern("abi_summary", library="libgeo", version="1.0")
     assert (first["verdict"], first["comparable"]) == (None, False)
-    assert "first release" in first["reason"]
+    assert (first["outcome"], first["exit_code"]) == ("pass", 0)
+    assert first["headline"] == "PASS: libgeo 1.0 is the first release of its line: nothing precedes it"
+    (row, *_) = modern("abi_history", library="libgeo")["rows"]
+    assert (row["outcome"], row["exit_code"]) == (first["outcome"], first["exit_code"])
 
 
 def test_a_baseline_with_other_evidence_is_not_trusted(

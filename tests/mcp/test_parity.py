@@ -270,6 +270,7 @@ OTHER: dict[str, str] = {
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
     "decided": FORM,
+    "first_decision": "history has it with its first row, abi_summary tells it: tests/mcp/test_history_tools.py",
     "since_merge_base": FORM,
     "export_approvals": FILES,
     "sync_approvals": FILES,

@@ -181,7 +181,7 @@ def _item(row: HistoryRow, before: HistoryRow | None) -> HistoryItem:
         released_at=f"{release.released or release.ingested:%Y-%m-%d}",
         previous=row.previous,
         verdict=row.verdict.name if row.verdict is not None else None,
-        exit_code=decision.exit_code if decision is not None and row.previous is not None else None,
+        exit_code=decision.exit_code if decision is not None else None,
         outcome=decision.outcome if decision is not None else "",
         comparable=not row.unjudged,
         against_baseline=row.against_baseline.name if row.against_baseline is not None else None,

@@ -18,6 +18,7 @@ from abistore.interface import (
     WhatIfBaseline,
     WhatIfPlan,
     WhatIfWay,
+    first_decision,
     render,
     requirement,
 )
@@ -60,6 +61,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
 
     verdict: VerdictName | None
     exit_code: int | None
+    outcome: str = ""
     comparable: bool
     reason: str | None = None
     comparison_id: str | None = None
@@ -128,13 +130,15 @@ def _baseline(store: OpenStore, judged: Judgement, chosen: ChosenLine, against: 
 
 
 def _first(release: Release) -> SummaryAnswer:
-    reason = f"{release.reference} is the first release of its line: nothing precedes it"
+    """The decision about the first release of a line, which has no verdict."""
+    decision = first_decision(release)
     return SummaryAnswer(
-        headline=f"NOT JUDGED: {reason}",
+        headline=brief(decision.headline),
         verdict=None,
-        exit_code=None,
+        exit_code=decision.exit_code,
+        outcome=decision.outcome,
         comparable=False,
-        reason=reason,
+        reason=brief(decision.reasons[0].sentence),
         baseline=BaselineCard(ref=None, status="missing", trusted=False),
         release=side(release.side),
         build_id=release.provenance.build_id,
@@ -150,6 +154,7 @@ def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAns
         headline=headline(report),
         verdict=report.verdict,
         exit_code=report.exit_code,
+        outcome=report.decision.outcome if report.decision is not None else "",
         comparable=True,
         comparison_id=comparison_id,
         counts=report.summary,
