@@ -270,6 +270,10 @@ def test_a_gate_tells_whether_ci_would_fail(agent: Agent) -> None:
     assert (stored["would_fail"], stored["verdict"]) == (False, "COMPATIBLE")
     risky = agent("abi_gate", library="libgeo", version="1.1", require_evidence="source")
     assert (risky["would_fail"], risky["exit_code"]) == (True, 72)
+    assert risky["headline"].startswith("UNDECIDED with 72: ")
+    told = " ".join(risky["reasons"])
+    assert (told.count("libgeo 1.1: source is"), told.count("libgeo 1.0: source is")) == (1, 1)
+    assert risky["reasons"][-1].endswith("--require none")
     assert agent("abi_findings", comparison_id=comparison)["verdict"] == "BREAKING"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -95,6 +95,7 @@ from abistore.mcp.tools.declaration import (
     tool,
 )
 from abistore.model.bump import AllowRule
+from abistore.model.decision import Outcome
 from abistore.model.declarations import is_meant
 from abistore.model.findings import Element
 from abistore.model.versions import DeprecationWindow
@@ -501,6 +502,9 @@ NOTES = 2
 """How many remarks a gate's answer has: that nothing else was compared, or that a release was withdrawn."""
 
 
+GATE_HEADS: Final[dict[Outcome, str]] = {"pass": "WOULD PASS", "fail": "WOULD FAIL", "undecided": "UNDECIDED"}
+
+
 class GateAnswer(Answer, frozen=True, kw_only=True):
     """What a gate would say; ``rule_source`` is what the findings were judged by."""
 
@@ -601,14 +605,16 @@ def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement 
 
 
 def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> GateAnswer:
-    failing = report.exit_code != 0
+    decision = report.decision
+    assert decision is not None, "a gate decides"
+    failing = decision.exit_code != 0
     files = ", ".join(file.name for file in report.suppression_files)
     sides = f"{report.old} -> {report.new}"
     return GateAnswer(
-        headline=f"{'WOULD FAIL' if failing else 'WOULD PASS'} with {report.exit_code}: {report.verdict}, {sides}",
+        headline=f"{GATE_HEADS[decision.outcome]} with {decision.exit_code}: {report.verdict}, {sides}",
         would_fail=failing,
         verdict=report.verdict,
-        exit_code=report.exit_code,
+        exit_code=decision.exit_code,
         reasons=(*_reasons(report), *since),
         rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
         comparison_id=comparison_id[:SHOWN],
@@ -627,8 +633,9 @@ def _waived(report: Report) -> str:
 def _reasons(report: Report) -> tuple[str, ...]:
     found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
     found += map(brief, said(report))
-    if report.error:
-        found.append(f"{brief(report.error)}; {brief(report.hint)}")
+    if report.error and report.decision is not None:
+        others = (each.sentence for each in report.decision.missing if each.sentence not in report.decision.headline)
+        found.append("; ".join(map(brief, (*others, report.hint))))
     found += [brief(note) for note in report.notes[:NOTES]]
     if report.suppressed_count:
         found.append(f"{report.suppressed_count} findings are suppressed and do not count")
