@@ -54,7 +54,7 @@ def test_a_digest_of_several_releases_names_the_latest_ingested(store: Store) ->
         ("libgeo@1.3", "no such version", "did you mean"),
         ("libgeo@zzz", "no such version", "stored: 1.0, 1.1, 2.0"),
         ("libgoe@1.0", "no such library", "did you mean libgeo?"),
-        ("libgeo", "neither a reference nor a digest", "libgeo@latest"),
+        ("libgeo", r"libgeo: which release\?", "libgeo@latest"),
         ("libgeo@baseline", "no baseline is set in channel release", "abistore db baseline set"),
         ("libgeo@baseline:main", "no baseline is set in channel main", "abistore db baseline set"),
         ("abcdef01", "no snapshot has this digest", "abistore list"),
