@@ -51,7 +51,7 @@ def test_a_writer_killed_at_any_moment_leaves_what_it_had_answered(path: Path) -
 def test_writers_beside_one_that_prunes_all_succeed_and_lose_no_release(address: str) -> None:
     with Store.open(address, write=True):
         pass
-    assert torture_of("db", "prune", address) == {"failed": 0, "errors": ""}
+    assert torture_of("prune", address) == {"failed": 0, "errors": ""}
     built = {torture.build_label(writer, number): (writer, number) for writer in range(4) for number in range(12)}
     with Store.open(address, write=True) as store:
         store.prune("liblarge", keep_last=1, before=None, actor="", reason="")
