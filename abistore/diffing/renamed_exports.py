@@ -442,7 +442,11 @@ def _without_letters(symbol: str) -> str:
 
 
 def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The only removed and added functions of a signature, of similar names or in the same place."""
+    """The only removed and added functions of a signature: of similar names, or in the same place.
+
+    By its place only a function is known that had its signature for itself: many functions of a library may take the
+    same, so that a new one of these is not what another one was renamed to.
+    """
     old, new = _by_signature(context.old, gone), _by_signature(context.new, come)
     removed = Counter(_place(context.old, each) for each in gone)
     for signature, before in sorted(old.items(), key=lambda item: item[1]):
@@ -450,8 +454,15 @@ def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> I
         if len(before) == 1 and len(after) == 1:
             names, place = (entity(demangle(before[0])), entity(demangle(after[0]))), _place(context.old, before[0])
             alone = bool(place) and removed[place] == 1 and place == _place(context.new, after[0])
-            if names[0] != names[1] and (alone or _likeness(*_own_parts(*names)) >= SIMILAR):
+            if names[0] == names[1]:
+                continue
+            if _likeness(*_own_parts(*names)) >= SIMILAR or (alone and _has_own_signature(signature, context)):
                 yield before[0], after[0]
+
+
+def _has_own_signature(signature: object, context: Context) -> bool:
+    """Whether one function of the old release has this signature, and no other one."""
+    return len(_by_signature(context.old, list(context.old.exports.names))[signature]) == 1
 
 
 def _place(side: SideFacts, symbol: str) -> tuple[str, ...]:
