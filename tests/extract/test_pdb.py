@@ -166,7 +166,7 @@ def test_types_equal_those_of_dwarf_from_the_same_source(snapshot: Snapshot) -> 
 @pytest.mark.skipif(shutil.which("llvm-pdbutil") is None, reason="llvm-pdbutil is not installed")
 def test_sizes_equal_those_of_llvm(snapshot: Snapshot) -> None:
     path = built().with_suffix(".pdb")
-    text = subprocess.run(["llvm-pdbutil", "export", "-types", path], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(["llvm-pdbutil", "dump", "-types", path], check=True, capture_output=True, text=True).stdout
     found = re.findall(r"\| LF_(?:STRUCTURE|CLASS) .*?`(.*?)`.*?options: (.*?), sizeof (\d+)", text, re.DOTALL)
     sizes = {name: int(size) for name, options, size in found if "forward ref" not in options}
     for name in ("geo::Shape", "geo::Circle", "geo::Empty"):
