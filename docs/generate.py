@@ -13,7 +13,9 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -55,20 +57,38 @@ def command_line() -> str:
     return "\n".join([HEAD, *_sections(cli, click.Context(cli, info_name="abistore", **cli.context_settings))])
 
 
+def written(schema: Any, indent: int = 2) -> str:
+    """A schema as a document, the same by each version of msgspec.
+
+    Only older ones keep the indentation of docstrings, and only newer ones say which names the keys of mappings have.
+    """
+
+    def cleaned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: cleandoc(each) if key == "description" and isinstance(each, str) else cleaned(each)
+                for key, each in value.items()
+                if key != "propertyNames"
+            }
+        return [cleaned(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return json.dumps(cleaned(schema), indent=indent) + "\n"
+
+
 def report_schema() -> str:
     """The JSON Schema of a comparison report."""
-    return json.dumps(schema(), indent=2) + "\n"
+    return written(schema())
 
 
 def statement_schema() -> str:
     """The JSON Schema of a release statement."""
-    return json.dumps(plain_schema("abistore release statement", statement=ReleaseStatement), indent=2) + "\n"
+    return written(plain_schema("abistore release statement", statement=ReleaseStatement))
 
 
 def answers() -> str:
     """The schema of what each verb prints with ``--json``, by the types that its declaration names."""
     verbs = {" ".join(words): answer_types(each) for words, each in declared(cli)}
-    return json.dumps(answers_schema(verbs), indent=1) + "\n"
+    return written(answers_schema(verbs), indent=1)
 
 
 def snapshot_schema() -> str:
@@ -87,7 +107,7 @@ def snapshot_schema() -> str:
         "title": f"abistore snapshot, format {FORMAT_VERSION}",
         "$defs": definitions,
     }
-    return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
+    return written(document)
 
 
 def config_schema() -> str:
@@ -97,7 +117,7 @@ def config_schema() -> str:
         "title": "abistore.toml",
         **msgspec.json.schema(ConfigurationFile),
     }
-    return msgspec.json.format(msgspec.json.encode(document)).decode() + "\n"
+    return written(document)
 
 
 def policy_schema() -> str:
