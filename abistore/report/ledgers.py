@@ -33,7 +33,7 @@ from abistore.report.reasons import excuse
 from abistore.report.wording import named, shortened
 
 UNKNOWN = "not known"
-NOTHING = "nothing to be measured by"
+NOTHING = "no baseline to compare with"
 LISTED = 20
 REFUSED = "!"
 HEADS = ("against", "as", "verdict", "breaks", "source breaks", "bump", "remark")
@@ -274,7 +274,7 @@ def _unknown(found: ReleaseStatement) -> str:
     """Why there is no verdict: nothing to judge against, or something that could not be judged."""
     ledgers = [row.ledger for row in found.release.rows]
     first = all(ledger is not None and not ledger.standings for ledger in ledgers)
-    return "no verdict, as nothing came before it" if first else "not known"
+    return "no verdict for the first release" if first else "not known"
 
 
 def _bumps(found: ReleaseStatement) -> LedgerTable:

@@ -126,7 +126,7 @@ def counterpart_of(
     named = channel_in(against)
     if named is not None and not _is_set(store, line, named):
         if channel == named:
-            return GateCounterpart(missing=f"no baseline came before it{_beside(store, line)}")
+            return GateCounterpart(missing=f"no baseline precedes it{_beside(store, line)}")
         error = store.no_baseline(line, named)
         first = f"={named}" if named != DEFAULT_CHANNEL else ""
         error.hint = f"{error.hint}; for the first of its line: --set-baseline-if-none{first}"

@@ -118,7 +118,7 @@ def test_without_a_baseline_the_first_build_says_so(abistore: Call, old: Path) -
     done = abistore("gate", old, "--version", "1.1")
     assert (done.code, "no baseline" in done.err) == (67, True)
     assert "for the first of its line: --bootstrap" in done.err
-    said = "is the first release of its line: nothing precedes it; not judged: no baseline came before it"
+    said = "is the first release of its line: nothing precedes it; not judged: no baseline precedes it"
     first = abistore("gate", old, "--version", "1.1", "--bootstrap")
     assert (first.code, said in first.out) == (0, True)
     assert said in abistore("gate", old, "--version", "1.1", "--bootstrap", "--format", "markdown").out
@@ -144,7 +144,7 @@ def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Ca
     assert gating(new, "--profile", "debug", "--bootstrap").code == 0
     assert abistore("db", "baseline", "set", "libcase@1.0").code == 0
     first = gating(new, "--profile", "debug", "--bootstrap")
-    assert (first.code, "no baseline came before it (profile default has one)" in first.out) == (0, True)
+    assert (first.code, "no baseline precedes it (profile default has one)" in first.out) == (0, True)
     other = gating(new, "--profile", "debug")
     assert (other.code, other.err.rstrip().endswith("for the first of its line: --bootstrap")) == (67, True)
 
@@ -309,7 +309,7 @@ def test_a_first_build_names_the_libraries_that_have_a_baseline(gating: Gating) 
     renamed = build_library(OLD, soname="libother.so.1", name="libother.so")
     assert gating(renamed).code == 67
     done = gating(renamed, "--bootstrap")
-    assert (done.code, "not judged: no baseline came before it (libcase has one)" in done.out) == (0, True)
+    assert (done.code, "not judged: no baseline precedes it (libcase has one)" in done.out) == (0, True)
 
 
 def test_a_build_is_no_first_one_under_another_name(gating: Gating, new: Path) -> None:

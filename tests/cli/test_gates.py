@@ -313,7 +313,7 @@ def test_the_first_run_sets_the_baseline_where_there_is_none(abistore: Call, old
         file = file_of(done := abistore("ingest", path, "--version", version, *words, "--json"))
         return done.code, file["unjudged"], file["baseline"]
 
-    assert build(old, "1.0") == (0, "no baseline came before it", "release")
+    assert build(old, "1.0") == (0, "no baseline precedes it", "release")
     assert build(added, "1.1") == (0, "", None)
     assert build(new, "2.0") == (4, "", None)
     assert content(abistore, "libcase@baseline") == content(abistore, "libcase@1.0")

@@ -124,7 +124,7 @@ def test_both_platforms_publish_a_site_with_whole_addresses(job: Run, tmp_path: 
 def test_the_action_stores_a_release_judges_a_change_and_refuses_a_break(job: Run, tmp_path: Path) -> None:
     script, given = step("Store", files=built(OLD), version="1.0.0", store="release")
     first = job(script, **given)
-    assert (first.returncode, "not judged: no baseline came before it" in first.stdout) == (0, True)
+    assert (first.returncode, "not judged: no baseline precedes it" in first.stdout) == (0, True)
     script, given = step("Judge", files=f"\n{built(MORE)}\n", version="1.1.0")
     assert job(script, **given).returncode == 0
     script, given = step("Judge", files=built(GONE), version="1.1.0")

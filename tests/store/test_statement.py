@@ -104,7 +104,7 @@ def test_the_first_release_is_called_so_and_nothing_is_said_to_be_compatible(add
     found = statement("libgeo@1.0", database=address)
     assert found.sentence == "PASS: libgeo 1.0 is the first release of its line: nothing precedes it"
     assert (found.verdict, found.lines[0].previous, found.lines[0].new_exports) == (None, None, ())
-    assert "libgeo 1.0: no verdict, as nothing came before it, outcome pass; " in told(found)
+    assert "libgeo 1.0: no verdict for the first release, outcome pass; " in told(found)
     assert "Exports: 2" in told(found)
 
 

@@ -154,11 +154,13 @@ def _check_database(database: str | None, paths: tuple[Path, ...]) -> None:
 
     where = locate(database)
     if "://" not in where and not Path(where).exists():
-        build = shlex.join(map(str, paths[:1]))
+        build = paths[0]
+        inside = build.name if build.is_absolute() else build
+        command = shlex.join(["abistore", "compare", f"../TAG/{inside}", str(build)])
         raise StoreError(
             f"{where}: no such database",
             "store the last release with `abistore ingest --set-baseline`; or build its tag in another folder "
-            f"(git worktree add ../TAG TAG) and run `abistore compare ../TAG/{build.strip('/')} {build}`",
+            f"(git worktree add ../TAG TAG) and run `{command}`",
         )
 
 

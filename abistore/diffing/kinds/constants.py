@@ -31,6 +31,7 @@ from abistore.model.shapes import (
     Named,
 )
 from abistore.model.snapshot import INITIALIZERS, MACROS, HeadersRead
+from abistore.model.structure import references
 from abistore.patterns import pattern
 
 FEWEST: Final = 2
@@ -297,6 +298,30 @@ def _enumerations(side: SideFacts) -> Iterator[Name]:
     for function in public_functions(side):
         found = (side.types.bare(each)[0] for each in function.parameters)
         yield from (each.name for each in found if isinstance(each, Named) and each.name.kind == "enum")
+
+
+CAST: Final = pattern(r"[\s(]*\(\s*(\w+)\s*\)")
+"""How the text of a number begins that is cast to a type; the type's name is the group."""
+
+
+def is_moved_none(name: Name, context: Context) -> bool:
+    """Whether a macro is called the number that means none, of a type which functions take or return.
+
+    Programs compare what they get with the old number, and pass it where they have nothing. The header casts it to the
+    name that signatures have for these numbers.
+    """
+    if not any_matches("none", release_words(name.spelling)):
+        return False
+    old, new = written(context.old, name), written(context.new, name)
+    cast = CAST.match(old.value or "")
+    numbers = all(INTEGER.fullmatch(known_value(each) or "") for each in (old, new))
+    return numbers and cast is not None and Name("alias", cast[1]) in context.once(_exchanged)
+
+
+def _exchanged(context: Context) -> frozenset[Name]:
+    """The names that headers have for types, and that signatures of public functions mention."""
+    functions = public_functions(context.old)
+    return frozenset(each for shape in functions for each, _ in references(shape) if each.kind == "alias")
 
 
 def is_end(name: Name, old: Declared, new: Declared, context: Context) -> bool:

@@ -274,7 +274,7 @@ def _is_other(declared: Changed[Declared] | Removed[Declared], context: Context)
 
 
 def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    from abistore.diffing.kinds.constants import is_other_argument
+    from abistore.diffing.kinds.constants import is_moved_none, is_other_argument
     from abistore.diffing.kinds.release_constants import (
         is_moved_error,  # few macros change
         is_moved_flag,
@@ -282,7 +282,7 @@ def _is_moved(declared: Changed[Declared] | Removed[Declared], context: Context)
     )
 
     name = declared.subject.name
-    enumerated = (is_moved_flag, is_moved_number, is_moved_error, is_other_argument)
+    enumerated = (is_moved_flag, is_moved_number, is_moved_error, is_moved_none, is_other_argument)
     return isinstance(declared, Changed) and any(is_moved(name, context) for is_moved in enumerated)
 
 
@@ -292,9 +292,9 @@ def constant_changed_integer(declared: Changed[Declared] | Removed[Declared], co
 
     So are macros that enumerate: single bits whose names begin alike, or numbers without a gap, of which another one
     has the old number now, had the new one, or moved too. So are macros called errors, each with a number of its own,
-    beside functions that return integers; and one that lists arguments (``"name", kind_text, 0``) with another
-    enumerator. Programs have the old number compiled in: the library takes what they pass for something else, and they
-    what they get.
+    beside functions that return integers; one called the number for none, cast to a type that functions exchange
+    (``((geo_handle) -1)``); and one that lists arguments (``"name", kind_text, 0``) with another enumerator. Programs
+    have the old number compiled in: the library takes what they pass for something else, and they what they get.
 
     Fix: give it its old value explicitly.
     """
