@@ -30,8 +30,7 @@ from abistore.extract.headers.macros import (
     settle_handed,
     settle_macros,
 )
-from abistore.extract.headers.private_marks import PrivateMarks
-from abistore.extract.headers.records import TOLD, FunctionShapes, RecordShapes, exact
+from abistore.extract.headers.records import TOLD, FunctionShapes, PrivateMarks, RecordShapes, exact
 from abistore.extract.headers.templates import TemplateWalk
 from abistore.extract.headers.tokens import SIZE, Definitions, SourceText
 from abistore.extract.headers.types import HeaderTypes
