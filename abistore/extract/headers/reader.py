@@ -11,13 +11,19 @@ from abistore.extract.header_options import HeaderEdits, HeaderOptions
 from abistore.extract.headers import clang
 from abistore.extract.headers.collected import defined_in_both, is_linked, linking_files
 from abistore.extract.headers.cursors import libclang
-from abistore.extract.headers.edits import edited_headers, memory, with_declarations
 from abistore.extract.headers.evidence import declares_more, recorded, without_standard_headers
 from abistore.extract.headers.given import GivenHeaders, check_folders, find_headers, widened
 from abistore.extract.headers.instantiate import behind_unit, with_abilities, with_instances, with_refused
 from abistore.extract.headers.invocation import Invocation, Reading, common_flags, include_folders, readings
 from abistore.extract.headers.messages import HeaderReading, HeaderRequest
-from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders
+from abistore.extract.headers.parsing import (
+    HeaderParser,
+    HeaderUnit,
+    ParsedHeaders,
+    edited_headers,
+    memory,
+    with_declarations,
+)
 from abistore.extract.headers.precompiled import standard_includes
 from abistore.extract.headers.texts import ReadTexts, check_listed
 from abistore.extract.headers.toolchain import StandardHeadersMissing, toolchain
