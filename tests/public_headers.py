@@ -9,8 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from abistore.extract.header_options import HeaderOptions, Language
-from abistore.extract.headers.messages import HeaderRequest
+from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
 from abistore.extract.headers.reader import work
 from abistore.extract.reader import FacetReading, with_headers
 from abistore.model.declarations import NOT_EXPORTED, SELF, Declared, Name

@@ -1,4 +1,4 @@
-"""Which headers are public, how a compiler would read them, and edits of them."""
+"""Which headers are public and how a compiler would read them, edits of them, and what they declare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from abistore.files import exists
+from abistore.model.declarations import Name
 from abistore.model.labels import Given, check_not_blank
+from abistore.model.snapshot import Evidence, HeadersRead, Location, Target, Variants
 
 Language: TypeAlias = Literal["c", "c++"]
 """The language of consumers that include the headers."""
@@ -104,3 +106,30 @@ class HeaderEdits(msgspec.Struct, frozen=True):
 
 
 NO_EDITS = HeaderEdits()
+
+
+class HeaderRequest(msgspec.Struct, frozen=True):
+    """Which headers to read for which binary, below which folders (``roots``), within which limits.
+
+    ``cpp_exports`` tells that the binary exports C++ symbols, ``runtime`` that it is the C++ runtime itself.
+    ``silence`` is for how many seconds nothing may happen. ``edits`` are read in place of what is on disk.
+    """
+
+    options: HeaderOptions
+    target: Target
+    cpp_exports: bool
+    runtime: bool
+    roots: tuple[str, ...] | None
+    seconds: int
+    memory: int
+    silence: float
+    edits: HeaderEdits = NO_EDITS
+
+
+class HeaderReading(msgspec.Struct, frozen=True):
+    """What headers declare, and how much of them could be read; ``read`` is ``None`` where nothing could."""
+
+    entries: tuple[tuple[Name, Variants], ...]
+    locations: tuple[tuple[Name, Location], ...]
+    evidence: Evidence
+    read: HeadersRead | None = None

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from abistore.extract.header_options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import clang
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.reader import work
 from abistore.extract.headers.subprocess import HeaderLimits
 from abistore.model.snapshot import Target

@@ -15,10 +15,9 @@ import pytest
 
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers import reader
 from abistore.extract.headers import subprocess as apart
-from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.subprocess import HeaderLimits, read_headers
 from abistore.extract.headers.walk import Walked, declarations
 from abistore.extract.reader import ExtractOptions, FacetReading

@@ -10,9 +10,8 @@ from typing import Literal
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderOptions, Language
+from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
 from abistore.extract.headers import clang, subprocess, toolchain
-from abistore.extract.headers.messages import HeaderRequest
 from abistore.extract.headers.reader import work
 from abistore.extract.headers.subprocess import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of

@@ -11,11 +11,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from abistore.errors import HeaderError
+from abistore.extract.header_options import HeaderReading
 from abistore.extract.headers import clang
 from abistore.extract.headers.conditions import asked, names_in, refusing, unasked
 from abistore.extract.headers.faults import hint_of, lacking, once_each, unread_words, with_missing_macros
 from abistore.extract.headers.given import GivenHeaders, listed_folders
-from abistore.extract.headers.messages import HeaderReading
 from abistore.extract.headers.modes import HeaderModes
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.extract.headers.texts import MOST_TEXT, Includes, files_behind, include_graph, inclusions

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from abistore.extract.header_options import HeaderEdits, HeaderOptions
+from abistore.extract.header_options import HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import clang
 from abistore.extract.headers.collected import defined_in_both, is_linked, linking_files
 from abistore.extract.headers.cursors import libclang
@@ -15,7 +15,6 @@ from abistore.extract.headers.evidence import declares_more, recorded, without_s
 from abistore.extract.headers.given import GivenHeaders, check_folders, find_headers, widened
 from abistore.extract.headers.instantiate import behind_unit, with_abilities, with_instances, with_refused
 from abistore.extract.headers.invocation import Invocation, Reading, common_flags, include_folders, readings
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.parsing import (
     HeaderParser,
     HeaderUnit,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, named_error
-from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest, decode_answer, decode_request, encode
+from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.reader import FacetReading
 from abistore.files import confined, roots
 from abistore.limits import may_fork
@@ -65,7 +65,7 @@ def read_apart(
             raise HeaderError(answer.message, answer.hint, answer.names)
         raise named_error(answer.kind, answer.message, answer.hint, HeaderError)
     try:
-        return decode_answer(answer.data)
+        return msgspec.json.decode(answer.data, type=HeaderReading)
     except msgspec.MsgspecError as error:
         raise HeaderError("the process that read the headers gave no answer that can be read", CRASHED) from error
 
@@ -121,9 +121,24 @@ def serve(descriptor: int) -> None:
     """Read the headers that are asked for over the socket ``descriptor``."""
 
     def answer(data: bytes, _descriptor: int | None, _say: Say) -> Answered | Failed:
-        return _answer(decode_request(data))
+        return _answer(msgspec.json.decode(data, type=HeaderRequest, dec_hook=_read))
 
     serving.serve(descriptor, answer)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError  # what msgspec asks of a hook that does not know a type
+
+
+def _read(kind: type, value: Any) -> Any:
+    return Path(value) if kind is Path else value
+
+
+def encode(message: HeaderRequest | HeaderReading) -> bytes:
+    """A message as JSON: MessagePack has no integers of more than 64 bits."""
+    return msgspec.json.encode(message, enc_hook=_written)
 
 
 def _answer(request: HeaderRequest) -> Answered | Failed:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.headers.messages import HeaderRequest
+from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers.reader import work
 from abistore.model.snapshot import INCLUDES
 from tests.public_headers import TARGET

@@ -12,7 +12,7 @@ from abistore.diffing.judge.judged import compare
 from abistore.extract import capture
 from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import clang, subprocess
-from abistore.extract.headers.messages import encode
+from abistore.extract.headers.subprocess import encode
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import HeadersRead, Snapshot

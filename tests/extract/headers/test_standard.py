@@ -14,9 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import AbistoreError
-from abistore.extract.header_options import HeaderOptions
+from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import precompiled, reader
-from abistore.extract.headers.messages import HeaderReading, HeaderRequest
 from abistore.extract.headers.parsing import HeaderParser
 from abistore.extract.headers.precompiled import KeptFiles, included, kept_files, standard_includes
 from abistore.model.declarations import Name
