@@ -19,8 +19,7 @@ from abistore.limits import may_fork
 from abistore.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from abistore.process.child import Copy
-    from abistore.process.protocol import Answered, Failed
+    from abistore.process import Answered, Copy, Failed
 
 BESIDE_A_FILE: Final = 8 << 20
 """Bytes of a file that is worth a copy of this process while another file is read.
@@ -57,7 +56,7 @@ def read_beside(file: InputFile, options: ExtractOptions, worth: int = BESIDE_A_
     """
     copy = None
     if _is_worth_a_copy(file, options, worth) and may_fork() and _has_idle_core():
-        from abistore.process.child import Copy
+        from abistore.process import Copy
 
         silent = msgspec.structs.replace(options, progress=None)
         with suppress(OSError):  # the system allows no further process, or no further descriptor
@@ -89,7 +88,7 @@ def _has_idle_core() -> bool:
 
 def _answer(file: InputFile, options: ExtractOptions) -> Answered | Failed:
     """In the copy: what is read, as bytes. A defect of ours is told by the original, which then reads the file."""
-    from abistore.process.protocol import Answered, Failed
+    from abistore.process import Answered, Failed
 
     try:
         return Answered(msgspec.msgpack.encode(read_bounded(file, options)))
@@ -101,8 +100,7 @@ def _found(copy: Copy | None, file: InputFile, options: ExtractOptions) -> tuple
     """What the copy read; where it ended without an answer, the file is read here."""
     if copy is None:
         return read_bounded(file, options)
-    from abistore.process.child import Ended
-    from abistore.process.protocol import Failed
+    from abistore.process import Ended, Failed
 
     try:
         answer = copy.answer()

@@ -23,9 +23,7 @@ from abistore.extract.reader import ExtractOptions
 from abistore.files import confined, roots
 from abistore.limits import SECONDS, SECONDS_PER_MEGABYTE, limits, limits_for
 from abistore.model.snapshot import Snapshot
-from abistore.process import serving
-from abistore.process.child import Cancelled, Child, Ended, Silent
-from abistore.process.protocol import Answered, Failed, Progress, Say, resident
+from abistore.process import Answered, Cancelled, Child, Ended, Failed, Progress, Say, Silent, answer_requests, resident
 
 _LONG, _MUCH = 1e8, 1 << 50
 """Seconds and bytes that no file takes."""
@@ -52,7 +50,7 @@ class ReadRequest:
 def serve(descriptor: int) -> None:
     """Read the files that come over the socket ``descriptor``."""
     import_module("abistore.extract.dwarf.layout")  # while nobody waits
-    serving.serve(descriptor, _answer)
+    answer_requests(descriptor, _answer)
 
 
 def _answer(data: bytes, descriptor: int | None, say: Say) -> Answered | Failed:

@@ -27,9 +27,7 @@ from abistore.mcp.prompts import COMPLETE, WATCH, candidates, seen
 from abistore.mcp.resources import PART, RESOURCES, Part, paged
 from abistore.mcp.settings import Code, Refusal, Settings, refusal_of
 from abistore.mcp.tools.all import TOOLS, tools_of
-from abistore.process import serving
-from abistore.process.child import Child, Ended
-from abistore.process.protocol import Answered, Failed, Progress, Say, resident
+from abistore.process import Answered, Child, Ended, Failed, Progress, Say, answer_requests, resident
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -142,7 +140,7 @@ def serve(descriptor: int) -> None:
     """Answers the requests that come over the socket ``descriptor``."""
     os.environ.setdefault("ABISTORE_BUSY_SECONDS", BUSY_SECONDS)
     os.chdir("/")  # a file in the folder of whoever started the server is nobody's operand
-    serving.serve(descriptor, lambda data, _descriptor, say: reply(decode_request(data), say))
+    answer_requests(descriptor, lambda data, _descriptor, say: reply(decode_request(data), say))
 
 
 def reply(request: Request, say: Say) -> Answered | Failed:

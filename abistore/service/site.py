@@ -27,9 +27,7 @@ from abistore.model.history import DEFAULT_CHANNEL, LineKey, Progress, Release
 from abistore.model.labels import Given
 from abistore.model.snapshot import Snapshot
 from abistore.model.structure import with_cycle_collection
-from abistore.process import serving
-from abistore.process.child import Child, Ended
-from abistore.process.protocol import Answered, Failed, Say
+from abistore.process import Answered, Child, Ended, Failed, Say, answer_requests
 from abistore.report import site
 from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
@@ -526,7 +524,7 @@ def serve(descriptor: int) -> None:
     """Write the pages of the libraries that are asked for, until nobody is left to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked decides when to stop
     with ExitStack() as opened:
-        serving.serve(descriptor, _Writer(opened).answer)
+        answer_requests(descriptor, _Writer(opened).answer)
 
 
 class _Writer:

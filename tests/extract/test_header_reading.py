@@ -26,7 +26,7 @@ from abistore.model.declarations import Declared, Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import HeadersRead, Snapshot, Target, Variants
 from abistore.model.snapshot_files import from_json, to_json
-from abistore.process.child import Ended
+from abistore.process import Ended
 from abistore.service.snapshots import capture
 from tests.build import build_library
 

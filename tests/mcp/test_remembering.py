@@ -13,7 +13,7 @@ from abistore.interface import IngestPlan, open_store
 from abistore.mcp import jobs
 from abistore.mcp.jobs import Answers, Done, Request, decode_done
 from abistore.mcp.settings import Settings
-from abistore.process.protocol import Answered
+from abistore.process import Answered
 from tests.build import build_library
 from tests.mcp.conftest import NEW
 

@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
-from abistore.process.child import Child, Ended
-from abistore.process.protocol import Answered
+from abistore.process import Answered, Child, Ended
 
 SERVING = """
-from abistore.process import serving
-from abistore.process.protocol import Answered
+from abistore.process import Answered, answer_requests
 
 def serve(descriptor):
-    serving.serve(descriptor, lambda request, file, say: Answered(request))
+    answer_requests(descriptor, lambda request, file, say: Answered(request))
 """
 
 
@@ -46,7 +44,7 @@ def test_a_process_that_works_ends_with_its_user_however_that_ends(tmp_path: Pat
     (tmp_path / "working.py").write_text(
         f"""
 import os, time
-from abistore.process import serving
+from abistore.process import answer_requests
 
 def work(*asked):
     with open({str(begun)!r}, "w") as file:
@@ -55,7 +53,7 @@ def work(*asked):
         {waiting}
 
 def serve(descriptor):
-    serving.serve(descriptor, work)
+    answer_requests(descriptor, work)
 """
     )
     asking = "Copy(work).answer()" if copied else "Child('working').ask(b'')"
@@ -63,7 +61,7 @@ def serve(descriptor):
         [
             sys.executable,
             "-c",
-            f"from working import work; from abistore.process.child import Child, Copy; {asking}",
+            f"from working import work; from abistore.process import Child, Copy; {asking}",
         ],
         cwd=tmp_path,
     )
@@ -79,8 +77,7 @@ def test_a_process_that_crashes_is_told_and_replaced(tmp_path: Path, monkeypatch
     (tmp_path / "crashing.py").write_text(
         """
 import os, sys
-from abistore.process import serving
-from abistore.process.protocol import Answered
+from abistore.process import Answered, answer_requests
 
 def answer(request, file, say):
     if request == b"crash":
@@ -90,7 +87,7 @@ def answer(request, file, say):
     return Answered(request)
 
 def serve(descriptor):
-    serving.serve(descriptor, answer)
+    answer_requests(descriptor, answer)
 """
     )
     monkeypatch.syspath_prepend(tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.process.protocol import (
+from abistore.process import (
     Answered,
     Failed,
     Progress,

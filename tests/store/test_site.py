@@ -422,6 +422,6 @@ def test_a_process_that_is_killed_is_named_with_the_library_it_wrote(
     database = tmp_path / "store.db"
     for number in range(2):
         ingest(database, f"lib{number}", 2)
-    monkeypatch.setattr("abistore.process.child.send", lambda channel, *_: channel.close())
+    monkeypatch.setattr("abistore.process.send", lambda channel, *_: channel.close())
     with pytest.raises(AbistoreError, match=r"the process that writes the pages of lib\d ended"):
         build_site(tmp_path / "site", database=database)

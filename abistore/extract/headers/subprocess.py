@@ -17,9 +17,7 @@ from abistore.limits import may_fork
 from abistore.model.names.qualified import demangle
 from abistore.model.names.symbols import is_of_standard_library
 from abistore.model.snapshot import Target
-from abistore.process import serving
-from abistore.process.child import Child, Copy, Ended, Silent
-from abistore.process.protocol import Answered, Failed, Say
+from abistore.process import DEFECT, STUCK, Answered, Child, Copy, Ended, Failed, Say, Silent, answer_requests, hold
 
 FEWER_HEADERS = (
     "name the library's own headers with --header, and hide those of other projects with --private-header; "
@@ -91,7 +89,7 @@ def _asked(request: HeaderRequest) -> Answered | Failed:
 
 def _why(ended: Ended, request: HeaderRequest) -> AbistoreError:
     """Why the process ended, as an error."""
-    if ended.code == serving.STUCK:
+    if ended.code == STUCK:
         return LimitExceeded(
             f"reading the headers waited more than {request.silence:g} seconds for a file",
             "a header includes a FIFO, a device, or a file of a network that does not answer",
@@ -104,7 +102,7 @@ def _why(ended: Ended, request: HeaderRequest) -> AbistoreError:
         return LimitExceeded(
             f"reading the headers took more than {request.memory >> 20:,} MiB of memory", FEWER_HEADERS
         )
-    if ended.code == serving.DEFECT:
+    if ended.code == DEFECT:
         raise RuntimeError(ended.said.decode(errors="replace").strip())
     return HeaderError(
         f"libclang crashed while it read the headers ({ended.how})",
@@ -123,7 +121,7 @@ def serve(descriptor: int) -> None:
     def answer(data: bytes, _descriptor: int | None, _say: Say) -> Answered | Failed:
         return _answer(msgspec.json.decode(data, type=HeaderRequest, dec_hook=_read))
 
-    serving.serve(descriptor, answer)
+    answer_requests(descriptor, answer)
 
 
 def _written(value: Any) -> str:
@@ -143,7 +141,7 @@ def encode(message: HeaderRequest | HeaderReading) -> bytes:
 
 def _answer(request: HeaderRequest) -> Answered | Failed:
     """In the other process: what the headers declare."""
-    serving.hold(request.seconds, request.memory, request.silence)
+    hold(request.seconds, request.memory, request.silence)
     try:
         from abistore.extract.headers.reader import work  # loads libclang
 

@@ -16,7 +16,7 @@ from abistore.extract.headers.subprocess import encode
 from abistore.extract.reader import ExtractOptions
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import HeadersRead, Snapshot
-from abistore.process.protocol import Answered
+from abistore.process import Answered
 from tests.build import build_library
 
 POINT = "struct point { int x, y; };\n"
