@@ -54,7 +54,7 @@ from abistore.model.approvals import (
     ConsumerDetails as ConsumerDetails,
     StoredConsumer as StoredConsumer,
 )
-from abistore.model.bump import AllowPlan as AllowPlan, Bump as Bump
+from abistore.model.decision import AllowPlan as AllowPlan, Bump as Bump
 from abistore.model.decision import Decision as Decision, Reason as Reason, Waiver as Waiver, Way as Way
 from abistore.model.history import Merged as Merged, MergedRelease as MergedRelease
 from abistore.model.declarations import Name as Name

@@ -47,7 +47,7 @@ from abistore.interface import (
 )
 from abistore.mcp.answers import Page, ReviewItem, brief, encoded, page
 from abistore.mcp.settings import Code, Refusal, Settings, write_disabled
-from abistore.model.bump import ALLOW_RULES, AllowRule
+from abistore.model.decision import ALLOW_RULES, AllowRule
 from abistore.model.findings import ENGINE
 from abistore.model.history import DEFAULT_CHANNEL
 

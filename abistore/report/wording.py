@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from abistore.model.bump import Bump, OldAndNew
+from abistore.model.decision import Bump, OldAndNew
 from abistore.model.declarations import UNNAMED_ENUM, Facet
 from abistore.model.findings import Verdict
 from abistore.model.labels import name_word, to_bump

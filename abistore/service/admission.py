@@ -11,8 +11,7 @@ import msgspec
 
 from abistore.errors import BaselineLost, EvidenceMissing, SnapshotNotFound
 from abistore.model.approvals import Approval, GatePlace, no_later
-from abistore.model.bump import AllowPlan
-from abistore.model.decision import Decision
+from abistore.model.decision import AllowPlan, Decision
 from abistore.model.findings import ENGINE, Churn, Comparison
 from abistore.model.history import IngestOutcome, Release
 from abistore.model.labels import AUTO

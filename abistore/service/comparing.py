@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from abistore.model.bump import AllowPlan, AllowRule, OldAndNew
+from abistore.model.decision import AllowPlan, AllowRule, OldAndNew
 from abistore.model.findings import FailOn, Side
 from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as

@@ -26,7 +26,7 @@ from abistore.model.approvals import (
     asks_for,
     base_name,
 )
-from abistore.model.bump import AllowPlan, AllowRule, OldAndNew
+from abistore.model.decision import AllowPlan, AllowRule, OldAndNew
 from abistore.model.declarations import EXPORTS, Name, is_number
 from abistore.model.findings import Impact
 from abistore.model.history import Release

@@ -9,18 +9,22 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import EvidenceMissing
-from abistore.model.bump import FOR_SCHEME, AllowPlan, Bump, OldAndNew, bump
 from abistore.model.decision import (
+    FOR_SCHEME,
+    AllowPlan,
+    Bump,
     ComparedAs,
     Counterpart,
     Decision,
     HurtConsumer,
     MissingEvidence,
+    OldAndNew,
     Outcome,
     Reason,
     ReasonCode,
     Waiver,
     Way,
+    bump,
 )
 from abistore.model.findings import VERDICT_OF, FailOn, Impact, Side, Verdict
 from abistore.report import reasons as words

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from abistore.errors import AbistoreError, SnapshotNotFound
-from abistore.model.bump import FOR_SCHEME
+from abistore.model.decision import FOR_SCHEME
 from abistore.model.history import DEFAULT_CHANNEL, Progress, Release
 from abistore.model.labels import Given
 from abistore.model.words import counted

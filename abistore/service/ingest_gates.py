@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
-from abistore.model.bump import AllowRule
-from abistore.model.decision import Decision
+from abistore.model.decision import AllowRule, Decision
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels import Given
 from abistore.model.snapshot import Snapshot

@@ -12,7 +12,7 @@ import msgspec
 from abistore.errors import ConfigError
 from abistore.extract.header_options import HeaderOptions, Language
 from abistore.files import open_file, project_file
-from abistore.model.bump import ALLOW_RULES, AllowRule
+from abistore.model.decision import ALLOW_RULES, AllowRule
 from abistore.model.findings import FailOn
 from abistore.model.labels import blank_in
 from abistore.model.words import close

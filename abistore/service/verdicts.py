@@ -13,7 +13,7 @@ import msgspec
 
 from abistore.errors import DamagedStore, Incomparable, InputError, SnapshotNotFound, StoreError
 from abistore.limits import limits_for
-from abistore.model.bump import AllowRule
+from abistore.model.decision import AllowRule
 from abistore.model.declarations import FACETS, Facet, Name
 from abistore.model.findings import ENGINE, Churn, Comparison, FailOn, RulingKey, Verdict, evidence_rank
 from abistore.model.format_gaps import common_ground, unlike

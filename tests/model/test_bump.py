@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.bump import AllowPlan, AllowRule, OldAndNew, bump
+from abistore.model.decision import AllowPlan, AllowRule, OldAndNew, bump
 from abistore.model.findings import Verdict
 from abistore.model.labels import Step, soname_change
 from abistore.model.versions import next_label, promise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.model.bump import OldAndNew, bump
+from abistore.model.decision import OldAndNew, bump
 from abistore.model.findings import Verdict
 from abistore.report.wording import ChangeFacts, in_words
 

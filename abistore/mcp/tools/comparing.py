@@ -94,8 +94,7 @@ from abistore.mcp.tools.declaration import (
     described,
     tool,
 )
-from abistore.model.bump import AllowRule
-from abistore.model.decision import Outcome
+from abistore.model.decision import AllowRule, Outcome
 from abistore.model.declarations import is_meant
 from abistore.model.findings import Element
 from abistore.model.versions import DeprecationWindow
