@@ -23,6 +23,16 @@ def main() -> NoReturn:
         _leave()
 
 
+def serve_mcp() -> NoReturn:
+    """The ``abistore-mcp`` command: ``abistore mcp serve`` with the same options, for the configuration of clients."""
+    import sys
+
+    from abistore.cli.main import run
+
+    words = sys.argv[1:]
+    sys.exit(run(words if words == ["--version"] else ["mcp", "serve", *words]))
+
+
 def _run() -> NoReturn:
     """End at once when interrupted during the imports, where an exception may get lost.
 

@@ -22,7 +22,7 @@ from mcp.types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 from abistore.mcp.listening import add
 from tests.mcp.conftest import Asked, Era
 
-LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
+LAUNCH = ["-c", "from abistore.cli.entry import serve_mcp; serve_mcp()"]
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 MODERN = "2026-07-28"
 META = {

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.mcp.conftest import ERAS, Era
 
-LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
+LAUNCH = ["-c", "from abistore.cli.entry import serve_mcp; serve_mcp()"]
 
 
 @pytest.mark.parametrize("era", ERAS)

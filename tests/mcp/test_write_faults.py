@@ -25,7 +25,7 @@ from tests.mcp.conftest import ERAS, Agent, Era
 pytestmark = pytest.mark.full
 
 SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
-LAUNCH = ["-c", "from abistore.cli.mcp import main; main()"]
+LAUNCH = ["-c", "from abistore.cli.entry import serve_mcp; serve_mcp()"]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import NoReturn, TextIO
 import abistore
 from abistore.cli.entry import main as command_line
 
-UNUSED = ("abistore.mcp", "abistore.cli.mcp", "abistore.extract.headers", "abistore.migrations")
+UNUSED = ("abistore.mcp", "abistore.extract.headers", "abistore.migrations")
 """What few commands need, and what takes longest to import."""
 
 

@@ -11,7 +11,7 @@ from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.types import GetPromptResult, InputRequiredResult, Prompt, Resource, ResourceTemplate
 from starlette.types import Receive, Scope, Send
 
-from abistore.cli.mcp import main as launch
+from abistore.cli.entry import serve_mcp as launch
 from abistore.mcp import http
 from abistore.mcp import server as build
 from abistore.mcp.calls import Server
