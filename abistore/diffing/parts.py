@@ -291,12 +291,8 @@ class PrivateMemberExports(ExportList, frozen=True):
     """Private members that no inline function is known to use; sorted."""
 
 
-class UnobtainedExports(ExportList, frozen=True):
-    """Methods of classes of which programs can come by no object; sorted."""
-
-
 class UncallableExports(ExportList, frozen=True):
-    """Functions that pass a class which public headers only declare, and give programs no object of; sorted."""
+    """Functions that pass by value a class which public headers only declare; sorted."""
 
 
 class PrivateMemberExport(NamedShape, frozen=True):

@@ -30,7 +30,6 @@ from abistore.diffing.parts import (
     ToolkitMove,
     UncallableExports,
     UndeclaredExports,
-    UnobtainedExports,
     Unprovided,
     VersionDefinition,
     VersionRequirement,
@@ -330,9 +329,6 @@ def one_sided(tables: ExportTables) -> Iterator[Delta[Any]]:
     uncallable = tables.context.old.consumers.cannot_call
     if refused := _taken(gone, [each for each in gone if uncallable(tables.old[each])]):
         yield Removed(Subject(SELF, "functions that cannot be called"), UncallableExports(refused))
-    without_object = tables.context.old.consumers.lack_object
-    if uncalled := _taken(gone, [each for each in gone if without_object(tables.old[each])]):
-        yield Removed(Subject(SELF, "methods without objects"), UnobtainedExports(uncalled))
     for part, owner, shape in COPIES:
         if removed := _taken(gone, [each for each in gone if tables.lost(each) == owner]):
             yield Removed(Subject(SELF, part), shape(removed))

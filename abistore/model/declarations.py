@@ -543,7 +543,6 @@ FORMER_NAMES = {
     "symbols_private_removed": "symbols_removed.private",
     "symbols_reexported_removed": "symbols_removed.reexported",
     "symbols_uncallable_removed": "symbols_removed.uncallable",
-    "symbols_unobtainable_removed": "symbols_removed.unobtainable",
     "symbols_version_moved": "symbol_moved_version_node.many",
     "system_minimum_narrowed": "runtime_floor_raised.windows",
     "template_base_changed": "type_base_changed.template",

@@ -24,7 +24,6 @@ from abistore.diffing.parts import (
     TagFlip,
     UncallableExports,
     UndeclaredExports,
-    UnobtainedExports,
 )
 from abistore.model.declarations import Added, Changed, Removed
 from abistore.model.findings import Impact
@@ -319,28 +318,12 @@ def symbols_removed_inaccessible(symbols: Removed[PrivateMemberExports], context
     yield _gone("private members no longer exported", symbols.old.symbols, context)
 
 
-@rule(Impact.RISK, variant="unobtainable", evidence="symbol", element="library", action="removed")
-def symbols_removed_unobtainable(symbols: Removed[UnobtainedExports], context: Context) -> Iterator[Note]:
-    """Methods of classes are no longer exported of which programs could come by no object.
-
-    All headers of the old release are known. Each constructor of the class takes what a program cannot have, such as a
-    reference to a class that only a source file of the library defines, or is private. Nothing that programs have
-    returns such an object, holds one where they can use it, or hands one to them. So no program calls these methods,
-    and no inline function does. One that casts some other pointer to the class fails.
-
-    Fix: nothing; a class that programs cannot use need not be in a public header.
-    """
-    yield _gone("methods that no program can call, no longer exported", symbols.old.symbols, context)
-
-
 @rule(Impact.RISK, variant="uncallable", evidence="symbol", element="library", action="removed")
 def symbols_removed_uncallable(symbols: Removed[UncallableExports], context: Context) -> Iterator[Note]:
-    """Functions or constructors are no longer exported that no program could call.
+    """Functions that no program could call are no longer exported.
 
-    Each takes a reference to a class of the library that the public headers declare and do not define, as ``class
-    JobPrivate;`` and ``explicit Job(JobPrivate &data);``, or passes one by value. Nothing in the headers gives programs
-    an object of that class: no result, no variable, no member that is not private. So no program calls one, and no
-    inline function does. One that casts some other pointer to the class fails.
+    Each passes by value a class of the library that the public headers declare and do not define, as ``class View;``
+    and ``View name() const;``. Compilers refuse each call, so no program calls one, and no inline function does.
 
     Fix: nothing; what only the library calls need not be exported.
     """

@@ -386,8 +386,7 @@ def declaration_changed_uncallable(export: Changed[UncallableExport]) -> Iterato
     """A function that no program can call takes or returns something else.
 
     It passes by value a class of the library that the public headers declare and do not define, as ``class View;`` and
-    ``View name() const;``: compilers refuse each call. Or it takes a reference to such a class, and nothing in the
-    headers gives programs an object of it. Only a program that includes headers of the library's own
+    ``View name() const;``: compilers refuse each call. Only a program that includes headers of the library's own
     sources was compiled against the old declaration.
 
     Fix: nothing, where no installed header defines the class; else keep the function, and add one with a new name.

@@ -78,18 +78,8 @@ class Consumers(Derived, ABC):
         """Whether ``export`` is a private member, and no inline function is known that may use it for programs."""
         return False
 
-    def lack_object(self, export: Name) -> bool:
-        """Whether ``export`` is a method of a class of which programs can come by no object; no inline body uses it.
-
-        Without headers nothing tells.
-        """
-        return False
-
     def cannot_call(self, export: Name) -> bool:
-        """Whether ``export`` passes what programs do not know or never have, so that no call of theirs compiles.
-
-        Without headers nothing tells.
-        """
+        """Whether ``export`` passes by value what no header defines, so that no call compiles. Only headers tell."""
         return False
 
     @abstractmethod

@@ -12,7 +12,7 @@ from abistore.diffing.surface.allocation import Allocation
 from abistore.diffing.surface.compiled import counted_results
 from abistore.diffing.surface.consumers import Chance, Concealment, Consumers, Owner, Ownership, ReleaseExports
 from abistore.diffing.surface.export_table import is_entry_point, is_weak
-from abistore.diffing.surface.objects import HandedIn, Obtained, Offered
+from abistore.diffing.surface.objects import HandedIn, Offered
 from abistore.diffing.surface.public_api import PublicApi
 from abistore.diffing.types.mentions import NONE, Names, TypeUse, TypeUses
 from abistore.diffing.types.sameness import TypeSide
@@ -73,21 +73,9 @@ class ToldConsumers(Consumers):
         standing = self._api.standing(export)
         return standing == "private" or (standing == "unknown" and self._guessed.out_of_reach(export))
 
-    def lack_object(self, export: Name) -> bool:
-        """Whether the headers give no way to an object on which a method could be called."""
-        declared = self._api.declaration(export)
-        return declared is not None and not self._api.is_called(export.spelling) and self._obtained.uncalled(declared)
-
     def cannot_call(self, export: Name) -> bool:
-        """Whether a call would pass an object of a class of the library that no header defines, and none is given out.
-
-        By value it cannot be passed at all.
-        """
-        return self._api.is_uncallable(export, self._types, self._obtained.is_given)
-
-    @cached_property
-    def _obtained(self) -> Obtained:
-        return Obtained(self._types, self._files, complete=self._api.complete)
+        """Whether a call would pass by value an object of a class of the library that no header defines."""
+        return self._api.is_uncallable(export, self._types)
 
     def private_header(self, export: Name) -> str:
         """The header that declares ``export`` as far as debug information tells; it is none of the public ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -29,35 +29,9 @@ from abistore.model.names.symbols import (
     may_be_template,
     primary,
 )
-from abistore.model.shapes import Function, Named, Pointer, Record, TypeRef
+from abistore.model.shapes import Function, Named, Record
 from abistore.model.snapshot import LAYOUTS_IN_CODE, UNTAKEN, Snapshot, Variants
 from abistore.model.structure import references
-
-
-def is_uncallable(
-    shapes: Variants, types: TypeSide, is_hidden: Callable[[Name], bool], is_withheld: Callable[[Name], bool]
-) -> bool:
-    """Whether a function passes by value a class that ``is_hidden``, or takes a reference to one that ``is_withheld``.
-
-    The first call is ill-formed (C++ [expr.call], C17 6.5.2.2), for the second no program has an object. A pointer may
-    be null. A virtual function is called through its slot: who overrides it is not known.
-    """
-    shape = next((each for each in shapes if isinstance(each, Function)), None)
-    if shape is None or shape.is_virtual:
-        return False
-    if any(_is_of(each, types, is_hidden) for each in (shape.result, *shape.parameters)):
-        return True
-    return any(_refers_to(each, types, is_withheld) for each in shape.parameters)
-
-
-def _is_of(type: TypeRef, types: TypeSide, has: Callable[[Name], bool]) -> bool:
-    bare, _ = types.bare(type)
-    return isinstance(bare, Named) and bare.name.kind == "record" and has(bare.name)
-
-
-def _refers_to(type: TypeRef, types: TypeSide, has: Callable[[Name], bool]) -> bool:
-    bare, _ = types.bare(type)
-    return isinstance(bare, Pointer) and bare.sort != "*" and _is_of(bare.target, types, has)
 
 
 class Overload(NamedTuple):
@@ -196,19 +170,21 @@ class PublicApi(PublicClasses):
                     return found
         return None
 
-    def is_uncallable(self, export: Name, types: TypeSide, is_given: Callable[[Name], bool]) -> bool:
-        """Whether headers declare ``export``, and a call needs a class of which they show no definition and no object.
+    def is_uncallable(self, export: Name, types: TypeSide) -> bool:
+        """Whether headers declare ``export``, and it passes by value a class of which they show no definition.
 
-        ``is_given`` tells of which classes that are only declared programs may have an object.
+        A call is ill-formed (C++ [expr.call], C17 6.5.2.2). A virtual function is called through its slot: who
+        overrides it is not known.
         """
         declared = self.declaration(export)
         if declared is None or self.is_called(export.spelling):
             return False
-        return is_uncallable(
-            self._source[declared],
-            types,
-            self.is_incomplete,
-            lambda type: self.is_incomplete(type) and not is_given(type),
+        shape = next((each for each in self._source[declared] if isinstance(each, Function)), None)
+        if shape is None or shape.is_virtual:
+            return False
+        passed = (types.bare(each)[0] for each in (shape.result, *shape.parameters))
+        return any(
+            isinstance(each, Named) and each.name.kind == "record" and self.is_incomplete(each.name) for each in passed
         )
 
     def is_compiled_here(self, export: Name) -> bool:
