@@ -269,7 +269,6 @@ class FacetDeclarations:
         )
 
     def _one_sided(self, name: Name, old: Variants | None, new: Variants | None) -> Iterator[Delta[Any]]:
-        """A function, variable, constant, template or using-declaration that only one side's headers have."""
         shapes = old if new is None else new
         text = _text(shapes) if shapes is not None and self._facet == "source" else None
         if text is None or not is_accessible(_main(shapes or ())) or not self._tells(old=old is None):
@@ -292,7 +291,6 @@ class FacetDeclarations:
         return side.snapshot.evidence_of(self._facet).declares_all
 
     def _comes(self, name: Name, new: Variants) -> bool:
-        """Whether consumers of the new side meet a type that only it shows."""
         if self._facet == "source":
             return _text(new) is not None and self._tells(old=True)
         return self._context.new.reach.reaches(name)
@@ -313,7 +311,6 @@ class FacetDeclarations:
             yield Removed(Subject(name), _main(old))
 
     def _lost(self, name: Name) -> bool:
-        """Whether an export that used a type is described on the old side only."""
         return any(export in self._old and export not in self._new for export in self._context.affected(name))
 
     def _elsewhere(self, name: Name) -> Name | None:
@@ -403,7 +400,6 @@ def _constants(context: Context, name: Name, other: Name, old: Variants, new: Va
 
 
 def _loses_values(old: AnyShape, new: AnyShape) -> bool:
-    """Whether an enumerator went or has another value."""
     return isinstance(old, Enum) and isinstance(new, Enum) and not set(old.enumerators) <= set(new.enumerators)
 
 
@@ -445,7 +441,6 @@ def _is_text(variants: Variants | None) -> bool:
 
 
 def _passes_others(old: Variants, new: Variants) -> bool:
-    """Whether a function takes or returns something else."""
     one, other = _main(old), _main(new)
     if not (isinstance(one, Function) and isinstance(other, Function)):
         return False
@@ -453,7 +448,6 @@ def _passes_others(old: Variants, new: Variants) -> bool:
 
 
 def _text(variants: Variants) -> Declared | None:
-    """What only header text tells."""
     return next((shape for shape in variants if isinstance(shape, Declared)), None)
 
 
@@ -497,7 +491,6 @@ def _hidden(context: Context, name: Name) -> type[PrivateType | OpaqueType]:
 def _shown_parts(
     context: Context, names: tuple[Name, Name], shapes: tuple[AnyShape, AnyShape]
 ) -> tuple[ShownPart, ...]:
-    """Both sides of a record of which headers show the first members only."""
     if not isinstance(shapes[0], Record) or not context.old.variants("source", names[0]):
         return ()
     from abistore.diffing.headers import shown_parts  # not needed without headers
@@ -552,7 +545,6 @@ def _without_unrecorded(own: AnyShape, other: AnyShape) -> AnyShape:
 
 
 def _of_one_side(own: Variants, others: Variants) -> AnyShape:
-    """The first definition that the other side does not have."""
     return next((each for each in own if each not in others and not isinstance(each, Declared)), _main(own))
 
 

@@ -173,7 +173,6 @@ def _without_layout(context: Context) -> Iterator[NotChecked]:
 
 
 def _unmade(side: SideFacts) -> dict[str, str]:
-    """Why the headers of a side cannot make instances."""
     read = side.snapshot.provenance.headers
     return {name: f" ({why})" for name, why in read.unmade} if isinstance(read, HeadersRead) else {}
 
@@ -278,7 +277,6 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _not_given(place: Place) -> tuple[str, str]:
-    """What it means that one side has no headers, and how to give them."""
     detail = f"no public headers were given for the {place} side, and what needs those of both sides is not checked"
     return detail, f"give them with --header, here or at its ingest; `compare` has --{place}-header for one side"
 
@@ -302,7 +300,6 @@ def _read_differently(context: Context) -> Iterator[NotChecked]:
 
 
 def _reading(side: SideFacts) -> str:
-    """The language and the options that the headers of one side were read with."""
     read = side.snapshot.provenance.headers
     words = (read.language.upper(), *read.options) if isinstance(read, HeadersRead) else ()
     return " ".join(filter(None, words)) or "no options"
@@ -315,7 +312,6 @@ def _declared_by_old_only(context: Context) -> tuple[Name, ...]:
 
 
 def _passed_over(context: Context) -> Iterator[NotChecked]:
-    """What a former version did not read of one side's headers."""
     if any(isinstance(side.snapshot.provenance.headers, HeadersRead) for side in (context.old, context.new)):
         from abistore.diffing.headers import unread  # not needed without headers
 
@@ -323,7 +319,6 @@ def _passed_over(context: Context) -> Iterator[NotChecked]:
 
 
 def _disagreeing(context: Context) -> Iterator[NotChecked]:
-    """Types that the headers of a side define otherwise than its debug information."""
     for place, side in zip(PLACES, (context.old, context.new), strict=True):
         if side.disagreeing:
             types = counted(len(side.disagreeing), "type")
@@ -495,7 +490,6 @@ def marks(context: Context, facet: Facet, name: Name) -> Iterator[UnseenMark]:
 
 
 def _is_left_out(context: Context, name: Name) -> bool:
-    """Whether only the old side records an enumeration that no exported declaration mentions."""
     gone = not context.new.variants("layout", name) and name not in context.renames.targets
     return gone and bool(context.old.variants("layout", name)) and not context.old.reach.reaches(name)
 

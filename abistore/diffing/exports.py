@@ -171,7 +171,6 @@ def _asked(context: Context, found_here: Container[Owner]) -> Asked:
 
 
 def _is_exported(context: Context, old: Name, new: Name) -> bool:
-    """Whether programs can ask for an export that moved, before and after."""
     after = any(context.new.variants("symbol", each) for each in (old, new))
     before = old.kind in EXPORTS and bool(context.old.variants("symbol", old))
     return before and after and context.old.consumers.can_name(old)

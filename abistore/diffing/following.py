@@ -548,6 +548,5 @@ def _key_at(table: Layout, slot: int | None) -> str:
 
 
 def _numbers(finding: Finding) -> tuple[int, int] | None:
-    """The two values of a finding that are numbers."""
     old, new = finding.old_value or "", finding.new_value or ""
     return (int(old), int(new)) if old.isdecimal() and new.isdecimal() else None

@@ -151,7 +151,6 @@ def selects(option: str) -> bool:
 
 
 def _are_single(own: HeadersRead, others: HeadersRead) -> bool:
-    """Whether each side was given one header, or one folder."""
     return len(own.given) == len(others.given) == 1 and bool(given_files(own)) == bool(given_files(others))
 
 
@@ -287,7 +286,6 @@ def told_renames(record: Name, gone: Collection[str], come: Collection[str], con
 
 
 def _agreed(pairs: Iterator[tuple[str, str]]) -> Mapping[str, str]:
-    """The pairs that no other one contradicts."""
     found = set(pairs)
     olds, news = [old for old, _ in found], [new for _, new in found]
     return {old: new for old, new in found if olds.count(old) == 1 and news.count(new) == 1}
@@ -363,7 +361,6 @@ def library_handles(name: Name, context: Context) -> bool:
 
 
 def _called(functions: Mapping[Name, Sequence[Function]], context: Context) -> Iterator[Name]:
-    """The functions that code of programs calls."""
     return (each for each, shapes in functions.items() if not _is_closed(each, shapes[0], context.old))
 
 

@@ -379,7 +379,6 @@ class _Closures:
         self._includes = {each.file: each.includes for each in read.outlines}
 
     def of(self, file: str) -> frozenset[str]:
-        """A header, and the library's headers that it includes."""
         found, pending = {file}, [file]
         while pending:
             each = pending.pop()
@@ -418,7 +417,6 @@ def _is_declared(context: Context, name: Name) -> bool:
 
 
 def _templates(context: Context) -> frozenset[str]:
-    """The class templates that a side declares, or has specializations of."""
     sides = context.old.snapshot, context.new.snapshot
     return frozenset(
         _plain(name.spelling)
@@ -433,7 +431,6 @@ def _plain(spelling: str) -> str:
 
 
 def _is_hidden(context: Context, name: Name) -> bool:
-    """Whether one side knows no definition of what headers of others define."""
     return not all(_is_whole(side.variants("source", name)) for side in (context.old, context.new))
 
 

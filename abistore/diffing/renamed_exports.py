@@ -217,7 +217,6 @@ def _is_member(function: Name, owner: Name, side: SideFacts) -> bool:
 
 
 def _is_left_out(member: Name, side: SideFacts) -> bool:
-    """Whether a header declares a member function that a source file has to define."""
     for shape in side.variants("source", member):
         if isinstance(shape, Declared) and (shape.body or not COPIED.isdisjoint(shape.traits)):
             return False
@@ -274,7 +273,6 @@ def _group(pairs: Iterable[Pair], affix: Callable[[str], str]) -> Groups:
 
 
 def _batches(groups: Groups, what: str, shape: type[Batch], least: int = FEWEST) -> Iterator[tuple[str, Batch]]:
-    """Those of the groups that are large enough to be one change."""
     for (before, after), pairs in sorted(groups.items()):
         if before != after and len(pairs) >= least:
             yield f"{what} {before or '(none)'} -> {after or '(none)'}", shape(tuple(sorted(pairs)), before, after)
@@ -301,7 +299,6 @@ def _untagged(symbol: str) -> str:
 
 
 def _own_tags(symbol: str) -> str:
-    """The ABI tags in a symbol, each once, sorted."""
     return " ".join(sorted({each[5:-1] for each in TAG.findall(demangle(symbol))}))
 
 
@@ -352,7 +349,6 @@ def _namesakes(symbols: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _outer(old: str, new: str) -> tuple[str, str]:
-    """What stands before the longest common end of two qualified names."""
     first, second = old.split("::"), new.split("::")
     while first and second and first[-1] == second[-1]:
         first.pop()
@@ -461,7 +457,6 @@ def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> I
 
 
 def _has_own_signature(signature: object, context: Context) -> bool:
-    """Whether one function of the old release has this signature, and no other one."""
     return len(_by_signature(context.old, list(context.old.exports.names))[signature]) == 1
 
 
@@ -494,7 +489,6 @@ def _likeness(old: str, new: str) -> float:
 
 
 def _common(old: str, new: str) -> int:
-    """How many characters two texts begin with in common."""
     return next(
         (index for index, pair in enumerate(zip(old, new, strict=False)) if len({*pair}) == 2), min(len(old), len(new))
     )

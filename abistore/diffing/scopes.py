@@ -220,7 +220,6 @@ def _is_versioned(old: Snapshot, new: Snapshot, move: Scopes) -> bool:
 
 
 def _written(snapshot: Snapshot, scope: str) -> list[str]:
-    """The components of a scope that programs write."""
     inline = {each for evidence in snapshot.evidence for each in evidence.inline_namespaces or ()}
     parts = scope.split("::")
     enclosing = ("::".join(parts[: place + 1]) for place in range(len(parts)))
@@ -403,7 +402,6 @@ class _Renamer:
         self._nodes: dict[Node, Node] = {}
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot under the old names."""
         entries = {
             facet: {self._names.get(name, name): self._variants(shapes) for name, shapes in held.items()}
             for facet, held in snapshot.entries.items()
@@ -447,7 +445,6 @@ class _Renamer:
 
 
 def _texts(old: Snapshot, key: Callable[[str], Key]) -> Mapping[Key, str]:
-    """The texts of the old side that mention what moved, by their keys."""
     found: dict[Key, str] = {}
     seen: set[object] = set()
     for text in _strings(old.entries.values(), seen):

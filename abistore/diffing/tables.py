@@ -264,7 +264,6 @@ def differently_linked(context: Context, *, lost: bool) -> Iterator[tuple[str, s
 
 
 def _about_symbols(directives: Iterable[Directive]) -> Mapping[tuple[str, str], Collection[str]]:
-    """What is said of whether programs for a system link to a symbol."""
     found: dict[tuple[str, str], set[str]] = {}
     for each in directives:
         if each.action in LINKED:
@@ -362,7 +361,6 @@ def _renamed(gone: Sequence[str], come: Sequence[str]) -> Iterable[tuple[str, Ba
 
 
 def _by_instruction_set(tables: ExportTables, gone: Set[str]) -> Iterator[tuple[str, InstructionSetVariants]]:
-    """Variants of one function for several processors that are gone, with a title."""
     from abistore.diffing.renamed_exports import families  # few releases lose exports
 
     for base, variants in families(gone, tables.old):
@@ -499,7 +497,6 @@ def _lacking(context: Context, names: Collection[Name]) -> frozenset[Name]:
 
 
 def _providers(old: Mapping[Name, Import], new: Mapping[Name, Import]) -> Iterator[Delta[Any]]:
-    """The imports that another library is to provide, together for each two libraries."""
     moved: dict[tuple[str, str], list[str]] = {}
     for name in sorted(old.keys() & new.keys()):
         before, after = old[name].library, new[name].library
@@ -549,7 +546,6 @@ def _without_first_version(library: Library) -> Library:
 
 
 def _as_in_stub(library: Library) -> Library:
-    """What a text stub could say of the file."""
     apple = library.on_macho
     told = MachoLibrary(reexports=apple.reexports, clients=apple.clients, stub=True, directives=apple.directives)
     return Library("shared", library.name, compatibility_version=library.compatibility_version, macho=told)
@@ -577,7 +573,6 @@ def _nodes(
 def _living_in(
     side: SideFacts, exported: Mapping[str, Name], versions: Set[str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each of the version nodes, sorted, with the exports that live in it."""
     living: dict[str, set[str]] = {version: set() for version in sorted(versions)}
     for spelling, name in exported.items() if living else ():
         for symbol in symbols_of(side.variants("symbol", name)):

@@ -189,7 +189,6 @@ def release_deltas(
 
 
 def _gone(library: MemberLibrary, new: ReleaseLibraries, elsewhere: Container[str]) -> Delta[Any]:
-    """The removal of a library, or that it moved to another package."""
     was = _released(library, elsewhere)
     subject, package = _subject(library.name, was.target), distributed(library.snapshot.provenance)
     moved = moved_to(library.snapshot, [each.snapshot for each in new.by_name.values()])

@@ -372,7 +372,6 @@ class _Parents:
         return -finding.impact, old == new, -self._holders(finding.name), -len(finding.affected), self._rank[index]
 
     def _holders(self, name: Name) -> int:
-        """How many types of the old release embed the type."""
         old = self._context.old
         users = (old.shape(user) for user in old.reach.users(name))
         return sum(name in embedded(shape) for shape in users if isinstance(shape, Record))
@@ -412,7 +411,6 @@ class _Parents:
 
     @cached_property
     def _first_table(self) -> dict[str, int]:
-        """The finding about a vtable, or else the worst about a thunk, by class."""
         found: dict[str, int] = {}
         emitted = {index: each.name.spelling for index, each in enumerate(self._findings)}
         tables = [index for index, symbol in emitted.items() if symbol.startswith(FOLLOWING)]
@@ -421,7 +419,6 @@ class _Parents:
         return found
 
     def _cause_within(self, index: int) -> int | None:
-        """The worst cause of the same declaration, if it weighs enough."""
         finding = self._findings[index]
         worst = self._worst_causes.get(finding.name)
         return worst if worst is not None and self._weighs(worst, finding) else None
@@ -460,7 +457,6 @@ class _Parents:
         return self._embedded_cause(index) if parent is None else parent
 
     def _embedded_cause(self, index: int) -> int | None:
-        """What changed in a part of the declaration."""
         finding = self._findings[index]
         key = finding.name, finding.impact
         if key not in self._inner_causes:

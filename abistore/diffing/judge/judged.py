@@ -311,7 +311,6 @@ PROVEN: Final = frozenset(
 
 
 def _resting_on_headers(findings: Iterable[Finding]) -> Iterator[str]:
-    """What is taken for granted of the headers that were given."""
     if proven := sum(finding.kind in PROVEN for finding in findings):
         yield f"{counted(proven, 'change is', 'changes are')} private as long as the given headers are all public ones"
 
@@ -557,7 +556,6 @@ class _Side:
         self.names = sorted({each.name for one in (mode, other) for each in one.entries})
 
     def of(self, name: Name) -> Variants:
-        """The shapes of a name, none where it is not declared."""
         return self._mode[name] if name in self._mode else self._main.get(name, ())
 
     def snapshot(self) -> Snapshot:

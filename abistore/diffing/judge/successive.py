@@ -421,7 +421,6 @@ def _owners(side: SideFacts, name: Name) -> Iterator[Name]:
 
 
 def _unequal(old: Mapping[Name, object], new: Mapping[Name, object]) -> Iterator[Name]:
-    """The names that two tables map to different values."""
     return (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 

@@ -118,7 +118,6 @@ def _without(record: Record, room: Room, start: int, end: int, layouts: Layouts)
 
 
 def _cut(type: TypeRef, bits: int, layouts: Layouts) -> TypeRef | None:
-    """A type of the same elements with so many bits."""
     if not isinstance(type, Array) or not isinstance(type.element, Primitive | Pointer):
         return None
     element = 8 * (layouts.size(type.element) or 0)
@@ -143,7 +142,6 @@ def appended(record: Record, fields: Sequence[Field], layouts: Layouts) -> Recor
 
 
 def _end(record: Record, layouts: Layouts) -> int:
-    """The bit behind the last member."""
     tail = next((hole.offset for hole in layouts.holes(record) if hole.tail), None)
     return 8 * record.size if tail is None else tail
 
@@ -168,7 +166,6 @@ def with_embedding(before: Snapshot, after: Snapshot, changed: Iterable[Name]) -
 
 
 def _users(snapshot: Snapshot) -> Mapping[Name, list[Name]]:
-    """The types that embed each type, directly or by an alias."""
     found: dict[Name, list[Name]] = {}
     for facet in _facets(snapshot):
         for name, variants in snapshot.entries[facet].items():
@@ -352,7 +349,6 @@ def _export(symbols: dict[Name, Variants], name: Name, before: Variants, after: 
 
 
 def _has_symbol(variants: Variants) -> bool:
-    """Whether a library has a symbol for what is declared so."""
     traits = {trait for shape in variants if isinstance(shape, Declared) for trait in shape.traits}
     if not variants or traits & NO_SYMBOL:
         return False
@@ -370,7 +366,6 @@ def _is_polymorphic(variants: Variants) -> bool:
 
 
 def _class_data(symbols: Mapping[Name, Variants], record: Name) -> Iterator[Name]:
-    """The vtable and the type information of a class."""
     from abistore.model.names.qualified import class_behind
 
     for name in symbols:
@@ -536,7 +531,6 @@ def _is_called(edit: HeaderEdit, name: Name, function: Function) -> bool:
 
 
 def _deprecated(variants: Variants) -> Variants:
-    """The same declaration, marked deprecated."""
     text = next((each for each in variants if isinstance(each, Declared)), Declared())
     marked = replace(text, traits=tuple(sorted({*text.traits, "deprecated"})))
     return (marked, *(each for each in variants if not isinstance(each, Declared)))

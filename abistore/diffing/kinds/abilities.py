@@ -120,7 +120,6 @@ def _does_nothing(method: Method, name: Name, side: SideFacts) -> bool:
 
 
 def _stays_virtual(owner: Name, side: SideFacts) -> bool:
-    """Whether the destructor that compilers make overrides one of a base."""
     shape = side.shape(owner)
     return isinstance(shape, Record) and side.tables.has_virtual_destructor(shape)
 
@@ -274,7 +273,6 @@ def _owner_of_member(field: str) -> Name:
 
 
 def _renamed(field: str, context: Context) -> str:
-    """What a member is called now."""
     owner, _, own = field.rpartition("::")
     return f"{owner}::{renamed_fields(_owner_of_member(field), context).get(own, own)}"
 

@@ -59,7 +59,6 @@ def gathers_flags(name: Name, old: Declared, new: Declared, context: Context) ->
 
 
 def _beside(name: Name, constants: Mapping[Name, int], prefix: str) -> dict[Name, int]:
-    """The other constants whose names begin so."""
     return {each: constants[each] for each in constants if each != name and each.spelling.startswith(prefix)}
 
 
@@ -275,7 +274,6 @@ def _listed(text: str) -> Iterator[str]:
 
 
 def _is_other(old: str, new: str, context: Context) -> bool:
-    """Whether an enumerator that functions take is now another number."""
     before, after = Name("variable", old), _listed_number(new, context.new)
     if before not in context.once(_taken) or after is None:
         return False
@@ -288,7 +286,6 @@ def _listed_number(text: str, side: SideFacts) -> int | None:
 
 
 def _taken(context: Context) -> frozenset[Name]:
-    """The enumerators of the enumerations that public functions take, as programs name them."""
     side = context.old
     source = side.snapshot.entries.get("source", {})
     return frozenset(each for name in set(_enumerations(side)) for each, _ in enumerated(name, source.get(name, ())))

@@ -62,7 +62,6 @@ class EnumeratorValues:
 
     @cached_property
     def _largest(self) -> int | None:
-        """The largest value but for ends and lengths."""
         return max((value for name, value in self.by_name.items() if not self.hint(name)), default=None)
 
     def hint(self, name: str) -> Hint:
@@ -173,7 +172,6 @@ def _number(name: Name, context: Context) -> int | None:
 
 
 def _numbers(name: Name, context: Context) -> Iterator[int]:
-    """The numbers that the new headers define a name as, beside enumerations."""
     from abistore.diffing.types.closed_classes import INTEGER  # headers alone write values
 
     for each in context.new.variants("source", name):

@@ -179,7 +179,6 @@ def _is_open_by_headers(name: Name, side: SideFacts) -> bool:
 
 
 def _is_constructed(name: Name, side: SideFacts) -> bool:
-    """Whether a class has a constructor that somebody wrote."""
     written = (each.method for shapes in side.tables.constructors(name).values() for each in shapes)
     return any(each is not None and not (each.defaulted or each.deleted) for each in written)
 

@@ -177,14 +177,12 @@ def _classes(spelling: str) -> Iterator[str]:
 
 
 def _arguments(spelling: str) -> Iterator[Name]:
-    """The types that a class, or a class around it, is an instance for."""
     for each in _classes(spelling):
         _, arguments = plain_template(each) or ("", [])
         yield from (Name(kind, word.removeprefix("const ")) for word in arguments for kind in _TYPES)
 
 
 def _differs(name: Name, context: Context) -> bool:
-    """Whether objects of a type have another size or alignment in the new release."""
     old, new = (_storage(side.shape(name)) for side in (context.old, context.new))
     return None not in (old, new) and old != new
 

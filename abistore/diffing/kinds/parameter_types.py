@@ -204,7 +204,6 @@ class _Conversion(msgspec.Struct, frozen=True):
         return self._is_same(before, after)
 
     def _derives(self, source: TypeRef, target: TypeRef) -> bool:
-        """Whether a class has the other one as a public base."""
         if self.language != "c++" or not isinstance(source, Named):
             return False
         return any(self._is_same(base, target) for base in _bases(source, self._source))

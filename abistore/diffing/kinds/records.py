@@ -60,7 +60,6 @@ def end_hint(name: str, kin: Collection[str] = ()) -> Hint:
 
 
 def _forms(word: str) -> frozenset[str]:
-    """A word as one and as many."""
     return frozenset((word, word.removesuffix("s"), f"{word}s"))
 
 
@@ -82,7 +81,6 @@ def _come(record: Changed[Record]) -> list[Field]:
 
 
 def _appends_functions(record: Changed[Record], context: Context) -> bool:
-    """Whether all added members are function pointers, in a record that had some."""
     come = _come(record)
     had = any(_is_function(plain(field), context.old) for field in flat_fields(record.old))
     return had and bool(come) and all(_is_function(field, context.new) for field in come)
@@ -179,7 +177,6 @@ def _outranks(access: int | None, base: WrittenBase) -> bool:
 
 
 def _class(spelled: str) -> str:
-    """The name of a class, or of its template."""
     plain = plain_template(spelled)
     return plain[0] if plain is not None else spelled
 
@@ -292,7 +289,6 @@ def _is_interface(record: Changed[Record], context: Context) -> bool:
 
 
 def _users(name: Name, side: SideFacts) -> Iterator[Name]:
-    """The declarations that lead to a type by themselves or by an alias."""
     pending, seen = [name], {name}
     while pending:
         come = set(side.reach.users(pending.pop())) - seen

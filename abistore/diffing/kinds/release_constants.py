@@ -261,7 +261,6 @@ def _is_short(short: str, long: str) -> bool:
 
 
 def _mentions(context: Context) -> frozenset[Mention]:
-    """Those of the old headers, with which programs were built."""
     return frozenset(
         mention
         for name, shapes in context.old.snapshot.entries.get("source", {}).items()
@@ -291,7 +290,6 @@ def _of(name: Name, shape: object, written: Sequence[Argument], side: SideFacts)
 
 
 def _is_number(type: TypeRef, side: SideFacts) -> bool:
-    """Whether a type is an integer, or points to one."""
     bare = side.types.levels(type)[1]
     return isinstance(bare, Primitive) and bare.spelling in INTEGERS
 
@@ -320,7 +318,6 @@ def _are_numbered(family: Family, context: Context) -> bool:
 
 
 def _run(values: Collection[int]) -> bool:
-    """Whether there are two numbers at least, each once, and no gap between them."""
     return len(values) > 1 and len(set(values)) == len(values) == max(values) - min(values) + 1
 
 
@@ -364,7 +361,6 @@ def _is_notice(told: list[str], old: str, new: str) -> bool:
 
 
 def _are_versions(old: str, new: str) -> bool:
-    """Whether both values are versions by the macro that makes them."""
     before, after = (found("made_of_version", each.strip()) for each in (old, new))
     return before is not None and after is not None and before[1] == after[1]
 

@@ -59,7 +59,6 @@ def _brought_in(display: str, side: SideFacts) -> tuple[tuple[Overload, ...], Na
 
 
 def _bases(owner: Name, side: SideFacts) -> list[Name]:
-    """The public bases of a class."""
     record = next((each for each in side.variants("source", owner) if isinstance(each, Record)), None)
     types = (each.type for each in (record.bases if record is not None else ()) if each.access == "public")
     return [each.name for each in types if isinstance(each, Named)]
@@ -132,7 +131,6 @@ def _constraints(parameters: tuple[TemplateParameter, ...], concepts: frozenset[
 
 
 def _concepts(context: Context) -> frozenset[str]:
-    """The concepts that headers declare, without their namespaces."""
     found: set[str] = set()
     for side in (context.old, context.new):
         for name, shapes in side.snapshot.entries["source"].items():
@@ -225,7 +223,6 @@ def _once(callees: Iterable[Callee]) -> list[Callee]:
 
 
 def _is_only_elsewhere(old: Callee, new: Callee, context: Context) -> bool:
-    """Whether a function of another scope has the same parameters and the same result."""
     before, after = old.overload.function, new.overload.function
     types = zip((before.result, *before.parameters), (after.result, *after.parameters), strict=False)
     alike = before.display != after.display and len(before.parameters) == len(after.parameters)

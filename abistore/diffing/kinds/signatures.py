@@ -84,7 +84,6 @@ def _share_beginning(old: Name, new: Name) -> bool:
 
 
 def _written(type: TypeRef) -> TypeRef:
-    """What a parameter's declaration names, behind pointers and qualifiers."""
     while isinstance(type, Pointer | Qualified):
         type = type.target
     return type

@@ -256,7 +256,6 @@ def place_of(places: tuple[int | str, ...]) -> str:
 
 
 def _keys(model: type[BaseModel], places: tuple[int | str, ...]) -> list[str]:
-    """The keys that are known at a place of a document."""
     for place in places:
         if isinstance(place, str) and place in model.model_fields:
             inner = _model_within(model.model_fields[place].annotation)

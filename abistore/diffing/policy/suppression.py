@@ -189,7 +189,6 @@ class Suppressions:
 
     @cached_property
     def _named(self) -> dict[str, list[int]]:
-        """The entries that are about given names, by name."""
         found: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             for name in _names(entry):

@@ -639,7 +639,6 @@ def _more(entries: Sequence[Suppression]) -> str:
 
 
 def _source(word: str) -> tuple[SourceFile, Listed | None]:
-    """The file that a word names, and what its prefix says it lists."""
     check_not_blank("a file of suppressions", word)
     for prefix, listed in PREFIXES.items():
         if word.startswith(prefix):

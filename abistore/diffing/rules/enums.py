@@ -28,7 +28,6 @@ from abistore.model.words import counted
 
 
 def _values(delta: Delta[Enumerator], context: Context) -> tuple[EnumeratorValues, EnumeratorValues]:
-    """The old and the new enumeration."""
     assert delta.within is not None
     return context.once(_both, delta.within)
 
@@ -52,7 +51,6 @@ def _displaces(each: Added[Enumerator], context: Context) -> bool:
 
 
 def _is_passed(each: Enumerator, context: Context) -> bool:
-    """Whether programs pass an enumerator as an argument that they leave out."""
     return is_default(each.name, context.old)
 
 
@@ -151,7 +149,6 @@ def enum_member_removed_sentinel(each: Removed[Enumerator], context: Context) ->
 
 
 def _is_sentinel(each: Changed[Enumerator], context: Context) -> bool:
-    """Whether the enumerator is a sentinel on both sides."""
     old, new = _values(each, context)
     return old.is_sentinel(each.old) and new.is_sentinel(each.new) and not _is_passed(each.old, context)
 

@@ -433,7 +433,6 @@ def _types(variable: Changed[Variable]) -> tuple[str, str]:
 
 
 def _sameness(variable: Changed[Variable], context: Context) -> Sameness:
-    """How the types compare, apart from whether the variable itself is constant."""
     old, own_old = unqualified(variable.old.type, context.old.types)
     new, own_new = unqualified(variable.new.type, context.new.types)
     found = context.stored(old, new)

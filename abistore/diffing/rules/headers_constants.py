@@ -60,7 +60,6 @@ def _constants(declared: Changed[Declared] | Removed[Declared], context: Context
 
 
 def _enumerated(declared: Removed[Declared], context: Context) -> tuple[str, str] | None:
-    """The values of a constant and of the enumerator that it is now."""
     if "constant" not in declared.old.traits:
         return None
     return enumerator_of(declared.subject.name, known_value(declared.old), context)
@@ -95,7 +94,6 @@ def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> 
 
 
 def _is_bound(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    """Whether a constant says how far others go, and still does."""
     return _ends(declared, context) or _is_raised(declared)
 
 
@@ -528,7 +526,6 @@ def macro_changed_own(declared: Changed[Declared] | Removed[Declared], context: 
 
 
 def _gone(declared: Removed[Declared], context: Context) -> Replacement | None:
-    """What a macro was replaced by that nothing stands in for now."""
     macro = declared.old.replacement
     if macro is None or not reads_macros(context.new):
         return None

@@ -105,7 +105,6 @@ def _has_no_other(declared: Removed[Declared], context: Context) -> bool:
 
 
 def _is_missed(declared: Removed[Declared], context: Context) -> bool:
-    """Whether a declaration is gone that no other finding tells of."""
     name = declared.subject.name
     other = _other_overload(name)
     overload = other is not None and _declares(context, other)
@@ -183,7 +182,6 @@ def _is_deleted(side: SideFacts, name: Name) -> bool:
 
 
 def _is_implied(name: Name, context: Context) -> bool:
-    """Whether compilers make a special member that nobody writes any more."""
     if name.kind != "function":
         return False
     from abistore.diffing.kinds.abilities import is_made_by_compilers  # few functions go

@@ -213,13 +213,11 @@ def param_renamed(parameter: Changed[Argument]) -> Iterator[Note]:
 
 
 def _uses(body: InlineBody) -> str:
-    """What of the library's inside a body uses, as people write it."""
     found = ", ".join([*body.members, *body.types, *map(demangle, body.calls)])
     return f"uses {found}" if found else "uses nothing of the library"
 
 
 def _bodies(declared: Changed[Declared]) -> tuple[InlineBody, InlineBody] | None:
-    """Both bodies, if they differ in what both tell."""
     old, new = declared.old.body, declared.new.body
     return None if old is None or new is None or told_beside(old, new) == told_beside(new, old) else (old, new)
 

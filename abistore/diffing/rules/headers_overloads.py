@@ -119,7 +119,6 @@ def _outcome(
 
 
 def _differing_places(added: Overload, viable: Sequence[Overload], count: int) -> list[int]:
-    """The parameters that tell the overloads apart."""
     parameters = added.function.parameters
     return [at for at in range(count) if any(each.function.parameters[at] != parameters[at] for each in viable)]
 

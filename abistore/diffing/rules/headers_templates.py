@@ -196,7 +196,6 @@ def _heads(declared: Changed[Declared]) -> tuple[str, str]:
 
 
 def _stays(declared: Changed[Declared]) -> bool:
-    """Whether both sides declare a template, whose parameters can be compared."""
     return all("template" in side.traits for side in (declared.old, declared.new))
 
 

@@ -150,7 +150,6 @@ def param_pointee_qualifier_added_inner(parameter: Changed[Parameter], context: 
 
 
 def _is_qualified_parameter(parameter: Changed[Parameter], context: Context) -> bool:
-    """Whether qualifiers differ so that not all old arguments convert."""
     return _is(parameter, context, TypeDifference.POINTEE_QUALIFIERS) and not _accepts(parameter, context)
 
 

@@ -26,7 +26,6 @@ def _number(version: str | None) -> tuple[int, ...]:
 
 
 def _of_both(library: Changed[Library]) -> tuple[MachoLibrary, MachoLibrary] | None:
-    """What Mach-O tells of both sides, where both are such files."""
     old, new = library.old.macho, library.new.macho
     return (old, new) if old and new else None
 

@@ -181,7 +181,6 @@ def type_base_changed_empty_removed(record: Changed[Record], context: Context) -
 
 
 def _order(record: Changed[Record]) -> tuple[list[TypeRef], list[TypeRef]]:
-    """The bases that both sides have, in the order of each."""
     old, new = [base.type for base in record.old.bases], [base.type for base in record.new.bases]
     return [type for type in old if type in new], [type for type in new if type in old]
 
@@ -308,7 +307,6 @@ def _differ(declared: Changed[Declared], context: Context) -> bool:
 
 
 def _listed(declared: Declared) -> str:
-    """The bases as a class declares them."""
     bases = (f"{each.access} {'virtual ' * each.virtual}{each.type}" for each in declared.bases)
     return ", ".join(bases) or "none"
 
@@ -429,7 +427,6 @@ REUSED: Final = {"open": "yes", "closed": "no: plain old data"}
 
 
 def _is_derived(record: Changed[Record], context: Context) -> bool:
-    """Whether programs can have classes that derive from a record or hold it."""
     name = record.subject.name
     return context.concerns(name) and context.old.tables.may_be_derived_from(name)
 
@@ -552,7 +549,6 @@ def _bases_are_known(record: Record, side: SideFacts) -> bool:
 
 
 def _nobody_deletes(name: Name, side: SideFacts) -> bool:
-    """Whether headers say that nobody derives from the class, or deletes it from outside."""
     if any(isinstance(each, Declared) and "final" in each.traits for each in side.variants("source", name)):
         return True
     destructor = f"{name.spelling}::~{last_component(name.spelling)}"
@@ -564,7 +560,6 @@ def _nobody_deletes(name: Name, side: SideFacts) -> bool:
 
 
 def _has_vptr(record: Changed[Record] | Changed[DescribedClass], context: Context) -> tuple[bool, bool]:
-    """Whether objects hold a vtable pointer, on both sides."""
     old, new = record.old, record.new
     if isinstance(old, Record) and isinstance(new, Record):
         return context.old.tables.is_polymorphic(old), context.new.tables.is_polymorphic(new)

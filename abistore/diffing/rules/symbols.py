@@ -86,7 +86,6 @@ def _function(side: SideFacts, name: Name) -> str:
 
 
 def _declares(side: SideFacts, name: Name) -> bool:
-    """Whether a public header of a side declares a function."""
     return any(isinstance(shape, Declared) for shape in side.variants("source", name))
 
 

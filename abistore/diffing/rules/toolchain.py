@@ -361,7 +361,6 @@ def toolchain_flag_drift(toolchain: Changed[Toolchain]) -> Iterator[Note]:
 
 
 def _differing(old: Sequence[str], new: Sequence[str]) -> tuple[str | None, str | None]:
-    """What only one side has."""
     lost, come = (" ".join(sorted(set(one) - set(other))) or None for one, other in ((old, new), (new, old)))
     return lost, come
 
@@ -441,7 +440,6 @@ def var_value_changed_at_run_time(symbol: Added[Symbol], context: Context) -> It
 
 
 def _is_thread_local(symbol: str | None, side: SideFacts) -> bool:
-    """Whether a side exports the thread-local variable of that name."""
     variants = side.variants("symbol", Name("variable", symbol)) if symbol else ()
     return any(isinstance(each, Symbol) and symbol_type(each) == "tls" for each in variants)
 

@@ -52,7 +52,6 @@ class HandleHeaders(Derived):
 
     @cached_property
     def _aliases(self) -> Mapping[Name, set[str]]:
-        """The files of the aliases of each record."""
         found: dict[Name, set[str]] = {}
         for name in self._uses:
             if name.kind == "alias":
@@ -62,13 +61,11 @@ class HandleHeaders(Derived):
 
     @cached_property
     def _undeclared(self) -> frozenset[Name]:
-        """What exports use of which no header is known."""
         unknown = (self._uses[name] for name in self._exports if not is_own_header(self._files.get(name, "")))
         return frozenset(each for use in unknown for each in use.usable)
 
     @cached_property
     def _declaring(self) -> frozenset[str]:
-        """The headers that are known to declare an export."""
         return frozenset(file for name in self._exports if is_own_header(file := self._files.get(name, "")))
 
     @cached_property
@@ -195,7 +192,6 @@ class Allocation(Derived):
 
     @cached_property
     def _templates(self) -> Sequence[Name]:
-        """The class templates of headers, whose code programs compile."""
         return [name for name, use in self._uses.items() if use.template]
 
     def _held_by(self, exports: Iterable[Name]) -> frozenset[Name]:
@@ -225,7 +221,6 @@ class Allocation(Derived):
         ]
 
     def _around(self, name: Name) -> Sequence[Name]:
-        """The type and what embeds it, sorted."""
         found, pending = {name}, [name]
         while pending:
             for each in self._embedding.get(pending.pop(), ()):
@@ -236,7 +231,6 @@ class Allocation(Derived):
 
     @cached_property
     def _embedding(self) -> Mapping[Name, Sequence[Name]]:
-        """By each type what embeds it."""
         found: dict[Name, list[Name]] = {}
         for name, use in self._uses.items():
             for each in use.embeds:
@@ -245,7 +239,6 @@ class Allocation(Derived):
 
     @cached_property
     def _passing(self) -> Mapping[Name, Sequence[Name]]:
-        """By each type the exported functions that take or return it."""
         found: dict[Name, list[Name]] = {}
         for name in self._exports:
             for each in self._uses[name].passes:
@@ -254,7 +247,6 @@ class Allocation(Derived):
 
     @cached_property
     def _called_with(self) -> Names:
-        """What function pointers and virtual methods take or return."""
         return NONE.union(*(use.called.values for use in self._uses.values()))
 
     @cached_property
@@ -314,7 +306,6 @@ class Allocation(Derived):
 
     @cached_property
     def _given(self) -> Names:
-        """What functions hand out, other than what they were handed."""
         calls = [call for name in self._exports for call in self._uses[name].calls]
         return NONE.union(*((call.returns - call.takes) | call.fills for call in calls))
 
@@ -359,7 +350,6 @@ class Allocation(Derived):
 
     @cached_property
     def _has_headers(self) -> bool:
-        """Whether a header of the library defines a type."""
         located = (file for name, file in self._files.items() if name.kind in ("record", "enum") and name in self._uses)
         return any(map(is_own_header, located))
 
@@ -392,7 +382,6 @@ class Allocation(Derived):
 
     @cached_property
     def _whole(self) -> frozenset[str]:
-        """The files that half of the exports stand in, or more."""
         standing = Counter(self._files[name] for name in self._exports if name in self._files)
         return frozenset(file for file, count in standing.items() if 2 * count >= standing.total())
 

@@ -88,7 +88,6 @@ class Internals:
 
     @cached_property
     def _held(self) -> Mapping[Path, list[Name]]:
-        """The declarations of internal namespaces, by the class that they stand in."""
         found: dict[Path, list[Name]] = {}
         for name, shapes in self._source.items():
             whole = self._whole(_qualified(name, shapes))
@@ -98,7 +97,6 @@ class Internals:
 
     @cached_property
     def _scopes(self) -> Mapping[Path, list[Path]]:
-        """What stands in each namespace."""
         found: dict[Path, list[Path]] = {}
         for whole in self._held:
             found.setdefault(whole[:-1], []).append(whole)
@@ -243,7 +241,6 @@ class CompiledFunctions:
 
     @cached_property
     def _around(self) -> frozenset[str]:
-        """The class templates whose inner classes are defined."""
         records = ((name, text) for name, text in self._texts.items() if text.template and name.kind == "record")
         return _without_exception((_plain(name, text), text.defined_within) for name, text in records)
 
@@ -257,7 +254,6 @@ def _template(qualified: str) -> str:
 
 
 def _plain(name: Name, text: HeaderText) -> str:
-    """What a template is called, without the arguments of a partial specialisation."""
     return re.sub(r"<.*", "", text.template) if name.kind == "record" else text.template
 
 
@@ -314,7 +310,6 @@ class CompiledTypes:
 
     @cached_property
     def _members(self) -> frozenset[str]:
-        """The members that macros name of classes which no header defines."""
         fields = (field for name in self._source for field in self._texts[name].fields)
         return frozenset(field.removeprefix("::") for field in fields if field.startswith("::"))
 
@@ -356,7 +351,6 @@ def _tells_a_count(function: Function, shapes: Variants, types: TypeSide) -> boo
 
 
 def _is_filled(type: TypeRef, types: TypeSide) -> bool:
-    """Whether a parameter is a pointer to an integer that the function may write."""
     bare = types.bare(type)[0]
     if not isinstance(bare, Pointer):
         return False

@@ -311,7 +311,6 @@ def _virtual_functions(record: Record, prefixes: Sequence[str]) -> Iterator[str]
 
 
 def _is_cpp(declaration: tuple[Name, Variants]) -> bool:
-    """Whether what a header declares is a function of C++ or a template."""
     name, shapes = declaration
     return is_mangled(name.spelling) or any(isinstance(each, Declared) and "template" in each.traits for each in shapes)
 

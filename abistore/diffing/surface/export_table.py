@@ -296,7 +296,6 @@ class ExportTable:
 
     @cached_property
     def _in_tables(self) -> frozenset[str]:
-        """What the vtables mention."""
         shapes = (shape for shapes in self._symbols.values() for shape in shapes if isinstance(shape, Symbol))
         return frozenset(word for shape in shapes for word in shape.table)
 
@@ -386,7 +385,6 @@ class OwnTypes:
 
     @cached_property
     def _classes(self) -> frozenset[ScopePath]:
-        """The classes of which the library exports constructors or destructors that no program emits."""
         paths = (
             plain_path(name.spelling)
             for name, shapes in self._symbols.items()

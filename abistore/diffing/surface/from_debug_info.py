@@ -47,7 +47,6 @@ class ConstantHeaders:
 
     @cached_property
     def _defining(self) -> frozenset[str]:
-        """The files that define or declare an export."""
         names = self._own.exports.names.values()
         return frozenset(file for file in (self._files.get(name, "") for name in names) if file)
 
@@ -58,7 +57,6 @@ class ConstantHeaders:
 
     @cached_property
     def _declaring(self) -> frozenset[str]:
-        """The headers that declare an export, or a type that consumers see into."""
         types = (name for name in self._files if name.kind in ("record", "enum", "alias") and self._can_see(name))
         found = {self._files[name] for name in types} | self._defining
         return frozenset(file for file in found if is_own_header(file))
@@ -265,7 +263,6 @@ class ClosedTypes(Derived):
 
 
 def _around(owner: Name | None) -> Iterator[str]:
-    """The class and every scope around it."""
     spelling = owner.spelling if owner else ""
     while spelling:
         yield spelling

@@ -295,12 +295,10 @@ class _Unnameable:
         self._api = api
 
     def has(self, export: Name) -> bool:
-        """Whether consumers cannot use a function or variable that headers mention."""
         return self._api.standing(export) != "public"
 
     @cached_property
     def classes(self) -> frozenset[Name]:
-        """The types that headers do not define."""
         return frozenset(name for name in self._api.texts if self._api.definition(name) == "hidden")
 
     @property

@@ -166,7 +166,6 @@ class HeaderTexts(Derived):
 
     @cached_property
     def _is_unread(self) -> Callable[[str], bool]:
-        """Whether bodies that could not be read may use what is called so."""
         return matcher(self._unread)
 
     def is_called(self, symbol: str) -> bool:
@@ -302,7 +301,6 @@ class PublicTypes(HeaderTexts):
 
     @cached_property
     def _spaces(self) -> frozenset[str]:
-        """The outermost namespaces, and classes, in which given headers declare types."""
         types = (name.spelling for name, text in self.texts.items() if name.kind in TYPES and text.public)
         return frozenset(each.split("::")[0] for each in types if "::" in each)
 
@@ -373,7 +371,6 @@ class PublicTypes(HeaderTexts):
         return not any(self._is_key(type, method) for method in shape.virtuals)
 
     def _is_key(self, type: Name, method: VirtualMethod) -> bool:
-        """Whether some source file defines a virtual function that is not pure."""
         if method.pure:
             return False
         if f"{type.spelling}::{method.display}" in self._compiled_elsewhere:
@@ -383,7 +380,6 @@ class PublicTypes(HeaderTexts):
 
     @cached_property
     def _compiled_elsewhere(self) -> frozenset[str]:
-        """The names of public functions that headers declare and leave to a source file."""
         return frozenset(text.display for text in self.texts.values() if text.display)
 
 
@@ -540,7 +536,6 @@ class PublicClasses(PublicTypes):
 
     @cached_property
     def _owned(self) -> Mapping[Name, str]:
-        """What headers declare in classes, by its qualified name."""
         found: dict[Name, str] = {}
         for name, shapes in self._source.items():
             owner = next((each for each in map(owner_of, shapes) if each is not None), None)
@@ -577,7 +572,6 @@ def is_pure(shapes: Variants) -> bool:
 
 
 def _is_comparison(shapes: Variants) -> bool:
-    """Whether it is an operator that compares and that programs have compiled in."""
     copied = any(isinstance(each, Declared) and not COPIED.isdisjoint(each.traits) for each in shapes)
     operators = (each for each in shapes if isinstance(each, Function) and COMPARISON.search(each.display))
     return any(copied or needs_no_body(each) for each in operators)

@@ -340,7 +340,6 @@ class HandedIn:
 
     @cached_property
     def _derived(self) -> Mapping[Name, frozenset[Name]]:
-        """By each class those that derive from it and that programs can derive from."""
         found: dict[Name, set[Name]] = {}
         for name, shapes in self._shapes.items():
             if name.kind == "record" and any(isinstance(each, Record) for each in shapes):
@@ -380,6 +379,5 @@ class HandedIn:
 
 
 def _is_copied(shapes: Variants) -> bool:
-    """Whether programs compile a function themselves."""
     texts = (shape for shape in shapes if isinstance(shape, Declared))
     return any(text.body is not None or not COPIED.isdisjoint(text.traits) for text in texts)

@@ -116,12 +116,10 @@ class PublicApi(PublicClasses):
         return self.definition(name) in ("hidden", "unmentioned") and not self.is_internal(name)
 
     def _is_dummy(self, type: Name) -> bool:
-        """Whether a header gives a type another definition than the library has."""
         return any(isinstance(shape, Declared) and "dummy" in shape.traits for shape in self._source.get(type, ()))
 
     @staticmethod
     def _plain_name(name: Name) -> str:
-        """What a declaration is called in text."""
         spelling = name.spelling
         qualified = entity(demangle(spelling)) if is_mangled(spelling) else spelling
         return last_component(qualified).partition("<")[0].removeprefix("~")

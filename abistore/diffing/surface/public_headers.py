@@ -153,7 +153,6 @@ def _owner(shape: Function | Variable) -> Name | None:
 
 
 def _told_private(name: Name) -> tuple[Name, ...]:
-    """The class of a private member that is described by its decorated name alone."""
     if not is_decorated(name.spelling):
         return ()
     from abistore.model.names.microsoft import is_private, qualified_name  # ELF files have none
@@ -241,13 +240,11 @@ def shown_by(shape: Record) -> tuple[Name, ...] | None:
 
 
 def _arguments(shape: Record | Foreign) -> tuple[Name, ...]:
-    """The named types among the arguments of a template's instance."""
     bare = (each.target if isinstance(each, Qualified) else each for each in shape.arguments)
     return tuple(each.name for each in bare if isinstance(each, Named))
 
 
 def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:
-    """The name behind exactly so many pointers."""
     while True:
         if isinstance(type, Pointer):
             levels -= 1
@@ -486,7 +483,6 @@ class PublicHeaders(Derived):
 
     @cached_property
     def _destroyed_inside(self) -> frozenset[Name]:
-        """The classes whose destructors the library exports and no header defines."""
         strong = (name for name in self._clues.names if self._clues.names[name].strong)
         return frozenset(
             part.destroys for name in strong for part in self._clues.parts[name] if part.destroys is not None
@@ -506,7 +502,6 @@ class PublicHeaders(Derived):
 
     @cached_property
     def _handles(self) -> frozenset[Name]:
-        """The records that public headers mention."""
         public = (name for name in self._clues.names if include_root(self.file(name)) is not None)
         return frozenset(other for name in public for other in self._clues.mentioned(name))
 

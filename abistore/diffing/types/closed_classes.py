@@ -72,7 +72,6 @@ class ClosedClasses:
 
     @cached_property
     def _is_open(self) -> bool:
-        """Whether friends or templates have access, wherever and for whatever types these are."""
         return any(not OPENING.isdisjoint(text.traits) for shapes in self._parts.values() for text in _texts(shapes))
 
     @cached_property
@@ -118,7 +117,6 @@ def _given_by(name: Name, record: Record, used: Collection[str]) -> Iterator[Nam
 
 
 def _without_object(shape: AnyShape) -> AnyShape:
-    """What a function takes and returns beside the object that it is called on."""
     return replace(shape, method=None) if isinstance(shape, Function) else shape
 
 
@@ -213,7 +211,6 @@ class ClosedEnum:
 
 
 def _words(text: Declared) -> Iterable[str]:
-    """The words of what programs compile of a declaration beside bodies."""
     values = (text.value, *(value for _, value in text.expressions), *(each.default for each in text.parameters))
     return (word for value in values if value is not None for word in _WORD.findall(value))
 

@@ -443,7 +443,6 @@ def _outline(name: Name, shape: Record | Enum) -> object:
 
 
 def _same_content(equivalence: Equivalence, old: Record | Enum, new: AnyShape) -> bool:
-    """Whether two shapes of one outline have the same content."""
     if isinstance(old, Record):
         substance = bool(old.fields or old.bases or old.virtuals)
         most = Sameness.SPELLING
@@ -549,7 +548,6 @@ def mentions_alike(name: Name, user: Name, old: Snapshot, new: Snapshot) -> bool
 
 
 def _parts(shape: AnyShape) -> tuple[TypeRef, ...]:
-    """The types that a declaration is made of, without those that name it."""
     if isinstance(shape, Enum):
         return ()
     return mentioned(replace(shape, arguments=()) if isinstance(shape, Record) else shape)

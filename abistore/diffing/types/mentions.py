@@ -257,7 +257,6 @@ class TypeUses:
         )
 
     def _taken(self, function: Function) -> Iterator[Name]:
-        """What a function takes by address, its object too."""
         for each in function.parameters:
             name = self._side.pointee(each, 1)
             if name is None and self._filled_in(each) is None:
@@ -292,7 +291,6 @@ class TypeUses:
         return isinstance(result, Pointer) and "const" in self._side.bare(result.target)[1]
 
     def _number_behind(self, type: TypeRef) -> Primitive | None:
-        """The number that a function fills in through a pointer."""
         if not isinstance(type, Pointer) or "const" in self._side.bare(type.target)[1]:
             return None
         target, _ = self._side.bare(type.target)
@@ -300,7 +298,6 @@ class TypeUses:
 
 
 def _joined(uses: Sequence[TypeUse], variants: Variants) -> TypeUse:
-    """What a declaration does of which there are several variants, or none."""
     names: dict[str, Any] = {field: _union(uses, field) for field in JOINED}
     called = IndirectCalls(*(_union([use.called for use in uses], each) for each in ("addresses", "values", "taken")))
     calls = tuple(call for use in uses for call in use.calls)
@@ -418,7 +415,6 @@ def _shown(record: Record) -> list[Field]:
 
 
 def _only(own: Record, other: Record) -> list[Field]:
-    """The private fields that the other side has not, or not like this."""
     return [each for each in own.fields if each.access == "private" and each not in other.fields]
 
 
@@ -471,7 +467,6 @@ def _extents(fields: Sequence[Field], types: TypeSide) -> list[Extent] | None:
 
 
 def _are_plain(fields: Iterable[Field], types: TypeSide) -> bool:
-    """Whether all are numbers, pointers or arrays of these."""
     return all(_is_plain(each.type, types) for each in fields)
 
 

@@ -177,7 +177,6 @@ class VirtualTables:
 
     @cached_property
     def _methods(self) -> Mapping[Name, Members]:
-        """By class the member functions, by name."""
         found: dict[Name, Members] = {}
         entries = self.side.snapshot.entries
         for name in {**entries.get("layout", {}), **entries.get("source", {})}:
