@@ -228,7 +228,6 @@ class TableReader:
     # --- words ----------------------------------------------------------------------------------------------------
 
     def _upto(self, address: int) -> int:
-        """How many words there are before something else begins."""
         place = bisect_right(self._image.ends, address)
         end = self._image.ends[place] if place < len(self._image.ends) else address
         return min(MOST_WORDS, (end - address) // self._image.width, self._left)
@@ -309,7 +308,6 @@ class _Calls:
         self._pointer = pointer
 
     def concern(self, function: Function, concern: Concern) -> bool:
-        """Whether an option concerns a function, or what it hands over."""
         method = function.method
         this = method is not None and not method.static
         own = PassedTypes(function.result, function.parameters, function.variadic, this)
@@ -350,7 +348,6 @@ class _Calls:
     # --- what goes by value ---------------------------------------------------------------------------------------
 
     def _bare(self, type: TypeRef) -> TypeRef:
-        """A type without qualifiers and other names."""
         for _ in range(DEEPEST):
             if isinstance(type, Qualified):
                 type = type.target

@@ -233,7 +233,6 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _state(status: os.stat_result) -> tuple[int, int]:
-    """What writing to a file changes."""
     return status.st_size, status.st_mtime_ns
 
 

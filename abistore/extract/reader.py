@@ -260,7 +260,6 @@ def with_headers(snapshot: Snapshot, reading: FacetReading) -> Snapshot:
 
 
 def _of_exports(reading: FacetReading) -> dict[Name, Location]:
-    """Where public headers declare functions and variables."""
     return {
         name: place
         for name, place in reading.locations.items()
@@ -289,7 +288,6 @@ def _with_own_names(read: HeadersRead, snapshot: Snapshot, declared: Mapping[Nam
 
 
 def _is_declared(word: str, declared: Mapping[Name, Variants]) -> bool:
-    """Whether headers declare an export called so, or define a type."""
     if any(Name(kind, word) in declared for kind in EXPORTS):
         return True
     types = (shape for kind in TYPES for shape in declared.get(Name(kind, word), ()))

@@ -157,7 +157,6 @@ class Worker:
 
 
 def _why(ended: Ended, file: InputFile) -> AbistoreError:
-    """Why the process ended, as an error."""
     if ended.how == "killed":
         return LimitExceeded(f"reading {file.path.name} was killed by the system, most likely for its memory")
     return ExtractError(

@@ -333,7 +333,6 @@ def lacks_sizes(dump: Hash) -> bool:
 
 
 def _each(dump: Hash, table: str) -> Iterator[tuple[str, Value]]:
-    """The symbols of all objects in the dump."""
     for symbols in hash_of(dump.get(table)).values():
         yield from ((spelled, value) for spelled, value in hash_of(symbols).items() if spelled.partition("@")[0])
 

@@ -245,7 +245,6 @@ def _check(pattern: str) -> None:
 
 
 def _exactly(line: SymbolLine) -> str:
-    """The fact that it is not known whether one symbol is there."""
     if line.tag("c++") is not None:
         return f"exports demangled ~^{re.escape(normal_demangled(line.name))}@"
     return f"exports ~^{re.escape(line.name)}@{re.escape(line.version)}$"

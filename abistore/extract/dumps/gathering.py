@@ -286,7 +286,6 @@ class DumpedTypes(ABC, Generic[Described]):
         return named
 
     def _unnamed(self, described: Described) -> TypeRef:
-        """A record or an enumeration without a name, in its place."""
         sort = self._sort(described)
         return self.references.inline(Inline(self._shape(described, "struct" if sort == "class" else sort)))
 

@@ -151,7 +151,6 @@ class NestedTypes:
         return found
 
     def _definition(self, handle: int) -> int | None:
-        """The definition of a class, in whatever unit."""
         attributes = self._types.info.attributes(handle)
         spelling = self._types.spellings.of(handle, attributes)
         if spelling is None:
@@ -193,7 +192,6 @@ class NestedTypes:
                 yield from self._types_of(attributes.get(dw.AT_TYPE, -1), depth + 1)
 
     def _is_derivable(self, record: int) -> bool:
-        """Whether anybody can derive from a class."""
         if record not in self._derivable:
             self._derivable[record] = self._lets_derive(record)
         return self._derivable[record]
@@ -243,7 +241,6 @@ class NestedTypes:
             yield from self._types_of(attributes.get(dw.AT_TYPE, -1), depth + 1)
 
     def _in_signature(self, die: Die, depth: int) -> Iterator[str]:
-        """The named types behind what a function takes and returns."""
         for each in (die[3].get(dw.AT_TYPE, -1), *parameter_types(die)) if depth <= DEEPEST else ():
             yield from self._types_of(each, depth + 1)
 

@@ -334,7 +334,6 @@ class DebugInfo:
         return SplitFiles(self._file, self._debug_dirs, self._add_split, self.problem)
 
     def _full(self, unit: Unit) -> Unit:
-        """The unit itself, or the split one that a skeleton stands for."""
         unit.load()
         if not unit.is_skeleton:
             return unit
@@ -398,7 +397,6 @@ class DebugInfo:
 
     @contextmanager
     def _noting(self, place: Unit | str) -> Iterator[None]:
-        """Records what is malformed in this block, and goes on after it."""
         try:
             yield
         except MALFORMED as fault:

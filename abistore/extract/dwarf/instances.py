@@ -340,7 +340,6 @@ class ShownMembers:
 
     @cached_property
     def _index(self) -> Mapping[str, list[int]]:
-        """The declarations that have members, by the names of their classes."""
         found: dict[str, list[int]] = {}
         for unit in self._types.info.units:
             for start in unit.containers if unit.is_scanned and unit.language in CPP else ():

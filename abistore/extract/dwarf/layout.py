@@ -249,7 +249,6 @@ class OwnConstants:
         return FILE_NAMESPACE not in spelling and not is_foreign(spelling, self._types.runtime)
 
     def _add(self, handle: int, first: str, shape: Enum, place: Location) -> None:
-        """Enters an enumeration without a name."""
         spelling = self._types.spellings.qualify(handle, first)
         if self._is_own(spelling):
             self._unnamed.append((unnamed_enum(spelling), shape, place))

@@ -531,7 +531,6 @@ def _enter(abbreviation: Abbreviation, position: int, unit: Unit, stack: list[An
 
 
 def _namespace(values: Attributes, outer: Any, depth: int) -> Any:
-    """The scope inside a namespace."""
     if depth > DEEPEST:
         raise MalformedDwarf("namespaces are nested without end")
     return outer, values.get(dw.AT_NAME) or "(anonymous namespace)"
@@ -559,7 +558,6 @@ def _variable(
     exported: tuple[Container[int], Container[int]],
     handle: int,
 ) -> tuple[Found, ...]:
-    """The variable as found, if it lies at an exported address or TLS offset."""
     location = abbreviation.decode(unit.data, position, unit)[1][dw.AT_LOCATION]
     where = place(location, unit) if type(location) is bytes else None
     if where is None:

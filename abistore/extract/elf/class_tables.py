@@ -89,7 +89,6 @@ class ClassTables:
         return marked
 
     def _mentioned(self) -> set[int]:
-        """The indexes of the symbols that relocations mention."""
         shift = 32 if self._elf.bits == 64 else 8
         calls = 3 if self._dynamic.get(DT_PLTREL) == DT_RELA else 2
         found = set[int]()
@@ -111,7 +110,6 @@ class ClassTables:
         return range(row.value, row.value + min(row.size, MOST_WORDS * self._width) - self._width + 1, self._width)
 
     def _table(self, row: DynamicSymbol, words: Mapping[int, str]) -> tuple[str, ...]:
-        """The words of one table."""
         return named_words(row.name, [words.get(address, "") for address in self._addresses(row)])
 
     def _words(self, wanted: set[int]) -> Iterator[tuple[int, str]]:

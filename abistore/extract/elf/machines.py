@@ -232,7 +232,6 @@ def _begins(hashes: tuple[int, ...], first: int) -> list[int]:
 
 
 def _found_by_hash(elf: ElfFile, address: int, names: Mapping[int, bytes]) -> set[int]:
-    """The symbols in the chain that the bucket of their name begins."""
     reached = _chains(elf, address)
     if not reached:
         return set()

@@ -146,7 +146,6 @@ def _candidates(elf: ElfFile, options: ExtractOptions) -> Iterator[_Candidate]:
 
 
 def _of_packages(elf: ElfFile, files: Sequence[InputFile]) -> Iterator[_Candidate]:
-    """The files of debug packages whose paths are those of the library's debug file."""
     link = elf.debuglink and Path(elf.debuglink[0]).name
     wanted = build_id_path(Path(), elf.build_id).parts[-2:] if elf.build_id and len(elf.build_id) > 2 else ()
     for file in files:
@@ -236,7 +235,6 @@ def _named_elsewhere(elf: ElfFile, debug: ElfFile) -> str | None:
 
 
 def _code(elf: ElfFile) -> Mapping[str, list[tuple[int, int]]]:
-    """The addresses and sizes of the sections of code, by their names."""
     found: dict[str, list[tuple[int, int]]] = {}
     for each in elf.sections:
         if each.flags & SHF_EXECINSTR:

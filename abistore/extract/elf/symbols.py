@@ -515,7 +515,6 @@ def told_apart(found: Sequence[FoundExport]) -> Sequence[FoundExport]:
 
 
 def _of_several_versions(found: Sequence[FoundExport]) -> dict[Name, list[Symbol]]:
-    """The exports that have several versions, and these."""
     counts = Counter([name for _, name, _ in found])
     if len(counts) == len(found):
         return {}

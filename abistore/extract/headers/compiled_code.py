@@ -93,7 +93,6 @@ class CodeLayouts:
         return operator(cursor) in STEPPING[cursor.kind]
 
     def _passed(self, call: Cursor, called: Cursor) -> tuple[Name, ...]:
-        """What a call constructs, takes or returns by value."""
         if called.kind == cursors.CONSTRUCTOR:
             return self._held(self._lib.getCursorType(call))
         if called.kind not in cursors.FUNCTIONS:
@@ -276,14 +275,12 @@ class CodeReferences:
             yield each
 
     def _around(self, cursor: Cursor) -> Iterator[int]:
-        """A declaration and the classes and functions that contain it."""
         lib = self._lib
         while cursor.d0 and cursor.kind not in (cursors.UNIT, cursors.NAMESPACE):
             yield lib.getCanonicalCursor(cursor).d0
             cursor = lib.getCursorSemanticParent(cursor)
 
     def _befriended(self, owner: Cursor) -> frozenset[int]:
-        """The classes, functions and templates that a class names as friends."""
         if owner.d0 not in self._friends:
             lib = self._lib
             friends = [child for child in lib.children(owner) if child.kind == cursors.FRIEND]
@@ -458,7 +455,6 @@ class InlineBodies:
                 helpers.setdefault(definition.d0, definition)
 
     def _reached(self, helpers: dict[int, Cursor]) -> Iterable[Cursor]:
-        """These functions and all that they call, each read once."""
         pending, seen = list(helpers.values()), set(helpers)
         for helper in pending:
             if helper.d0 not in self._helpers:
@@ -468,7 +464,6 @@ class InlineBodies:
         return pending
 
     def _of_helper(self, helper: Cursor) -> tuple[Used, dict[int, Cursor]]:
-        """What a function uses itself, and the similar functions that it calls."""
         used, called = Used.nothing(), dict[int, Cursor]()
         children = self.lib.children(helper)
         body = next((each for each in children if each.kind in BODIES), None)
@@ -479,7 +474,6 @@ class InlineBodies:
         return used, called
 
     def _hand(self, call: Cursor) -> None:
-        """Note the arguments of a call of a library function."""
         function = self._function_called(self.lib.getCursorReferenced(call))
         if function is not None:
             file, begin, end = self._text.extent(call)

@@ -105,7 +105,6 @@ class _Passed(NamedTuple):
 
     @property
     def ends(self) -> Collection[int]:
-        """The lines at which it ended."""
         return self.ranges.values()
 
 
@@ -148,7 +147,6 @@ def asked(units: Iterable[Any], own: Own, public: Own, arguments: Sequence[str])
 
 
 def _given(arguments: Sequence[str]) -> dict[str, str]:
-    """The macros defined by arguments."""
     return {match[1]: match[2] or "1" for each in arguments if (match := _GIVEN.fullmatch(each))}
 
 
@@ -184,7 +182,6 @@ class _UnitConditions:
                 yield self._condition(answer, file, others), others
 
     def asked_of_compilers(self) -> Iterator[AskedCompiler]:
-        """The conditions on the compiler for which declarations were skipped."""
         for file, answer in self._answers:
             text = answer.directive.text
             asks = any(map(_COMPILER.fullmatch, self._reached(text))) or (self._cpp and _STANDARD.search(text))
@@ -268,7 +265,6 @@ class _UnitConditions:
         return macro is not None and macro.own
 
     def _is_default(self, directive: _Directive) -> bool:
-        """Whether a definition repeats the one of the other header, which came first."""
         absent, defined = _ABSENT.fullmatch(directive.text), _DEFINED.fullmatch(directive.part)
         if absent is None or defined is None or defined["name"].decode() != absent["name"]:
             return False
@@ -475,7 +471,6 @@ def refusing(texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _taken_back(text: str) -> set[str]:
-    """The macros that a text defines and does not leave defined."""
     found = _SETTLED.findall(text)
     return {name for word, name in found if word == "define"} & {name for word, name in found if word == "undef"}
 

@@ -176,12 +176,10 @@ def _served(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _included(parser: HeaderParser, parsed: ParsedHeaders) -> set[str]:
-    """The files that headers include, without links."""
     return {parser.canonical(file) for file in {each.file for unit in parsed.units for each in unit.files}}
 
 
 def _own_files(parser: HeaderParser, parsed: ParsedHeaders) -> list[Path]:
-    """The given headers, and what they include outside of system folders."""
     folders = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in parser.invocation.searched)
     own = (Path(each) for each in _included(parser, parsed) if each.startswith(folders))
     return sorted({*(header.path for header in parser.given.headers), *own})

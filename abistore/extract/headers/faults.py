@@ -445,7 +445,6 @@ class _UnreadBodies:
         return frozenset(found | self._symbols(found))
 
     def _called(self, word: str) -> list[_Replaced]:
-        """The macros of that name, whichever definition applies in a body."""
         names = filter(matcher([word]), self._macros) if ANY in word else [word]
         return [self._definition(macro) for name in names for macro in self._macros.get(name, ())]
 
@@ -471,7 +470,6 @@ class _UnreadBodies:
         return _Replaced(frozenset({"__VA_ARGS__", *body[:end]}), body[end + 1 :])
 
     def _symbols(self, words: set[str]) -> set[str]:
-        """The linker's names of the functions and variables of these names."""
         lib, shared, meant = self._lib, {cursors.FUNCTION, cursors.VARIABLE}, matcher(words)
         return {lib.linked(each) for each in self._top if each.kind in shared and meant(lib.spelling(each))}
 

@@ -179,7 +179,6 @@ def _listed(folder: Path) -> Sequence[str]:
 
 
 def _places(folders: Iterable[GivenFolder]) -> Mapping[str, frozenset[Path]]:
-    """The folders of files that were given one by one, by file name."""
     found: dict[str, set[Path]] = {}
     for folder in folders:
         for name in folder.files or ():
@@ -381,7 +380,6 @@ def _standing_for_others(
 def _behind(
     standing: Mapping[Path, GivenFolder], included: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[Path, GivenFolder]]:
-    """The files that these headers include, directly or not, in or below their folders."""
     owners = {str(path): folder for path, folder in standing.items()}
     for file, by in included:
         folder = owners.get(by)

@@ -125,7 +125,6 @@ def _needs(more: Mapping[Name, str], asked: Iterable[Name], walked: Walked) -> b
 def _made(
     behind: BehindUnit, asked: Mapping[Name, str], known: Walked, *, runtime: bool
 ) -> tuple[Walked, dict[Name, str]]:
-    """The instances, and why some do not compile."""
     uses = "".join(f"template struct {MARKER}< ::{spelled} >;\n" for spelled in asked.values())
     text, parser = behind.read(TEMPLATE + uses), behind.parser
     errors = text.lines_with_errors()
@@ -233,7 +232,6 @@ def _under_macros(behind: BehindUnit, walked: Walked) -> Iterator[_Call]:
 def _functions(
     lib: LibClang, files: PublicFiles, cursors: Iterable[Cursor], scope: str
 ) -> Iterator[tuple[Cursor, str]]:
-    """The non-member functions of public headers, each with its namespaces."""
     for each in cursors:
         if each.kind in (kinds.FUNCTION, kinds.LINKAGE, kinds.NAMESPACE) and files.place(each) is not None:
             if each.kind == kinds.FUNCTION:
@@ -283,7 +281,6 @@ def _instances(walked: Walked, *, runtime: bool) -> Iterator[Name]:
 
 
 def _arguments(template: tuple[Argument, ...]) -> Iterator[str]:
-    """The argument for each parameter up to the first one with a default."""
     for each in template:
         if each.default is not None:
             return
@@ -382,7 +379,6 @@ def _of_template(shapes: Variants, instances: tuple[Instance, ...]) -> Variants:
 
 
 def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:
-    """The classes with a layout that a text can name."""
     for name, shapes in walked.entries.items():
         nameable = name.kind == "record" and not UNNAMED.search(name.spelling)
         if nameable and not is_foreign(name.spelling, runtime) and any(isinstance(each, Record) for each in shapes):
@@ -448,7 +444,6 @@ class _Answers:
         return (self._lib.bound(self._lib.getCursorType(field)) or 1) - 1
 
     def _deleted(self, derived: Cursor) -> Iterator[Ability]:
-        """The special members of the derived class that the compiler deletes."""
         members = [each for each in self._lib.children(derived) if each.kind in _SPECIAL]
         for ability, member in zip(_OF_DERIVED, members, strict=True):
             if self._lib.CXXMethod_isDeleted(member):

@@ -366,7 +366,6 @@ class Invocation(msgspec.Struct, frozen=True):
 
 @cache
 def _hides(folder: Path, system: tuple[Path, ...]) -> bool:
-    """Whether a folder has a file with the name of a system header."""
     names = [each.name for each in folder.iterdir() if each.is_file()]
     return any(is_file(each / name) for each in system for name in names)
 

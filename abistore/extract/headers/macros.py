@@ -413,12 +413,10 @@ def settle_macros(found: Collected, expansions: Expansions, pointer: int) -> Non
 
 
 def _in_capitals(found: Iterable[str]) -> Iterator[str]:
-    """The names among tokens that are written as those of constants."""
     return (each for each in found if "_" in each[1:] and each[0] != "_" and each.isidentifier() and each.isupper())
 
 
 def _functions(found: Collected) -> Iterator[str]:
-    """The names by which programs call what is declared."""
     return (shape.display for shapes in found.shapes.values() for shape in shapes if isinstance(shape, Function))
 
 
@@ -537,7 +535,6 @@ def _has_value(name: Name, found: Collected) -> bool:
 
 
 def _calls(found: Collection[str], constants: Collection[str]) -> Iterator[tuple[str, Handed]]:
-    """Constants with the functions that an expanded macro passes each to."""
     text = "" if frozenset(constants).isdisjoint(found) else " ".join(found)
     for match in CALLED.finditer(text):
         found_in = words_with(text, match.start(), _closed(text, match.end()), match[1])
@@ -637,7 +634,6 @@ class MacroUses:
 
     @cached_property
     def _elsewhere(self) -> dict[bytes, list[int]]:
-        """The library's files that take macros back, by macro."""
         found: dict[bytes, list[int]] = {}
         files = {self._lib.getIncludedFile(each) for each in self._top if each.kind == cursors.INCLUSION}
         for file in filter(self._files.is_public_file, files):

@@ -188,24 +188,19 @@ class _Only(NamedTuple):
     files: frozenset[str] | None
 
     def public(self, path: str, /) -> str | None:
-        """What a file is called that is one of them."""
         name = self.parser.public(path)
         return name if self.files is None or name in self.files else None
 
     def beside(self, path: str, /, *, system: bool) -> str | None:
-        """What a file is called that lies beside one of them."""
         return self.parser.beside(path, system=system)
 
     def surrounds(self, path: str, /) -> bool:
-        """Whether a file lies in a folder of the library's headers."""
         return self.parser.surrounds(path)
 
     def lent(self, path: str, /) -> bool:
-        """Whether a file belongs to another project."""
         return self.parser.lent(path)
 
     def any(self, path: str) -> str | None:
-        """What a file is called that is the library's."""
         return self.public(path) or self.beside(path, system=True)
 
 
@@ -319,7 +314,6 @@ def _has_other_linkage(name: Name, entries: Mapping[Name, Variants]) -> bool:
 
 
 def _shown(own: Variants, other: Variants, *, same_language: bool) -> Variants:
-    """The shapes in a mode, with the declared facts of the main reading."""
     told = [each for each in own if isinstance(each, Declared)]
     before = [each for each in own if not isinstance(each, Declared)]
     after: list[AnyShape] = [each for each in other if not isinstance(each, Declared)]

@@ -212,7 +212,6 @@ class HeaderParser:
         return hint_of(faults, hide=hide)
 
     def _leave_out(self, names: frozenset[str]) -> None:
-        """Take headers for private that stand in a unit and do not parse."""
         if names != self._left_out:
             self._left_out = names
             self._forget_names()
@@ -262,7 +261,6 @@ class HeaderParser:
         return better if len(better.faulty) < len(unit.faulty) else unit
 
     def _unmet(self, units: Iterable[HeaderUnit]) -> list[GivenHeader]:
-        """The given headers that no unit was made for, nor includes under any name."""
         met = {self.public(each.file) for unit in units for each in unit.files}
         met.update(each.name for unit in units for each in unit.headers)
         return [each for each in self.given.headers if each.name not in met]
@@ -324,7 +322,6 @@ class HeaderParser:
         return sorted(last) == sorted(broken) and own.isdisjoint(broken)
 
     def _before(self, whole: HeaderUnit, rest: Sequence[GivenHeader], left_out: frozenset[str]) -> HeaderUnit:
-        """A unit as if it ended before the headers that are left out."""
         by: dict[str, str] = {}
         for each in whole.files:
             by.setdefault(each.file, each.by)
@@ -491,12 +488,10 @@ class HeaderParser:
 
 
 def _with_last(headers: Iterable[GivenHeader], last: Container[str]) -> list[GivenHeader]:
-    """The headers in their order, but for those that come last."""
     return sorted(headers, key=lambda each: each.name in last)
 
 
 def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
-    """A file, the one that includes it, and so on."""
     seen = set()
     while file and file not in seen:
         seen.add(file)
@@ -505,7 +500,6 @@ def _chain(file: str, by: Mapping[str, str]) -> Iterator[str]:
 
 
 def _errs_in(unit: clang.TranslationUnit, files: Container[str]) -> bool:
-    """Whether any of these files has an error."""
     return any(error.file in files for error in clang.errors(unit))
 
 

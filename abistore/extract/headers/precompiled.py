@@ -107,7 +107,6 @@ class _StandardWalk:
                 self.found[name] = None
 
     def _find(self, name: str, beside: Path | None) -> Path | None:
-        """The file that an include means, if no system has it."""
         around = [beside, *self._folders] if beside is not None else self._folders
         return next((found for folder in around if is_file(found := folder / name)), None)
 
@@ -564,7 +563,6 @@ class _Order:
         return self._paths[file]
 
     def is_indifferent(self) -> bool:
-        """Whether all headers were included, and no macro matters."""
         if not all(header in self._first for header in self._record.headers):
             return False
         if not self._record.words.isdisjoint(map(self._lib.spelling, filter(self._is_own, self._macros))):

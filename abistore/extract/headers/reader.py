@@ -160,7 +160,6 @@ def _declaring(walks: Iterable[Walked]) -> Mapping[str, bool]:
 
 
 def _linking(parser: HeaderParser, parsed: ParsedHeaders) -> frozenset[str]:
-    """The files that declare what programs link to."""
     return frozenset(parser.canonical(file) for each in parsed.units for file in linking_files(each.unit))
 
 

@@ -88,7 +88,6 @@ class ShownInternals:
                 self._walk(each, found, deduced=by_body or b"decltype" in text)
 
     def _typed(self, cursor: Cursor) -> bytes:
-        """The type of a declaration as it is written."""
         if cursor.kind in TYPED:
             return self._lib.type_name(self._lib.getCursorType(cursor)).encode()
         return self._text.of(cursor)
@@ -237,7 +236,6 @@ class TemplateWalk:
             self._use(Name("record", self._types.names.of(owner)), [cursor])
 
     def _inherit(self, template: Name, specifiers: Sequence[Cursor]) -> None:
-        """Note the bases of a class template."""
         known = self._collected.declared.get(template)
         if known is not None and specifiers:
             bases = tuple([self._base(each) for each in specifiers])

@@ -227,7 +227,6 @@ def _leading(includes: Mapping[str, Iterable[str]], names: Mapping[str, str]) ->
 def _given(
     start: str, includes: Mapping[str, Iterable[str]], names: Mapping[str, str], leading: set[str]
 ) -> Iterator[str]:
-    """The given headers that a file includes without passing through one of them."""
     seen, pending = {start}, [start]
     while pending:
         for file in includes.get(pending.pop(), ()):

@@ -225,7 +225,6 @@ class Definitions:
         return self._lib.place(self._lib.getCursorLocation(cursor))[0]
 
     def _behind(self, header: int) -> frozenset[int]:
-        """The files that a header includes, directly or not."""
         if header not in self._reached:
             pending, seen = [header], set[int]()
             while pending:
@@ -241,7 +240,6 @@ class Definitions:
 
     @cached_property
     def _included(self) -> dict[int, set[int]]:
-        """The files that each file includes."""
         found: dict[int, set[int]] = {}
         for each in self._top:
             if each.kind == cursors.INCLUSION:

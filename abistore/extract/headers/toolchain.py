@@ -407,7 +407,6 @@ def _is_found_by_clang(triple: str) -> bool:
 
 
 def _is_of_another_system(triple: str) -> bool:
-    """Whether this machine's own headers would be those of another system."""
     return platform.system() == "Linux" and "-linux-" not in triple
 
 

@@ -196,7 +196,6 @@ class TemplateArguments:
         return found
 
     def _written(self, cursor: Cursor) -> list[str]:
-        """The arguments as libclang spells them, for values that it does not tell otherwise."""
         found = plain_template(self._lib.text(self._lib.getCursorDisplayName(cursor)))
         return [] if found is None else found[1]
 

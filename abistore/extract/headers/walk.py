@@ -267,14 +267,12 @@ class PublicWalk:
                 self._open(cursor, lib.spelling(namespace), name, location)
 
     def _namespace_alias(self, cursor: Cursor, location: Location) -> None:
-        """Another name of a namespace."""
         for each in [child for child in self._lib.children(cursor) if child.kind == kinds.NAMESPACE_REF][-1:]:
             self._open(
                 cursor, self._lib.spelling(cursor), self._types.names.of(self._lib.getCursorReferenced(each)), location
             )
 
     def _open(self, cursor: Cursor, word: str, namespace: str, location: Location) -> None:
-        """Note that programs reach an internal namespace without naming it."""
         names = self._types.names
         if names_internals(f"{namespace}::") and not names_internals(f"{names.scope(cursor)}::"):
             name = Name("alias", names.qualify(cursor, word))
@@ -529,7 +527,6 @@ def _settle_wide(found: Collected) -> None:
 
 
 def _is_signed(type: TypeRef | None, found: Collected) -> bool:
-    """Whether an integer type, which may have other names, is signed."""
     for _ in range(len(found.shapes)):
         alias = found.shapes.get(type.name, []) if isinstance(type, Named) else []
         if not alias or not isinstance(alias[0], Alias):

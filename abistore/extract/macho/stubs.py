@@ -368,7 +368,6 @@ _KINDS: dict[str, Literal["function", "variable"]] = {
 
 
 def _directives(documents: Iterable[StubDocument], target: str) -> set[str]:
-    """What the libraries of the file tell linkers about programs for single systems."""
     held = (each for document in documents for each in document.symbols if not each.targets or target in each.targets)
     return {name for each in held for name in each.names if DIRECTIVE.match(name)}
 

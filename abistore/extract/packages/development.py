@@ -71,7 +71,6 @@ def without_others(reading: FacetReading, exports: Collection[Name], words: Set[
 
 
 def _parsed_own(reading: FacetReading, read: HeadersRead, exports: Collection[Name], words: Set[str]) -> bool:
-    """Whether no header that did not parse declares an export."""
     if all(name in reading.entries for name in exports):
         return True
     return bool(read.set_aside) and read.aside is not None and words.isdisjoint(read.aside)
@@ -488,7 +487,6 @@ def _placed(name: str, folder: Path, roots: Sequence[Path]) -> Iterator[Path]:
 
 
 def _root(path: str) -> str | None:
-    """The include folder that a path is in."""
     parts = path.split("/")[:-1]
     return "/".join(parts[: parts.index(INCLUDE) + 1]) if INCLUDE in parts else None
 

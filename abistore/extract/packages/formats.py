@@ -337,7 +337,6 @@ def rpm_members(file: InputFile, bounds: UnpackBounds) -> Iterator[PackageMember
 
 
 def _headers(file: InputFile) -> tuple[_Header, int]:
-    """The main header, and where the payload begins."""
     _, end = _header(file, _LEAD)
     return _header(file, end + -end % 8)
 
@@ -353,11 +352,9 @@ class _Header(NamedTuple):
         return next(iter(self._strings(tag, _STRING)), "")[:LONGEST]
 
     def strings(self, tag: int) -> list[str]:
-        """The strings of a tag."""
         return [each[:LONGEST] for each in self._strings(tag, _STRINGS)]
 
     def numbers(self, tag: int) -> tuple[int, ...]:
-        """The numbers of a tag."""
         kind, place, count = self.tags.get(tag, (0, 0, 0))
         data = self.store[place : place + 4 * min(count, MOST_NAMED)]
         return struct.unpack(f">{len(data) // 4}I", data[: len(data) // 4 * 4]) if kind == _NUMBERS else ()

@@ -175,7 +175,6 @@ def _pool_identity(path: Path, identify: Identify) -> PackageIdentity:
 
 
 def _needed(wanted: Iterable[PackageIdentity], known: Mapping[Path, PackageIdentity]) -> list[Path]:
-    """What packages need of those that are known, and what these need."""
     by_name = {each.name: path for path, each in known.items()}
     pending, found = [name for each in wanted for name in each.needs], dict[Path, None]()
     while pending:
@@ -417,7 +416,6 @@ class HeaderReadings:
         return with_headers(snapshot, reading)
 
     def _told(self, reading: FacetReading) -> FacetReading:
-        """The reading, with a hint that names the packages which have what it lacks."""
         if self._given is None or not reading.evidence.lacks:
             return reading
         if reading.evidence.lacks not in self._owners:
@@ -586,7 +584,6 @@ def _identity(file: InputFile, options: ExtractOptions) -> PackageIdentity:
 
 
 def _is_alone(file: InputFile) -> bool:
-    """Whether a file is a library itself, beside which packages are given."""
     return is_binary(file.head)
 
 

@@ -394,7 +394,6 @@ def _modules(data: bytes) -> Iterator[tuple[str, int, int]]:
 
 
 def _contributions(data: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """The parts of sections, and the module that each is of."""
     if len(data) < 4:
         return
     width = _RANGES.get(struct.unpack_from("<I", data)[0])

@@ -495,13 +495,11 @@ class _Reading:
                     self._described.add(symbol)
 
     def read_reached(self) -> None:
-        """Reads the members of every type that was mentioned, until nothing new is."""
         while self.types.pending:
             name, index = self.types.pending.pop()
             self._entries[name] = (shape_of(self.types, index, name),)
 
     def finished(self) -> FacetReading:
-        """The facet, with its types within their budget."""
         entries, refused = fitted(self._entries)
         return FacetReading(
             entries={name: tuple(shapes) for name, shapes in sorted(entries.items(), key=by_name)},
@@ -617,7 +615,6 @@ _IDENTITIES: Final = frozenset({leaf.FUNCTION_ID, leaf.MEMBER_FUNCTION_ID})
 
 
 def _place(address: int, sections: Sequence[int]) -> Place | None:
-    """The section of an absolute address, and the offset in it."""
     at = [number for number, start in enumerate(sections, 1) if start <= address]
     return (at[-1], address - sections[at[-1] - 1]) if at else None
 
