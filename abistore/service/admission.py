@@ -228,13 +228,11 @@ class Admission:
             )
 
     def _soname(self) -> str | None:
-        """What the arrival calls itself."""
         arrival = self.arrival
         facts = arrival.snapshot.facts if arrival.snapshot else None
         return arrival.release.soname if arrival.release else facts.name if facts else None
 
     def _place(self) -> tuple[Release | None, Release | None]:
-        """The stored release that equals the arrival, and the one that it would replace."""
         arrival = self.arrival
         if arrival.snapshot is not None:
             place = self.store.place(arrival.snapshot, arrival.request)
@@ -509,7 +507,6 @@ _Side: TypeAlias = tuple[_Member, ...]
 
 
 def _with_said(report: Report, side: _Side) -> Report:
-    """The report about one library with what is approved of it."""
     for each in side:
         line = each.admission.arrival.line
         if each.beside is not None and (line.library, line.target) == (report.new.library, report.new.target):
@@ -525,7 +522,6 @@ class _ReleaseAdmission:
         self.members = [Admission(store, each, gate) for each in arrivals]
 
     def standings(self) -> list[StoreState]:
-        """What the store holds now for each library."""
         return [each.standing() for each in self.members]
 
     def hold(self) -> None:
@@ -534,7 +530,6 @@ class _ReleaseAdmission:
             self.store.hold(line)
 
     def judge(self, standings: Sequence[StoreState]) -> _Judged:
-        """The gate's answer about each library and about all."""
         outcomes = tuple(each.judge(standing) for each, standing in zip(self.members, standings, strict=True))
         reports = [each for each in (self._between(side) for side in self._sides(standings)) if each is not None]
         report = max(reports, key=severity) if reports else None
@@ -626,7 +621,6 @@ class _ReleaseAdmission:
         return AdmittedRelease(settled, judged.report, judged.exit_code, judged.lack)
 
     def foresee(self) -> AdmittedRelease:
-        """What would become of the release."""
         judged = self.judge(self.standings()) if not self.gate.is_open else _Judged((), None, 0, None)
         seen = tuple(foresee(self.store, each.arrival, self.gate) for each in self.members)
         if judged.exit_code:

@@ -431,7 +431,6 @@ def _replaced_approvals(said: Iterable[Approval], standing: Sequence[Approval]) 
 
 
 def _places(store: Store, library: str, today: date) -> Iterator[GatePlace]:
-    """Where the latest release of each line stands."""
     scheme = store.scheme(library)
     for line in sorted(key for key in store.lines() if key.library == library):
         latest = store.foremost(store.releases(library, line.target, line.profile))[-1:]

@@ -552,7 +552,6 @@ def _first_broken(probes: Probes, asked: _Asked, commits: Commits) -> FirstBroke
 
 
 def _broken_candidate(probes: Probes, facet: Facet, holds: Callable[[int], bool]) -> int | None:
-    """The first candidate after the last release of which something holds."""
     later = probes.observing(facet, range(probes.line.end + 1, len(probes.line.builds)))
     return next((place for place in later[:MOST_CANDIDATES] if holds(place)), None)
 

@@ -271,7 +271,6 @@ def _blame(asked: _BlamedLine, *, restored: bool, earlier: bool) -> Blame:
 
 
 def _breaks(probes: Probes, comparison: Comparison, commits: Commits) -> tuple[BlamedBreak, ...]:
-    """What is broken now, the oldest first."""
     found = [(called, each) for called, each in identified(comparison.findings) if each.impact in BREAKS]
     turns = probes.meet({each.name for _, each in found})
     ordered = sorted(found, key=lambda item: (-(turns.get(item[1].name) or [0])[-1], item[1].name))
@@ -333,7 +332,6 @@ def _asking(probes: Probes, finding: Finding, called: Callable[[Finding], bytes]
 
 
 def _exports_restored(probes: Probes, commits: Commits) -> Iterator[RestoredBreak]:
-    """The exports that were removed for a while, without which programs could not run."""
     line, releases = probes.line, probes.line.releases
     gaps = probes.walk.lifetimes(releases).gaps("symbol", releases.index(line.base))
     for name, runs in sorted(gaps.items()):

@@ -55,7 +55,6 @@ def _name(side: Side) -> str:
 
 
 def _names(side: Side) -> set[str]:
-    """The library's name and the SONAME's, without versions."""
     return {re.sub(VERSION, "", name.partition(".so")[0]) for name in (side.library, _name(side))}
 
 
@@ -114,7 +113,6 @@ def compare(
 
 
 def _of_libraries(question: _Question, found: OperandPair, store: Store | None) -> tuple[Report, Iterator[Step]]:
-    """Two libraries, judged, and the steps that add what else is asked."""
     sides = found.old.snapshot, found.new.snapshot
     return _judged(question, sides, store), _steps_of_libraries(question, found, sides, store)
 
@@ -195,7 +193,6 @@ def _judged(question: _Question, sides: tuple[Snapshot, Snapshot], store: Store 
 
 
 def _with_packages(report: Report, *, sides: tuple[Snapshot, Snapshot]) -> Report:
-    """The report with notes on the packages that the libraries were read from."""
     from abistore.service.judging import stated
     from abistore.service.package_comparing import said_of
 
@@ -205,7 +202,6 @@ def _with_packages(report: Report, *, sides: tuple[Snapshot, Snapshot]) -> Repor
 
 
 def _with_files(report: Report, *, old: str | Path, new: str | Path) -> Report:
-    """The report with the names of files on the sides that have no version."""
     files = told_apart(*("" if is_reference(each) else str(each) for each in (old, new)))
     first, second = (
         replace(side, file="" if side.version else file)
@@ -240,7 +236,6 @@ def _with_consumers(report: Report, store: Store, sides: tuple[Snapshot, Snapsho
 
 
 def _with_strangers(report: Report) -> Report:
-    """The report with a note if the sides seem to be different libraries."""
     said = strangers(report)
     return replace(report, notes=(*report.notes, said)) if said else report
 
@@ -252,7 +247,6 @@ def _plan_of_release(found: ReleasePair, allow: AllowRule) -> AllowPlan:
 
 
 def _packages(old: Snapshot, new: Snapshot) -> OldAndNew:
-    """The names of the packages of a distribution that two libraries are in."""
     return OldAndNew(distributed(old.provenance), distributed(new.provenance))
 
 

@@ -253,7 +253,6 @@ def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> Releas
 def _changes(
     store: Store, release: Release, ordered: Sequence[Release], against: str | None, by: Ruling | None
 ) -> tuple[Release | None, tuple[ReportedFinding, ...]]:
-    """The breaks since the release that consumers have now."""
     if against is None and release == ordered[0]:
         return None, ()
     other = counterpart(store, release, "prev" if against is None else against)

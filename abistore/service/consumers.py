@@ -478,7 +478,6 @@ def _names(side: Snapshot) -> Iterator[Name]:
 def _named(
     findings: Sequence[ReportedFinding], consumers: Sequence[Consumer], needs: ReleaseNeeds
 ) -> tuple[ReportedFinding, ...]:
-    """The findings, each break with the consumers that it hurts."""
     met = [(each, frozenset(one.symbol for one in needs.own(each.imports))) for each in consumers]
 
     def hurt(finding: ReportedFinding) -> tuple[str, ...]:

@@ -219,12 +219,10 @@ def _weighed(report: Report, asked: DecisionRequest) -> _Weighed:
 
 
 def _is_heavy(finding: ReportedFinding, fail_on: FailOn) -> bool:
-    """Whether a finding fails a release, if nothing excuses it."""
     return fail_on != "never" and Impact[finding.impact.upper()] >= Impact[fail_on.upper()]
 
 
 def _code(report: Report, excused: set[str], fail_on: FailOn) -> int:
-    """The exit code of the worst finding that nothing excuses."""
     code = exit_code(verdict_of(report), fail_on)
     if not code or not excused or _worst(report.changes) is not verdict_of(report):
         return code

@@ -89,7 +89,6 @@ def _declared(snapshot: Snapshot, name: Name) -> Iterator[Declared]:
 
 
 def _is_private(snapshot: Snapshot, name: Name) -> bool:
-    """Whether a function or variable is a private member, as headers tell."""
     shapes = snapshot.variants("source", name)
     functions = [shape.method.access for shape in shapes if isinstance(shape, Function) and shape.method is not None]
     return "private" in functions or any(isinstance(each, Variable) and each.access == "private" for each in shapes)

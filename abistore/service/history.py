@@ -104,7 +104,6 @@ def _nearest(role: BaselineRole, releases: Sequence[Release]) -> Iterator[tuple[
 
 
 def _channels(moves: Sequence[BaselineMove]) -> Iterator[tuple[str, list[str]]]:
-    """Each channel that is set, with the versions at which it stood, oldest first."""
     for channel in sorted({move.channel for move in moves}):
         versions = [move.version for move in moves if move.channel == channel]
         if versions[-1] is not None:
@@ -200,7 +199,6 @@ def _history(store: Store, key: LineKey, channel: str, judging: HistoryJudging) 
 
 
 def _passed_over(rows: Sequence[HistoryRow]) -> Iterator[str]:
-    """Which releases are compared with another than the one in the row above."""
     others = [
         (above.release, row) for above, row in pairwise(rows) if row.previous not in {None, above.release.version}
     ]
@@ -212,7 +210,6 @@ def _passed_over(rows: Sequence[HistoryRow]) -> Iterator[str]:
 
 
 def _lacks(stored: Sequence[Release], verdicts: _Verdicts, judging: HistoryJudging) -> Iterator[str]:
-    """What other releases of its SONAME brought or changed, and the latest one lacks."""
     if not stored:
         return
     covered = [each.against for each in measures_of(stored[-1], stored[:-1], ())]
@@ -257,15 +254,12 @@ class _Verdicts:
 
     @property
     def damaged(self) -> bool:
-        """Whether the stored data of a release were damaged."""
         return self._judge.damaged
 
     def beside(self, previous: Release, release: Release) -> VerdictSummary | str:
-        """The verdict about a release and the one that it follows."""
         return self._remembered(previous, release) or self._given(self._judge.beside, previous, release)
 
     def against(self, baseline: Release, release: Release) -> VerdictSummary | str:
-        """The verdict about a release and the baseline."""
         return self._remembered(baseline, release) or self._given(self._judge.against, baseline, release)
 
     def compared(self, old: Release, new: Release) -> Comparison | None:
@@ -276,12 +270,10 @@ class _Verdicts:
         return given.comparison if given else None
 
     def broke(self, old: Release, new: Release) -> bool:
-        """Whether a release breaks anything of an earlier one."""
         found = self.beside(old, new)
         return not isinstance(found, str) and found.verdict.exit_code > 0
 
     def broken(self, old: Release, new: Release) -> Broken:
-        """What it breaks."""
         return broken_by(self.compared(old, new))
 
     def broken_of(self, others: Sequence[Release], new: Release) -> Broken:

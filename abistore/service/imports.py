@@ -317,7 +317,6 @@ def import_(
 
 
 def _holds_dumps(path: Path) -> bool:
-    """Whether a path is a folder, or another tool's dump."""
     if path.is_dir():
         return True
     try:

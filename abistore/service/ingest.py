@@ -276,7 +276,6 @@ def _ingested(path: Path, admitted: Admitted, notes: tuple[str, ...]) -> Ingeste
 
 
 def _hint(notes: tuple[str, ...]) -> str:
-    """The hint for an unusual file."""
     if NO_EXPORTS in notes:
         return NO_EXPORTS_HINT
     return STRANGERS_HINT if any(note.startswith(STRANGERS) for note in notes) else ""

@@ -370,7 +370,6 @@ def _ways(reach: Reach, type: Name) -> Mapping[Name, Name]:
 
 
 def _way(ways: Mapping[Name, Name], name: Name) -> Iterator[Name]:
-    """The names between an export and the type."""
     step = ways.get(name, name)
     while (following := ways.get(step, step)) != step:
         yield step

@@ -65,7 +65,6 @@ def stated(report: Report, old: Provenance, new: Provenance) -> Iterator[str]:
 
 
 def _removed(report: Report) -> set[str]:
-    """The exports that findings say are removed."""
     kinds = {each.kind for each in report.kinds if each.action == "removed"}
     found = [each for each in every(report.changes) if each.kind in kinds and each.subject in EXPORTS]
     return {name for each in found for name in (each.symbol, *each.affected)}
@@ -348,7 +347,6 @@ def churn(old: Snapshot, new: Snapshot, names: Differing) -> Churn:
 
 
 def _is_public(side: Snapshot, name: Name) -> bool:
-    """Whether public headers of a side declare a name."""
     return any(isinstance(each, Declared) for each in side.variants("source", name))
 
 

@@ -563,7 +563,6 @@ def _beside(judges: Judges, old: Release, new: Release) -> MovedVerdict | str:
 
 
 def _moved(before: StoredVerdict, after: StoredVerdict) -> Iterator[MovedFinding]:
-    """The findings that count otherwise, or no more, or only now."""
     first, last = (_counted(each.comparison) for each in (before, after))
     for called in sorted(first.keys() | last.keys()):
         was, now = first.get(called), last.get(called)

@@ -144,7 +144,6 @@ def early_removals(
 
 
 def _removed(report: Report) -> Iterator[ReportedFinding]:
-    """What was found of whole declarations that were removed."""
     removals = {name for name, card in kinds().items() if card.action == "removed"}
     yield from (
         each
@@ -404,7 +403,6 @@ def _log_entry(event: LogEvent, built: DatedRelease) -> LogEntry:
 
 
 def _stood_for(shape: AnyShape) -> str | None:
-    """The named type that an alias stands for."""
     if not isinstance(shape, Alias):
         return None
     target = shape.target.target if isinstance(shape.target, Qualified) else shape.target

@@ -196,7 +196,6 @@ class _Cells:
         self.unjudged: list[UnjudgedPair] = []
 
     def judge(self, row: Replacing, old: int, new: tuple[int, SideFacts], hints: Iterable[Name]) -> None:
-        """Fill the cell of an old release and a new one."""
         column, side = new
         try:
             self.verdicts[old][column] = row.verdict(side, hints)
@@ -230,7 +229,6 @@ def _fill(cells: _Cells, store: Store, band: tuple[int, Sequence[Release]], aske
 def _column(
     cells: _Cells, rows: Sequence[Replacing], at: tuple[int, int], new: tuple[SideFacts, frozenset[Name]]
 ) -> None:
-    """Judge a release as the replacement of each older one of the band."""
     (first, column), (side, changed) = at, new
     hints: tuple[Name, ...] = _guessed(changed)
     for number, row in enumerate(rows):

@@ -212,7 +212,6 @@ class Operands:
             raise _stored_with_its_own(text)
 
     def _captured(self, text: str | Path) -> Snapshot:
-        """The snapshot of the only operand."""
         with self._file(text) as file:
             return captured(file, options=self._options(file, "both"), target=self._selection.target)
 

@@ -84,7 +84,6 @@ def _package(provenance: Provenance) -> PackageRead | None:
 
 
 def _folder(package: PackageRead) -> str:
-    """The folder in the package, without what only tells its version."""
     folder = package.member.rpartition("/")[0]
     return _VERSION.sub("#", folder.replace(package.version, "#") if package.version else folder)
 
@@ -191,7 +190,6 @@ def _elsewhere(library: Snapshot, new: ReadRelease) -> ReportedNotChecked | None
 
 
 def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterator[str]:
-    """Remarks about the packages of both sides."""
     for release in (old, new):
         label = f"{release.name} {release.version or ''}".strip()
         yield from in_doubt(label, [each.provenance for each in release.libraries])
@@ -201,7 +199,6 @@ def _said(old: ReadRelease, new: ReadRelease, pairs: Iterable[_Pair]) -> Iterato
 
 
 def _stated(pairs: Iterable[_Pair], reports: Mapping[tuple[str, str], Report]) -> tuple[str, ...]:
-    """What the maintainers state about each library, once for all of them."""
     both = [(before, after) for before, after in pairs if before and after]
     told = (
         stated(reports[after.library, str(after.target)], before.provenance, after.provenance) for before, after in both

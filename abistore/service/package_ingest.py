@@ -235,7 +235,6 @@ def told(
 
 
 def _refused(member: Ingested, lack: EvidenceMissing) -> Ingested:
-    """The one library of a package that fails as a whole."""
     verdict = undecided(member.verdict, lack) if member.verdict is not None else None
     told = {"code": lack.code, "error": lack.message, "hint": lack.hint}
     return msgspec.structs.replace(member, exit_code=lack.exit_code, verdict=verdict, **told)

@@ -152,7 +152,6 @@ def configuration(path: Path | None = None) -> Configuration:
 
 
 def _from_here(read: ConfigurationFile, path: Path) -> Configuration:
-    """The same, with paths from the current folder."""
     folder = path.parent
     said = {name: getattr(read, name) for name in ProjectSettings.__struct_fields__}
     said["debug_dir"] = tuple(str(folder / each) for each in read.debug_dir)
@@ -178,7 +177,6 @@ def _headers(said: HeadersTable | tuple[HeadersTable, ...] | None, path: Path) -
 
 
 def _suppressions(folder: Path, said: str) -> str:
-    """A file of suppressions, behind the word that says what its lines are."""
     word, colon, name = said.rpartition(":")
     return f"{word}{colon}{folder / name}"
 

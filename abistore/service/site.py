@@ -380,7 +380,6 @@ class LibraryPages:
         return site.search_index([*found.values(), *changed])
 
     def _matrix(self, name: str) -> str:
-        """Which release can replace which, of the latest of each line."""
         found = matrix(name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by)
         stored = len(self._store.releases(name))
         return site.replacements(self._plan.frame, found, stored - sum(len(one.releases) for one in found))
@@ -435,7 +434,6 @@ def _made(histories: Sequence[History], folder: str) -> Made:
 
 
 def _standing(channels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The channels at each version."""
     return {
         version: tuple(sorted(name for name, at in channels.items() if at == version))
         for version in set(channels.values())
@@ -443,7 +441,6 @@ def _standing(channels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _remarks(store: Store, line: LineKey) -> dict[str, tuple[str, ...]]:
-    """What people say of findings of a library, by the findings' ids."""
     said = {one.identity: one for one in store.reviews() if one.library == line.library}
     return {
         identity: (f"Marked {one.state}{f' by {one.actor}' if one.actor else ''}{f': {one.note}' if one.note else ''}",)

@@ -142,7 +142,6 @@ def _removals(facts: StatedFacts, previous: Standing | None, release: Release) -
 
 
 def _exports(store: Store, release: Release) -> Exports:
-    """The exports of a release that are its own."""
     with limits_for(release.declarations << 10, f"reading the exports of {release.reference}"):
         snapshot = store.load(release)
         names = (each for each in snapshot.entries.get("symbol", {}) if each.kind in EXPORTS)

@@ -168,7 +168,6 @@ def _noted(judgement: Judgement, notes: tuple[str, ...]) -> Judgement:
 
 
 def _told(store: Store, judgement: Judgement, against: str | None = None, today: date | None = None) -> Judgement:
-    """A judgement with what people said of its findings."""
     given = judgement.given
     line, old = given.new.line, given.old
     told = with_said(store, judgement.report, line.library, old=old, profile=line.profile, against=against, today=today)

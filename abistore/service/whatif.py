@@ -224,7 +224,6 @@ class _StandIns:
         return f" typedef {sort} {own} {own};" if self._language == "c" and not alias else ""
 
     def _tagged(self, text: str, shape: Alias) -> str:
-        """An alias of a record by its tag, in C."""
         target = shape.target
         if self._language == "c++" or not isinstance(target, Named):
             return text
