@@ -354,7 +354,6 @@ def _shape(body: bytes, number: int, sound: Sound) -> AnyShape:
 
 
 def _built(name: Name, body: bytes, sound: Sound) -> None:
-    """Check the shape of a type that a consumer was built with."""
     shape = _shape(body, -1, sound)
     if (False, name.kind, type(shape)) not in ALLOWED:
         raise ValueError(f"a type of a consumer, {name}, is none")

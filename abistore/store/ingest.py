@@ -176,7 +176,6 @@ def _described(content: SnapshotRows, changes: EntryChanges) -> Iterator[tuple[N
 
 
 def _differences(line: int, sequence: int, changes: EntryChanges) -> dict[int, int]:
-    """What the changes add to the sum of each name, by its id."""
     sums: dict[int, int] = {}
     for facet, name, shape in changes.begin:
         name_id = changes.names[name]

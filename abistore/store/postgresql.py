@@ -133,7 +133,6 @@ class PostgreSQL(Database):
 
 
 def _sum(table: str, condition: str | None, columns: str) -> str:
-    """The statement for how many rows an index has, and a sum over them."""
     where = f" WHERE {condition}" if condition else ""
     # in the index's own order, so that there is one plan when all others are off
     rows = f"SELECT {columns} FROM {table}{where} ORDER BY {columns}"

@@ -383,7 +383,6 @@ class _State:
             del self._names[place]
 
     def parts(self) -> list[bytes]:
-        """What the digest is of, name by name."""
         return [self._parts[key] for key in self._names]
 
 

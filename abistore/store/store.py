@@ -439,8 +439,6 @@ Answer = TypeVar("Answer")
 
 
 def _method(act: Callable[Concatenate[Database, Words], Answer]) -> Callable[Concatenate[Store, Words], Answer]:
-    """A function of a database as a method of the store."""
-
     @wraps(act)
     def acted(store: Store, /, *words: Words.args, **options: Words.kwargs) -> Answer:
         return act(store.database, *words, **options)

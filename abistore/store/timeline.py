@@ -355,7 +355,6 @@ def _namesakes(database: Database, verdict: int, row: int, key: bytes) -> Iterat
 
 
 def _lists(database: Database, verdict: int) -> list[list[int]]:
-    """The rows of the findings of a judgement, list by list."""
     parts = parts_of(database, verdict)
     return [verdicts.unpack(parts[part]) for part in LISTS if part in parts]
 

@@ -438,7 +438,6 @@ def summary(given: StoredVerdict) -> VerdictSummary:
 
 
 def _seen(release: Release) -> dict[Facet, str]:
-    """How much of each facet a release shows."""
     return {seen.facet: seen.state for seen in release.evidence}
 
 
@@ -599,7 +598,6 @@ def _packed(comparison: Comparison, rows: Sequence[int]) -> dict[str, bytes]:
 
 
 def _latest(database: Database, key: tuple[object, ...]) -> Row | None:
-    """The id and the summary of the latest judgement of a key."""
     rows = database.rows(_LATEST, dict(zip(_KEY, key, strict=True)))
     _check(database, rows)
     return (rows[0][0], *rows[0][3:-3]) if rows else None

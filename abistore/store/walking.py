@@ -94,7 +94,6 @@ class EntrySpans:
         return found
 
     def _steps(self, before: int, after: int) -> Iterator[tuple[int, bool]]:
-        """The rows of what ends and begins on the way, step by step."""
         for sequence in range(before, after):
             yield from ((row, False) for row in self._ending(sequence))
             yield from ((row, True) for row in self._beginning(sequence + 1))
@@ -282,7 +281,6 @@ class Lifetimes:
 
 
 def _accumulated(places: Mapping[int, int]) -> list[int]:
-    """By sequence number, the releases that have it or a lower one."""
     found = [0] * (max(places) + 1)
     for sequence in range(1, len(found)):
         found[sequence] = found[sequence - 1] | (1 << places[sequence] if sequence in places else 0)
@@ -304,7 +302,6 @@ def _places(bits: int) -> Iterator[int]:
 
 
 def _runs(missing: int, there: int) -> Iterator[tuple[int, int]]:
-    """Where each run of missing releases begins, and which release ends it."""
     while missing:
         begins = _lowest(missing)
         ends = _lowest(there & ~((1 << begins) - 1))
@@ -485,7 +482,6 @@ class LineWalk:
 def _changed(
     before: Mapping[Facet, Table], after: Mapping[Facet, Table], touched: Mapping[Facet, Collection[Name]]
 ) -> Iterator[Name]:
-    """The names that two releases show in different ways."""
     for facet in before.keys() | after.keys():
         old, new = before.get(facet, NOTHING), after.get(facet, NOTHING)
         names = touched.get(facet, ()) if old and new else old.keys() | new.keys()
