@@ -99,7 +99,6 @@ class _Reading:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
         return self._place == len(self._tokens)
 
     def expression(self) -> Value:
@@ -276,7 +275,6 @@ def _literal(text: str) -> str:
 
 
 def _unwrapped(tokens: list[str]) -> list[str]:
-    """The tokens without parentheses around all of them."""
     while len(tokens) > 2 and tokens[0] == "(" and tokens[-1] == ")" and _encloses(tokens):
         tokens = tokens[1:-1]
     return tokens

@@ -481,7 +481,6 @@ def is_unsaid(type: TypeRef, aliases: Container[Name]) -> bool:
 
 
 def _unsaid_aliases(entries: Mapping[Name, Variants]) -> frozenset[Name]:
-    """The aliases of what is left out, through other aliases too."""
     aliases = {name: shape.target for name, shapes in entries.items() for shape in shapes if isinstance(shape, Alias)}
     found: set[Name] = set()
     while more := {name for name, type in aliases.items() if name not in found and is_unsaid(type, found)}:
@@ -490,7 +489,6 @@ def _unsaid_aliases(entries: Mapping[Name, Variants]) -> frozenset[Name]:
 
 
 def _signed(enum: Enum) -> tuple[Enumerator, ...]:
-    """The enumerators, each as a signed number of the enumeration's width."""
     limit = 1 << max(8 * enum.size - 1, 7)
     return tuple(
         msgspec.structs.replace(each, value=each.value - 2 * limit) if each.value >= limit else each
@@ -507,7 +505,6 @@ def _emptied(struct: Any) -> Any:
 
 @cache
 def _parts(struct: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The fields that hold structs, or tuples of them."""
     return tuple(
         field
         for field, classes in parts_of(struct).items()

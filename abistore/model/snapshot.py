@@ -663,7 +663,6 @@ def _encoded(rows: Rows) -> bytes:
 
 
 def _joined(canonical: Callable[[AnyShape], bytes], rows: Rows) -> bytes:
-    """The same, of bytes that a caller has for each shape."""
     return b",".join([b"[%b,[%b]]" % (encode(name), b",".join(map(canonical, shapes))) for name, shapes in rows])
 
 

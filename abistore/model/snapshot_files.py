@@ -156,7 +156,6 @@ def _why_not(struct: msgspec.Struct, form: str, value: Any) -> str:
 
 @cache
 def _asked(struct: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
-    """The fields of a class that are asked about, and what each is."""
     found = ((field, _form(struct, field, classes)) for field, classes in held(struct).items())
     return tuple((field, form) for field, form in found if form)
 
@@ -241,7 +240,6 @@ def _names(snapshot: Snapshot) -> Iterator[bytes]:
 
 
 def _rows(snapshot: Snapshot) -> Iterator[tuple[Name, Seen]]:
-    """Each name with what was seen of it, sorted."""
     symbols, layout, source = (snapshot.entries.get(facet, {}) for facet in FACETS)
     places = snapshot.locations
     for name, _ in sorted(dict.fromkeys([*symbols, *layout, *source, *places]).items(), key=by_name):

@@ -560,7 +560,6 @@ class Parser(TokenCursor):
                 return text
 
     def _conversion(self) -> str:
-        """The type that a conversion operator gives."""
         text = self._base().text()
         while self._peek().text in ("*", "&", "&&") or self._peek().text in QUALIFIERS or self._at_member_pointer():
             if self._starts_name():
