@@ -122,7 +122,6 @@ def _elsewhere(root: click.Context, word: str) -> Iterator[str]:
 
 
 def _named(root: click.Context, command: click.Command, word: str) -> Iterator[tuple[str, ...]]:
-    """The words of every command that is called by the last of them."""
     if isinstance(command, click.Group):
         for name in command.list_commands(root):
             if name == word:

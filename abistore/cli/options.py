@@ -199,7 +199,6 @@ NAMING = ("library", "reference", "operand", "what")
 
 
 def _library(ctx: click.Context) -> str | None:
-    """The library that earlier arguments name, alone or in a reference."""
     named = next((found for each in NAMING if (found := ctx.params.get(each))), None)
     first = next((one.name for one in ctx.command.params if isinstance(one, click.Argument)), None)
     if not named and first in NAMING:

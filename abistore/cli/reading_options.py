@@ -252,7 +252,6 @@ class HeaderArguments(Options, frozen=True):
         return msgspec.structs.replace(self._with_said(found), others=tuple(map(self._with_said, found.others)))
 
     def _with_said(self, headers: HeaderOptions) -> HeaderOptions:
-        """The headers of one library, with what the options say about all."""
         more = {
             field: (*getattr(headers, field), *value) if isinstance(value, tuple) else value
             for field, value in self.said().items()

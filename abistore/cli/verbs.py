@@ -232,7 +232,6 @@ def _stem(names: tuple[str, ...]) -> str:
 
 
 def _shape(kind: Any, several: bool, said: Described, default: Any) -> dict[str, Any]:
-    """How an option takes its values, and how its default is shown."""
     shape: dict[str, Any] = {"multiple": True} if several else {}
     if kind is bool:
         shape["is_flag"] = True
@@ -244,7 +243,6 @@ def _shape(kind: Any, several: bool, said: Described, default: Any) -> dict[str,
 
 
 def _value(hint: Any) -> tuple[Any, bool]:
-    """The type of one value, and whether there may be several."""
     if get_origin(hint) in (UnionType, Union):
         hint = next(each for each in get_args(hint) if each is not type(None))
     if get_origin(hint) is tuple:

@@ -347,7 +347,6 @@ def scheme_command(
 
 
 def _orders(found: SchemeCard) -> Iterator[str]:
-    """What is unusual about the order of a library's lines."""
     for one in found.lines:
         if one.scheme != found.scheme:
             yield f"  {one.line}: {one.scheme}, as before the database was upgraded"

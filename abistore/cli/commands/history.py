@@ -184,7 +184,6 @@ def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: s
 
 
 def _fold(histories: tuple[History, ...]) -> Iterator[str]:
-    """The versions of a library with several lines, each with one verdict."""
     from abistore.report.history import fold
 
     if folded := fold(histories):
@@ -228,7 +227,6 @@ def _timeline(history: History) -> str:
 
 
 def _problems(history: History) -> Iterator[str]:
-    """The releases that break what they may not break."""
     if refused := [row.release for row in history.rows if _is_refused(row, history.baseline)]:
         yield f"{REFUSED} incompatible, and not allowed in this line: {_some(refused)}"
         yield f"  details: `abistore verdict {refused[-1].reference}`"
@@ -271,7 +269,6 @@ def _legend(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[s
 
 
 def _tagged(history: History) -> Iterator[str]:
-    """The tags of releases, which decide what others are compared with."""
     tagged = [row.release for row in history.rows if row.release.tags]
     if tagged:
         told = [f"{each.version} ({', '.join(tag.name for tag in each.tags)})" for each in tagged[-LISTED:]]
@@ -280,7 +277,6 @@ def _tagged(history: History) -> Iterator[str]:
 
 
 def _packages(history: History) -> Iterator[str]:
-    """The packages that the releases were read from, each with the releases from it."""
     found: dict[str, list[Release]] = {}
     for row in history.rows:
         if package := package_of(row.release.provenance):
@@ -414,7 +410,6 @@ def _events(settings: SharedSettings, entries: tuple[LogEntry, ...]) -> Iterator
 
 
 def _difference(entry: LogEntry) -> Iterator[str]:
-    """The new declaration, or what of it differs from the old one."""
     before, after = (text.splitlines() for text in ("\n".join(entry.before), "\n".join(entry.after)))
     if entry.action == "changed":
         lines = list(unified_diff(before, after, lineterm="", n=1000))

@@ -220,14 +220,12 @@ def _card(settings: SharedSettings, card: SnapshotCard) -> Iterator[str]:
 
 
 def _headers(settings: SharedSettings, headers: DeclaredExports | None) -> Iterator[tuple[str, str]]:
-    """How many exports and public declarations lack each other, and with detail which."""
     for head, names in (("undeclared", headers.undeclared), ("unexported", headers.unexported)) if headers else ():
         said = "exported and in no public header" if head == "undeclared" else "declared and not exported"
         yield head, "\n".join([f"{len(names)} {said}", *(names if settings.verbosity > 0 else ())])
 
 
 def _row(head: str, text: str) -> Iterator[str]:
-    """One fact, wrapped to the terminal, its lines below each other."""
     for number, line in enumerate(text.splitlines()):
         first = f"  {head if number == 0 else '':12}  "
         yield from _wrapped(line, first, " " * len(first))

@@ -193,7 +193,6 @@ def _matrix(
 
 
 def _show_range(settings: SharedSettings, reference: str, judging: JudgingOptions, line: LineOptions) -> None:
-    """The releases that a program built against one release can run on."""
     from abistore.service.matrix import compatible_range
 
     found = compatible_range(reference, **_common(settings, judging, line))

@@ -389,7 +389,6 @@ def config_command(
 
 
 def _require_sdk(settings: SharedSettings) -> None:
-    """Leave where the extra is not installed."""
     if find_spec("mcp") is not None:
         return
     error = UsageError("the MCP server needs the package mcp", f"install it: {how_to_install('mcp')}")
