@@ -1,8 +1,9 @@
-"""What the pages say of the code's files is true: each file exists, and each room is named."""
+"""Files that the pages name exist, and links lead to headings."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 from tests.subjects import assert_each
@@ -12,7 +13,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 NAMED = re.compile(r"`((?:abistore|tests|benchmarks|docs|examples|migrations|\.ci)/[a-z0-9_./-]*)`")
 """A file or folder of the project as a page names it: without wildcards and words to fill in."""
 
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.M)
+ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
 HISTORY = {"docs/lab/decisions/0010-statements-to-the-driver.md"}
 """Pages about what was, which say so."""
@@ -23,10 +26,26 @@ def test_a_page_names_only_files_that_exist() -> None:
         text = page.read_text()
         named = set(NAMED.findall(text)) if title(page) not in HISTORY else set()
         missing = {path for path in named if not (ROOT / path).exists()}
-        missing |= {link for link in LINK.findall(text) if not (page.parent / link).exists()}
+        missing |= {link for link, _ in LINK.findall(text) if not (page.parent / link).exists()}
         assert not missing
 
     assert_each(PAGES, law, named=title)
+
+
+def test_a_link_into_a_page_leads_to_a_heading() -> None:
+    def law(page: Path) -> None:
+        links = {(page.parent / link if link else page, anchor) for link, anchor in LINK.findall(page.read_text())}
+        assert not {anchor for aim, anchor in links if anchor and aim.suffix == ".md" and anchor not in anchors(aim)}
+
+    assert_each(PAGES, law, named=title)
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """What links into a page may name: its headings, spelled as GitHub spells them, and anchors of its own."""
+    text = page.read_text()
+    spelled = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
+    return frozenset(spelled | set(ANCHOR.findall(text)))
 
 
 def title(page: Path) -> str:
