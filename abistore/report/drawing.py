@@ -14,7 +14,7 @@ from abistore.model.labels import name_word, word_on
 from abistore.model.words import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report, Style
-from abistore.report.outline import REQUIRED, advice, extent, name_like, ruled_by, tone
+from abistore.report.outline import REQUIRED, advice, extent, is_first, name_like, ruled_by, sides, tone
 from abistore.report.reasons import outcome_tone, said
 from abistore.report.releases import library_table
 from abistore.report.wording import counts, differing, distinct, found_counts, several, shortened, unchecked
@@ -237,8 +237,10 @@ def environment(*folders: str) -> Environment:
         kind_page,
         name_items,
         name_like,
+        is_first,
         name_word,
         said,
+        sides,
         prose,
         ruled_by,
         tone,

@@ -194,14 +194,26 @@ def extent(evidence: Evidence) -> str:
     return f"{evidence.facet} {evidence.state}{part}"
 
 
+def is_first(report: Report) -> bool:
+    """Whether it is about the first release of a line, which was compared with itself for want of another one."""
+    return report.decision is not None and report.decision.against.why == "first"
+
+
+def sides(report: Report) -> str:
+    """What was compared: ``libfoo 1.0 -> libfoo 1.1``."""
+    return f"{report.new}" if is_first(report) else f"{report.old} -> {report.new}"
+
+
 def verdict(report: Report) -> str:
     """The verdict's name, with a reservation if one side has less evidence than the other."""
+    if is_first(report):
+        return "no verdict"
     return f"{report.verdict} {CHECKED}" if report.evidence_gap else report.verdict
 
 
 def told_verdict(report: Report) -> str:
     """The verdict with the reason for its reservation, for a line of its own."""
-    return f"{verdict(report)}: {report.evidence_gap}" if report.evidence_gap else report.verdict
+    return f"{verdict(report)}: {report.evidence_gap}" if report.evidence_gap else verdict(report)
 
 
 def tone(report: Report) -> str:

@@ -9,7 +9,7 @@ from abistore.model.decision import Bump, Counterpart, Decision, Outcome, Reason
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding
-from abistore.report.outline import CHECKED, by_approval, ruled_by, verdict
+from abistore.report.outline import CHECKED, by_approval, ruled_by, sides, verdict
 from abistore.report.wording import change, counts, facts_of, numbers, soname_step
 
 OUTCOMES: Final[dict[Outcome, str]] = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
@@ -139,7 +139,7 @@ def stat(report: Report) -> str:
     """The whole report in one line: operands, verdict, outcome, counts, policy, suppressions, and kinds of advice."""
     gap = f" ({report.evidence_gap})" if report.evidence_gap else ""
     why = excuse(report.decision) if report.decision is not None else ""
-    line = f"{report.old} -> {report.new}: {verdict(report)}{gap}{f', {why}' if why else ''}, {counts(report)}"
+    line = f"{sides(report)}: {verdict(report)}{gap}{f', {why}' if why else ''}, {counts(report)}"
     waived = report.decision is not None and report.decision.code == "waived"
     told = (report.decision.headline,) if report.decision is not None and waived else ()
     return "; ".join((line, *told, ruled_by(report), *(f"advice: {each.kind}" for each in report.advice)))

@@ -31,7 +31,7 @@ from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.decision import DecisionRequest, compared_as, decided, first_release, undecided
 from abistore.service.declared_lives import with_deprecation_dates
 from abistore.service.ingest_gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
-from abistore.service.judging import concluded, evidence_error, lacks_alone, report, stated
+from abistore.service.judging import concluded, evidence_error, report, stated
 from abistore.service.log import early_removals
 from abistore.service.package_comparing import (
     decided_release,
@@ -328,11 +328,16 @@ class Admission:
         return self.store.find_verdict(old, stored, key_of(self.gate.by, old, stored), str(ENGINE)) is not None
 
     def _alone(self, stored: Release | None) -> Decision:
-        side, line, version = stored or self.arrival.snapshot, self.arrival.line, self.arrival.request.version
-        assert side is not None
-        asked = DecisionRequest("first", fail_on=self.gate.fail_on, require=self.gate.required, profile=line.profile)
-        missing = lacks_alone(f"{line.library} {version}", side.evidence, asked.require)
-        return first_release(line.library, version, asked, missing)
+        from abistore.diffing.judge.judged import card
+
+        snapshot, profile = self.arrival.snapshot, self.arrival.line.profile
+        if stored is None:
+            assert snapshot is not None
+            side = card(snapshot)
+        else:
+            side = stored.side
+        asked = DecisionRequest("first", fail_on=self.gate.fail_on, require=self.gate.required, profile=profile)
+        return first_release(side, asked)
 
     def refuses(self, outcome: GateOutcome, standing: StoreState) -> bool:
         """Whether nothing is to be written."""

@@ -253,9 +253,9 @@ def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> Releas
 def _changes(
     store: Store, release: Release, ordered: Sequence[Release], against: str | None, by: Ruling | None
 ) -> tuple[Release | None, tuple[ReportedFinding, ...]]:
-    if against is None and release == ordered[0]:
-        return None, ()
     other = counterpart(store, release, "prev" if against is None else against)
+    if other is None:
+        return None, ()
     changes = judged(store, other, release, by=by).report.changes
     return other, tuple(each for each in changes if Impact[each.impact.upper()] is Impact.BREAKING)
 

@@ -30,7 +30,7 @@ from abistore.model.findings import VERDICT_OF, FailOn, Impact, Side, Verdict
 from abistore.report import reasons as words
 from abistore.report.model import ReleaseLibrary, Report, ReportedFinding, verdict_of
 from abistore.report.wording import ChangeFacts, facts_of, in_words, is_checked
-from abistore.service.judging import NOTHING, EvidenceRequirement, evidence_error, lacks
+from abistore.service.judging import NOTHING, EvidenceRequirement, evidence_error, lacks, lacks_alone
 
 THRESHOLD: dict[FailOn, Verdict | None] = {
     "breaking": Verdict.BREAKING,
@@ -103,8 +103,11 @@ def with_decision(report: Report, decision: Decision) -> Report:
 def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ()) -> Decision:
     """Decide whether a release may ship, by what was found and what is asked.
 
-    A break that was found is worse than one that may have been missed: a release that fails is not undecided.
+    A break that was found is worse than one that may have been missed: a release that fails is not undecided. The first
+    release of a line was compared with itself, for want of another one.
     """
+    if asked.why == "first":
+        return first_release(report.new, asked)
     found = _weighed(report, asked)
     missing = () if found.code else tuple(_missing(parts or (report,), report, asked.require))
     outcome: Outcome = "fail" if found.code else "undecided" if missing else "pass"
@@ -129,29 +132,28 @@ def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ())
     )
 
 
-def first_release(
-    library: str, version: str, asked: DecisionRequest, missing: Iterable[MissingEvidence] = ()
-) -> Decision:
-    """The decision about the first release of a line, which was compared with nothing."""
-    missing = tuple(missing)
+def first_release(new: Side, asked: DecisionRequest) -> Decision:
+    """The decision about the first release of a line, which no release precedes."""
+    missing = lacks_alone(str(new), new.evidence, asked.require)
     outcome: Outcome = "undecided" if missing else "pass"
-    said = f"{library} {version} is the first release of its line"
     reasons = (
         *(Reason("evidence-missing", each.sentence) for each in missing),
-        Reason("first-release", f"{said}: nothing precedes it"),
+        Reason("first-release", f"{new} is the first release of its line: nothing precedes it"),
     )
     return Decision(
-        library,
-        version,
+        new.library,
+        new.version or "",
         Counterpart("first"),
         None,
         outcome,
         EvidenceMissing.exit_code if missing else 0,
         words.headline(outcome, reasons),
         reasons,
+        target=new.target,
         profile=asked.profile or "",
         fail_on=asked.fail_on,
         missing=missing,
+        ways=tuple(Way("evidence", each.hint or each.sentence) for each in missing),
     )
 
 

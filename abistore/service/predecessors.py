@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from abistore.errors import SnapshotNotFound, UsageError
+from abistore.errors import UsageError
 from abistore.model.approvals import no_later
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey, Release
 from abistore.model.statements import is_withdrawn
@@ -94,19 +94,16 @@ class GateCounterpart(NamedTuple):
     missing: str = ""
 
 
-def counterpart(store: Store, release: Release, against: str) -> Release:
-    """The release of the same line that a stored one is judged against. Raises :class:`SnapshotNotFound`."""
+def counterpart(store: Store, release: Release, against: str) -> Release | None:
+    """The release of the same line that a stored one is judged against; ``None`` for the first of its line.
+
+    Raises :class:`SnapshotNotFound`.
+    """
     line = release.line
     against = against.removeprefix(f"{line.library}@")
     if against != "prev":
         return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
-    previous = Predecessors(before(store, release)).of(release.version)
-    if previous is None:
-        raise SnapshotNotFound(
-            f"{line.library} {release.version} is the first release of its line: nothing precedes it",
-            "pass --against with a version, or ingest an older release",
-        )
-    return previous
+    return Predecessors(before(store, release)).of(release.version)
 
 
 def counterpart_of(

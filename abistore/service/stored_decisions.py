@@ -66,9 +66,7 @@ class StoredDecisions(NamedTuple):
 
 def first_decision(release: Release) -> Decision:
     """The decision about the first release of a line."""
-    line = release.line
-    asked = DecisionRequest("first", profile=line.profile)
-    return replace(first_release(line.library, release.version, asked), target=line.target)
+    return first_release(release.side, DecisionRequest("first", profile=release.line.profile))
 
 
 def _suffices(old: Release, new: Release, found: VerdictSummary) -> bool:

@@ -100,7 +100,8 @@ def verdict(
 ) -> Judgement:
     """The verdict about a stored release against ``baseline[:channel]``, a version of its line, or the one before.
 
-    It is judged now and stored, unless it was before. With ``against``, the release must have no less evidence than the
+    It is judged now and stored, unless it was before. The first release of a line is judged against itself, and its
+    decision says that no release precedes it. With ``against``, the release must have no less evidence than the
     other side, unless ``require`` says otherwise. ``allow`` says which releases may break, by default as the line's
     scheme promises, and ``deprecation`` for how long what a release removes must have been deprecated. Neither these
     nor findings that are approved ``today`` fail it. With ``consumers``, each break has the stored programs that it
@@ -108,7 +109,8 @@ def verdict(
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        other = counterpart(store, release, "prev" if against is None else against)
+        before = counterpart(store, release, "prev" if against is None else against)
+        other = before or release
         judgement = _told(store, judged(store, other, release, by=by), against, today)
         if consumers:
             sides = store.load(other), store.load(release)
@@ -118,13 +120,13 @@ def verdict(
         if deprecation is not None:
             early = early_removals(store, judgement.report, other, moment(release), deprecation)
             plan = msgspec.structs.replace(plan, early=early)
-        if against in {None, "prev"}:
+        if before is not None and against in {None, "prev"}:
             judgement = _noted(judgement, passed_over(store, other, release.version))
-        if other == release:
+        if before == release:
             judgement = _noted(judgement, (beside_itself(release),))
     remember(database, judgement)
     required = usual(against, fail_on) if require is None else require
-    why = compared_as(against)
+    why = compared_as(against) if before is not None else ("first", "")
     asked = DecisionRequest(*why, fail_on, required, plan, profile=release.line.profile)
     return msgspec.structs.replace(judgement, report=decided(judgement.report, asked))
 
@@ -143,10 +145,13 @@ def remembered(
     """
     with using(database) as store:
         release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        other = counterpart(store, release, "prev" if against is None else against)
-        found = _told(store, _recalled(store, other, release), against)
+        before = counterpart(store, release, "prev" if against is None else against)
+        other = before or release
+        recalled = judged(store, other, release) if before is None else _recalled(store, other, release)
+        found = _told(store, recalled, against)
         plan = allow_plan(store, other, release.soname, release.provenance)
-    asked = DecisionRequest(*compared_as(against), "api_break", NOTHING, plan, profile=release.line.profile)
+    why = compared_as(against) if before is not None else ("first", "")
+    asked = DecisionRequest(*why, "api_break", NOTHING, plan, profile=release.line.profile)
     return msgspec.structs.replace(found, report=decided(found.report, asked))
 
 

@@ -431,8 +431,11 @@ def test_a_verdict_is_remembered_and_the_same_again(stored: Call, monkeypatch: p
     assert named == first
 
 
-def test_the_first_release_has_no_verdict(stored: Call) -> None:
-    assert stored("verdict", "libcase@1.0").code == 67
+def test_the_first_release_passes_and_has_no_verdict(stored: Call) -> None:
+    done = stored("verdict", "libcase@1.0")
+    assert (done.code, done.out.splitlines()[0]) == (0, "libcase 1.0: no verdict")
+    assert "  PASS: libcase 1.0 is the first release of its line: nothing precedes it\n" in done.out
+    assert stored("verdict", "libcase@1.0", "--json").json["decision"].get("verdict") is None
 
 
 def test_a_remembered_verdict_carries_the_versions_asked_for(stored: Call, old: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from abistore.report.drawing import environment, told_in_pages
 from abistore.report.model import Report, ReportFormat, Style
-from abistore.report.outline import CHECKED, verdict
+from abistore.report.outline import CHECKED, is_first, verdict
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def render(report: Report, style: Style) -> str:
     """The report as a page, without a newline at its end. It has all findings, whatever the style's limit."""
-    name = report.verdict.replace("_", " ").capitalize()
+    name = "No verdict" if is_first(report) else report.verdict.replace("_", " ").capitalize()
     return _page().render(
         **told_in_pages(report, style),
         verdict=verdict(report),

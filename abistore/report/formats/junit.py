@@ -12,6 +12,7 @@ from abistore.report.outline import (
     REQUIRED,
     advice,
     ruled_by,
+    sides,
     suppression,
     told_verdict,
     verdict,
@@ -27,7 +28,7 @@ def render(report: Report, style: Style) -> str:
     If one side has less evidence, the first suite is ``evidence``. Its case is skipped, or fails if that evidence is
     required.
     """
-    root = Element("testsuites", name=spelled(f"{report.old} -> {report.new}: {told_verdict(report)}"))
+    root = Element("testsuites", name=spelled(f"{sides(report)}: {told_verdict(report)}"))
     if report.evidence_gap or report.error:
         case = Element("testcase", classname="abistore.evidence", name=verdict(report))
         _suite(root, "evidence", [_failed(case, report) if report.error else _skipped(case, report.evidence_gap)])

@@ -24,7 +24,7 @@ from abistore.report.document import (
     finding_block,
 )
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, ReportFormat, Style
-from abistore.report.outline import advice, ruled_by, tone, verdict
+from abistore.report.outline import advice, ruled_by, sides, tone, verdict
 from abistore.report.reasons import said, stat, ways_to_pass
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
 
@@ -73,7 +73,7 @@ def _block(block: Block, style: Style) -> Iterator[str]:
 def headline(report: Report, style: Style) -> str:
     """The operands, the verdict, and what it does not cover, in one line."""
     gap = f": {report.evidence_gap}" if report.evidence_gap else ""
-    return f"{report.old} -> {report.new}: {style.paint(verdict(report), tone(report))}{gap}"
+    return f"{sides(report)}: {style.paint(verdict(report), tone(report))}{gap}"
 
 
 def _head(report: Report, style: Style) -> Iterator[str]:
