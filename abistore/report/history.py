@@ -24,7 +24,7 @@ from abistore.report.drawing import asset, environment
 from abistore.report.formats.markdown import code, plain
 from abistore.report.model import Style
 from abistore.report.outline import CHECKED, ruling
-from abistore.report.reasons import excuse
+from abistore.report.reasons import notable_outcome, outcome_words
 
 
 class MatrixRelease(msgspec.Struct, frozen=True):
@@ -421,9 +421,9 @@ def _row(history: History, row: HistoryRow) -> tuple[str, ...]:
 
 def _with_outcome(words: str, decision: Decision | None) -> str:
     """The verdict, and the outcome where something breaks: ``Breaking: pass, waived``."""
-    if decision is None or (decision.outcome == "pass" and not excuse(decision)):
+    if decision is None or not notable_outcome(decision):
         return words
-    return f"{words}: {', '.join(filter(None, (decision.outcome, excuse(decision))))}"
+    return f"{words}: {outcome_words(decision)}"
 
 
 def _line(cells: Sequence[str]) -> str:

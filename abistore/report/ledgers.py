@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from abistore.model.approvals import Deprecation
-from abistore.model.decision import Decision
 from abistore.model.findings import Verdict
 from abistore.model.history import LineKey
 from abistore.model.labels import SonameChange
@@ -29,7 +28,7 @@ from abistore.model.statements import (
 from abistore.model.words import counted, visible
 from abistore.report.formats.markdown import plain
 from abistore.report.outline import extent, ruling
-from abistore.report.reasons import excuse
+from abistore.report.reasons import excuse, outcome_words
 from abistore.report.wording import named, shortened
 
 UNKNOWN = "not known"
@@ -287,12 +286,7 @@ def _step(line: StatedLine) -> tuple[str, str, str, str]:
         return "", "", "", (line.step or line.decision).outcome
     promise = line.step.promise
     soname = SONAMES.get(promise.soname, promise.soname)
-    return promise.required, promise.declared or "promises nothing", soname, _outcome(line.step)
-
-
-def _outcome(decision: Decision) -> str:
-    """``fail``, ``pass``, and why it passes although something breaks: ``pass, waived``."""
-    return ", ".join(filter(None, (decision.outcome, excuse(decision))))
+    return promise.required, promise.declared or "promises nothing", soname, outcome_words(line.step)
 
 
 def _of_line(line: StatedLine, of: str) -> Iterator[LedgerTable]:

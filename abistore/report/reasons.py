@@ -101,6 +101,17 @@ def excuse(decision: Decision) -> str:
     return f"{len(decision.waived)} waived" if decision.waived else ""
 
 
+def outcome_words(decision: Decision) -> str:
+    """The outcome, and why it passes although something breaks: ``pass, waived``."""
+    return ", ".join(filter(None, (decision.outcome, excuse(decision))))
+
+
+def notable_outcome(decision: Decision) -> str:
+    """The same where it is more than that the release passes; else nothing."""
+    words = outcome_words(decision)
+    return "" if words == "pass" else words.removeprefix("pass, ")
+
+
 def said(report: Report) -> tuple[str, ...]:
     """The decision of a report: its headline, then the other reasons. Nothing where the verdict says it all."""
     decision = report.decision

@@ -25,7 +25,7 @@ from abistore.model.statements import is_withdrawn
 from abistore.model.words import counted, json_text
 from abistore.report.history import history_document
 from abistore.report.outline import CHECKED, ruling
-from abistore.report.reasons import excuse
+from abistore.report.reasons import notable_outcome, outcome_words
 from abistore.report.since import built_text
 from abistore.report.wording import package_of, short_package, shortened
 
@@ -41,12 +41,10 @@ if TYPE_CHECKING:
 PARTIAL = "*"
 """Marks a verdict from unequal evidence: one release shows less than the other."""
 
-"""Follows a verdict whose breaks somebody accepted, so that a gate would pass."""
-
 REFUSED = "!"
 """Marks a release that its line does not allow: it breaks, and neither SONAME nor label say so."""
 
-HEADS = ("exports", "+", "-", "~", "previous", "bump", "baseline", "evidence")
+HEADS = ("exports", "+", "-", "~", "previous", "outcome", "baseline", "evidence")
 """Behind the version, the date, and what programs load the library by."""
 
 BRIEF = {Verdict.COMPATIBLE_WITH_RISK: "RISK"}
@@ -96,8 +94,9 @@ def history_command(
     The columns + and - count exports that were added and removed since the previous release, and ~ declarations that
     changed. They include copies of other libraries' templates, which are notices and do not count in the verdict.
 
-    The column bump has the step that the changes require by the labels' scheme, and behind a slash the one that the
-    label declares, if it is another: minor/patch. A release marked ! breaks, and its SONAME and label do not allow it.
+    The column previous has the verdict compared with the previous release, and outcome says whether the release may
+    ship after it: pass, fail or undecided. The column baseline has the verdict compared with the baseline, and the
+    outcome where that is not plainly pass.
 
     A release that cannot be judged is listed with the reason; the others are judged. The exit code is 74 if the stored
     data of a release are damaged.
@@ -215,7 +214,7 @@ def _timeline(history: History) -> str:
     right = frozenset(at for at, name in enumerate(shown[0]) if name in NUMBERS)
     told = (
         *constant,
-        *_legend(shown[0], shown[1:]),
+        *_legend(shown[1:]),
         *history.said,
         *_packages(history),
         *_tagged(history),
@@ -255,15 +254,13 @@ def _without_constants(
     return said, list(zip(*kept, strict=True))
 
 
-def _legend(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _legend(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """What the signs of a table mean that occur in it."""
     cells = [cell for row in rows for cell in row]
     if len(rows) > 1:
         yield "+ added, - removed (exports, with headers public declarations); ~ changed"
         if any(cell.startswith(BRIEF[Verdict.COMPATIBLE_WITH_RISK]) for cell in cells):
             yield "RISK: compatible with risk"
-        if "bump" in heads and any("/" in cell for cell in cells):
-            yield "bump: the step that the changes require / the step of the version number"
     if any(cell.partition(",")[0].endswith(PARTIAL) for cell in cells):
         yield f"{PARTIAL} {CHECKED}: one of the two releases shows less than the other, see evidence"
 
@@ -319,18 +316,17 @@ def _unjudged(history: History) -> Iterator[str]:
 
 def _row(row: HistoryRow, baseline: str | None) -> tuple[str, ...]:
     release, churn = row.release, row.churn
-    against_previous = _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap)
-    against_previous += _excuse(row.decision)
     against_baseline = _verdict(row.against_baseline, row.unjudged_baseline, 0, row.evidence_gap_baseline)
-    against_baseline += _excuse(row.baseline_decision)
+    if row.baseline_decision is not None and (told := notable_outcome(row.baseline_decision)):
+        against_baseline += f", {told}"
     return (
         release.version,
         f"{release.released or release.ingested:%Y-%m-%d}",
         release.soname or "",
         str(release.exports),
         *((str(churn.added), str(churn.removed), str(churn.changed)) if churn else ("", "", "")),
-        against_previous,
-        _bump(row.decision),
+        _verdict(row.verdict, row.unjudged, row.notices, row.evidence_gap),
+        outcome_words(row.decision) if row.decision is not None else "",
         "(baseline)" if release.version == baseline else against_baseline,
         ", ".join(_evidence(release.evidence)),
     )
@@ -342,21 +338,6 @@ def _verdict(verdict: Verdict | None, unjudged: str, notices: int, gap: str) -> 
         return "not judged" if unjudged else ""
     noticed = f", {counted(notices, 'notice')}" if notices and verdict is Verdict.NO_CHANGE else ""
     return f"{BRIEF.get(verdict, verdict.name)}{PARTIAL if gap else ''}{noticed}"
-
-
-def _excuse(decision: Decision | None) -> str:
-    """Why a release passes although it breaks something: ``, waived``."""
-    said = excuse(decision) if decision is not None else ""
-    return f", {said}" if said else ""
-
-
-def _bump(decision: Decision | None) -> str:
-    """The step that the changes require, behind it the one that the label declares where it is another, and a mark."""
-    promise = decision.promise if decision is not None else None
-    if decision is None or promise is None:
-        return ""
-    declared = "" if promise.declared in {None, promise.required} else f"/{promise.declared}"
-    return f"{promise.required}{declared}{REFUSED if decision.outcome == 'fail' else ''}"
 
 
 def _evidence(seen: tuple[Evidence, ...]) -> Iterator[str]:
