@@ -197,10 +197,22 @@ def brief(text: str, most: int = LONG) -> str:
     return f"{text[:half]}...{text[len(text) - half :]}"
 
 
-def asking(tool: str, **arguments: object) -> str:
-    """A call to make next, as ``abi_findings(comparison_id='1f3c9a02', impact='breaking')``."""
-    told = {name: brief(value) if isinstance(value, str) else value for name, value in arguments.items()}
-    given = ", ".join(f"{name}={value!r}" for name, value in told.items() if value is not None)
+class NextCall(msgspec.Struct, frozen=True):
+    """A call to make next: what it is for, the tool, and the arguments, which are whole and can be sent as they are."""
+
+    say: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+def asking(tool: str, say: str, /, **arguments: Any) -> NextCall:
+    """A call to make next; an argument that is ``None`` is left out."""
+    return NextCall(say, tool, {name: value for name, value in arguments.items() if value is not None})
+
+
+def spelled(tool: str, /, **arguments: object) -> str:
+    """A call as a hint spells it: ``abi_findings(comparison_id='1f3c9a02', impact='breaking')``."""
+    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
     return f"{tool}({given})"
 
 
@@ -395,12 +407,24 @@ def advice(report: Report) -> tuple[str, ...]:
     return tuple(f"{one.kind}: {brief(one.description)}" for one in report.advice)
 
 
-def next_calls(report: Report, comparison_id: str, *, listed: bool) -> tuple[str, ...]:
+def next_calls(report: Report, comparison_id: str, *, listed: bool) -> tuple[NextCall, ...]:
     """What usually follows a comparison; ``listed`` where its answer has all findings already."""
-    gate = asking("abi_gate", comparison_id=comparison_id)
-    if report.changes:
-        worst = report.changes[0]
-        one = asking("abi_finding", finding_id=worst.id, comparison_id=comparison_id)
-        return (one if listed else asking("abi_findings", comparison_id=comparison_id, impact=worst.impact), gate)
-    accepted = asking("abi_findings", comparison_id=comparison_id, state="suppressed")
-    return (accepted, gate) if report.suppressed_count else (gate,)
+    gate = asking("abi_gate", "See whether CI would fail.", comparison_id=comparison_id)
+    if not report.changes:
+        return (suppressed_findings(comparison_id), gate) if report.suppressed_count else (gate,)
+    worst = report.changes[0]
+    if listed:
+        return (one_call(worst, comparison_id), gate)
+    say = f"List all {worst.impact} findings."
+    return (asking("abi_findings", say, comparison_id=comparison_id, impact=worst.impact), gate)
+
+
+def one_call(finding: ReportedFinding, comparison_id: str) -> NextCall:
+    """The call that tells all of one finding."""
+    say = "Read the worst finding with its fix."
+    return asking("abi_finding", say, finding_id=finding.id, comparison_id=comparison_id)
+
+
+def suppressed_findings(comparison_id: str) -> NextCall:
+    """The call that lists what was accepted."""
+    return asking("abi_findings", "List the suppressed findings.", comparison_id=comparison_id, state="suppressed")

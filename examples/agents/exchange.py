@@ -36,7 +36,8 @@ def exchange(database: Path) -> Iterator[str]:
             for change in document.get("top", ()):
                 yield f"        {change['impact']}: {change['kind']}: {change['symbol']}"
             yield from (f"        advice: {said}" for said in document.get("advice", ()))
-            yield f"        next: {document['next'][0]}"
+            following = document["next"][0]
+            yield f"        next: {_spelled(Step(following['tool'], following['arguments']))}"
 
 
 def _spelled(step: Step) -> str:

@@ -8,7 +8,6 @@ else the first that it has not made. It knows no tool, and no id.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -90,20 +89,13 @@ class Follower:
             return Step(last.tool, {**last.arguments, "cursor": cursor})
         used = frozenset(name for step in made for name in step.arguments)
         hinted = [self._hinted(task, hint, used) for hint in document.get("next", ())]
-        new = [step for step in hinted if step is not None and step not in made]
+        new = [step for step in hinted if step not in made]
         ranked = (step for word in task.words for step in new if _has(self._said(step.tool) + repr(step), word))
         return next(ranked, new[0] if new else None)
 
-    def _hinted(self, task: Task, hint: str, used: frozenset[str]) -> Step | None:
-        """The call that a hint spells: ``abi_findings(comparison_id='1f3c9a02', impact='breaking')``."""
-        try:
-            call = ast.parse(hint, mode="eval").body
-        except SyntaxError:
-            return None
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in self.tools:
-            return None
-        said = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-        return Step(call.func.id, self._arguments(task, call.func.id, said, used))
+    def _hinted(self, task: Task, hint: Mapping[str, Any], used: frozenset[str]) -> Step:
+        """The call that an answer names in ``next``."""
+        return Step(hint["tool"], self._arguments(task, hint["tool"], hint["arguments"], used))
 
     def _arguments(self, task: Task, tool: str, said: Mapping[str, Any], used: frozenset[str]) -> dict[str, Any]:
         """What a hint says; what the person said and was not told yet; a choice, or a switch, that has a word."""

@@ -23,6 +23,7 @@ from abistore.mcp.jobs import Jobs
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from tests.build import build_library
+from tests.mcp import histories
 from tests.store.postgres import dropped
 
 Era = Literal["legacy", "2026-07-28", "auto"]
@@ -204,3 +205,21 @@ def modern(stored: Path, jobs: Jobs) -> Agent:
 def writer(stored: Path, jobs: Jobs) -> Agent:
     """An agent of a server that writes, and leaves decisions to nobody."""
     return Agent(Settings(database=str(stored), allow_write=True, approvals="auto"), jobs, "2026-07-28")
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that holds eight releases of a library with long declarations. Nobody writes to it."""
+    return histories.store(tmp_path_factory.mktemp("wide"))
+
+
+@pytest.fixture(scope="session")
+def wide_build(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A build of that library which nobody has stored, and its header."""
+    return histories.build(len(histories.VERSIONS), tmp_path_factory.mktemp("build"))
+
+
+@pytest.fixture
+def wide_agent(wide: Path, jobs: Jobs) -> Agent:
+    """An agent of a server of that library."""
+    return Agent(Settings(database=str(wide)), jobs, "2026-07-28")

@@ -30,7 +30,7 @@ BUDGETS = {
     "abi_whatif": 1_200,
     "abi_pr_summary": 500,
     "abi_list_changes": 1_500,
-    "abi_explain_change": 300,
+    "abi_explain_change": 330,
     "abi_dump": 300,
     "abi_help": 350,
     "abi_store_stats": 200,

@@ -35,8 +35,11 @@ def test_a_summary_tells_the_verdict_what_it_rests_on_and_what_to_do_next(agent:
     assert [change["kind"] for change in answer["top"]] == ["func_removed", "type_field_added", "func_added"]
     assert answer["build_id"]
     worst, identity = answer["top"][0]["id"], answer["comparison_id"]
-    one = f"abi_finding(finding_id='{worst}', comparison_id='{identity}')"
-    assert answer["next"] == [one, f"abi_gate(comparison_id='{identity}')"]
+    assert [(each["tool"], each["arguments"]) for each in answer["next"]] == [
+        ("abi_finding", {"finding_id": worst, "comparison_id": identity}),
+        ("abi_gate", {"comparison_id": identity}),
+    ]
+    assert answer["next"][0]["say"] == "Read the worst finding with its fix."
     assert answer["advice"] == ["soname_bump_recommended: breaking changes under the same SONAME, libgeo.so.1"]
 
 

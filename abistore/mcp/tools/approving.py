@@ -16,7 +16,7 @@ from abistore.interface import (
     findings,
     withdraw,
 )
-from abistore.mcp.answers import Answer, asking, brief
+from abistore.mcp.answers import Answer, NextCall, asking, brief
 from abistore.mcp.operands import Call, Question, one_finding, report_of
 from abistore.mcp.settings import Code, Refusal
 from abistore.mcp.tools.declaration import described, tool
@@ -103,7 +103,7 @@ class ApproveAnswer(Answer, frozen=True, kw_only=True):
     target: str
     until: str
     decided_by: str
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 def _question(
@@ -245,6 +245,7 @@ def _answer(
     call: Call, library: str, said: Sequence[Approval], became: str, comparison_id: str | None
 ) -> ApproveAnswer:
     first = said[0]
+    about = {"comparison_id": comparison_id} if comparison_id else {"library": library}
     return ApproveAnswer(
         headline=f"{became}: {counted(len(said), 'break')} of {library}",
         created=became != "UNCHANGED",
@@ -255,7 +256,5 @@ def _answer(
         target=first.target or EVERY_TARGET,
         until=first.until,
         decided_by="user" if call.decided else "caller",
-        next=(
-            asking("abi_gate", comparison_id=comparison_id) if comparison_id else asking("abi_gate", library=library),
-        ),
+        next=(asking("abi_gate", "See whether the gate passes now.", **about),),
     )

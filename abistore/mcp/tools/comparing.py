@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
@@ -44,6 +44,7 @@ from abistore.mcp.answers import (
     ChangeItem,
     ComparedSide,
     Gap,
+    NextCall,
     ReviewItem,
     address,
     advice,
@@ -56,7 +57,9 @@ from abistore.mcp.answers import (
     gaps,
     headline,
     next_calls,
+    one_call,
     side,
+    suppressed_findings,
     written,
 )
 from abistore.mcp.operands import (
@@ -131,7 +134,7 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
     report_uri: str | None = None
     next_cursor: str | None = None
     warnings: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -252,7 +255,7 @@ def _incomparable(error: Incomparable) -> ComparisonAnswer:
         returned=0,
         total=0,
         warnings=(error.hint,),
-        next=(asking("abi_list"),),
+        next=(asking("abi_list", "See what is stored, and for which platforms."),),
     )
 
 
@@ -328,7 +331,7 @@ class FindingsAnswer(Answer, frozen=True, kw_only=True):
     excluded: LeftOut
     not_checked: tuple[Gap, ...] = ()
     next_cursor: str | None = None
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 class FindingAnswer(Answer, frozen=True, kw_only=True):
@@ -340,7 +343,7 @@ class FindingAnswer(Answer, frozen=True, kw_only=True):
     guidance: str
     found_in: str
     consequences: tuple[ChangeItem, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -394,12 +397,12 @@ def _of_state(report: Report, state: State, said: Mapping[str, ReviewItem]) -> S
     return {"active": report.changes, "suppressed": report.suppressed, "advice": report.advice}[state]
 
 
-def _next(short: str, chosen: Sequence[ReportedFinding], report: Report) -> tuple[str, ...]:
+def _next(short: str, chosen: Sequence[ReportedFinding], report: Report) -> tuple[NextCall, ...]:
     if chosen:
-        return (asking("abi_finding", finding_id=chosen[0].id, comparison_id=short),)
+        return (one_call(chosen[0], short),)
     if report.suppressed_count:
-        return (asking("abi_findings", comparison_id=short, state="suppressed"),)
-    return (asking("abi_gate", comparison_id=short),)
+        return (suppressed_findings(short),)
+    return (asking("abi_gate", "See whether CI would fail.", comparison_id=short),)
 
 
 def _fits(change: ReportedFinding, card: ChangeKind | None, wanted: dict[str, str | None]) -> bool:
@@ -452,11 +455,20 @@ def _from_store(call: Call, finding_id: str, level: Literal["summary", "normal",
 def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnswer:
     said = reviewed(call, library).get(answer.finding.id)
     finding = msgspec.structs.replace(answer.finding, review=said)
-    review = asking(
-        "abi_review", finding_id=finding.id, state="seen", comparison_id=call.arguments.get("comparison_id")
-    )
-    after = (answer.next[0], review) if call.settings.allow_write else answer.next
-    return msgspec.structs.replace(answer, finding=finding, next=after)
+    after = [*answer.next, *_earlier(call, finding.symbol, library)]
+    if call.settings.allow_write:
+        say, among = "Note that people have seen it.", call.arguments.get("comparison_id")
+        after.append(asking("abi_review", say, finding_id=finding.id, state="seen", comparison_id=among))
+    return msgspec.structs.replace(answer, finding=finding, next=tuple(after))
+
+
+def _earlier(call: Call, symbol: str, library: str) -> Iterator[NextCall]:
+    """The call that tells what became of a declaration, where the store knows it."""
+    if call.has_no_store or not symbol:
+        return
+    with call.store() as store, suppress(SnapshotNotFound):
+        store.log(symbol, library=library)
+        yield asking("abi_symbol_history", "See when it changed before.", symbol=symbol, library=library)
 
 
 def _finding(
@@ -475,10 +487,7 @@ def _finding(
         guidance=card.fix if card else "",
         found_in=brief(where),
         consequences=tuple(change_item(each, "summary") for each in change.consequences[:3]),
-        next=(
-            asking("abi_explain_change", change_kind=change.kind),
-            asking("abi_symbol_history", symbol=brief(change.symbol, 120)),
-        ),
+        next=(asking("abi_explain_change", "Read what this kind of change does.", change_kind=change.kind),),
     )
 
 
@@ -491,10 +500,6 @@ def _card(kind: str) -> ExplainedKind | None:
 
 def _text(declaration: str | None) -> str | None:
     return None if declaration is None else brief(declaration, LONG)
-
-
-NEXT = {True: ("abi_findings", "abi_pr_summary"), False: ("abi_pr_summary",)}
-"""What follows a gate, by whether it fails."""
 
 
 NOTES = 2
@@ -515,7 +520,7 @@ class GateAnswer(Answer, frozen=True, kw_only=True):
     comparison_id: str
     bump: BumpItem | None = None
     not_checked: tuple[Gap, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -619,8 +624,13 @@ def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> 
         comparison_id=comparison_id[:SHOWN],
         bump=bump_item(report),
         not_checked=gaps(report),
-        next=tuple(asking(tool, comparison_id=comparison_id[:SHOWN]) for tool in NEXT[failing]),
+        next=_after_gate(comparison_id[:SHOWN], failing),
     )
+
+
+def _after_gate(short: str, failing: bool) -> tuple[NextCall, ...]:
+    comment = asking("abi_pr_summary", "Write the comment for the pull request.", comparison_id=short)
+    return (asking("abi_findings", "List what fails.", comparison_id=short), comment) if failing else (comment,)
 
 
 def _waived(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from abistore.interface import BaselineMove, Decision, HistoryRow, LineKey, LogEntry, OpenStore, Verdict
-from abistore.mcp.answers import Answer, BumpItem, asking, brief, bump_of
+from abistore.mcp.answers import Answer, BumpItem, NextCall, asking, brief, bump_of
 from abistore.mcp.operands import Call, line_of
 from abistore.mcp.settings import Refusal
 from abistore.mcp.tools.declaration import Cursor, Library, Limit, Line, described, tool
@@ -80,7 +80,7 @@ class HistoryAnswer(Answer, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     pending: str = ""
     next_cursor: str | None = None
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -155,10 +155,11 @@ def _headline(library: str, rows: tuple[HistoryRow, ...], broken: HistoryRow | N
     return f"{counted(len(breaks), 'BREAK')} in {counted(len(rows), 'release')} of {library}; {first}"
 
 
-def _next(library: str, broken: HistoryRow | None) -> tuple[str, ...]:
+def _next(library: str, broken: HistoryRow | None) -> tuple[NextCall, ...]:
     if broken is None:
-        return (asking("abi_summary", library=library),)
-    return (asking("abi_summary", library=library, version=broken.release.version, against="prev"),)
+        return (asking("abi_summary", "Read the verdict about the latest release.", library=library),)
+    say = "Read what broke in the first release that breaks."
+    return (asking("abi_summary", say, library=library, version=broken.release.version, against="prev"),)
 
 
 def _between(rows: tuple[HistoryRow, ...], since: str | None, until: str | None) -> tuple[HistoryRow, ...]:
@@ -241,7 +242,7 @@ class SymbolAnswer(Answer, frozen=True, kw_only=True):
     total: int
     returned: int
     next_cursor: str | None = None
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -263,14 +264,14 @@ def abi_symbol_history(
     page = call.page(items, budget=SYMBOL_BUDGET)
     last = entries[-1]
     told = f"{counted(len(items), 'event')}; last: {last.action} in {last.line.library} {last.version}"
-    library = entries[0].line.library
+    library, say = last.line.library, "Read what else the last of these releases changed."
     return SymbolAnswer(
         headline=f"{brief(last.display, 120)}: {told}",
         events=page.items,
         total=len(items),
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=(asking("abi_summary", library=library, version=last.version, against="prev"),),
+        next=(asking("abi_summary", say, library=library, version=last.version, against="prev"),),
     )
 
 

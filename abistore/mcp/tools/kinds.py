@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 import msgspec
 
 from abistore.interface import ChangeKind, ExplainedKind, Impact, UsageError, changes, explain
-from abistore.mcp.answers import Answer, asking
+from abistore.mcp.answers import Answer, NextCall, asking
 from abistore.mcp.operands import Call
 from abistore.mcp.settings import Refusal
 from abistore.mcp.tools.declaration import Cursor, DetailLevel, Limit, described, tool
@@ -45,7 +45,7 @@ class KindsAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     categories: dict[str, dict[str, int]] = {}
     returned: int
     next_cursor: str | None = None
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     aliases: tuple[str, ...] = ()
     variants: str = ""
     kinds: tuple[KindItem, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -89,7 +89,10 @@ def abi_list_changes(
             change_kinds=(),
             categories=_categories(found),
             returned=0,
-            next=(asking("abi_list_changes", impact="breaking"), asking("abi_list_changes", category="types")),
+            next=(
+                asking("abi_list_changes", "List the kinds that break built programs.", impact="breaking"),
+                asking("abi_list_changes", "List the kinds about types.", category="types"),
+            ),
         )
     page = call.page([_item(kind, detail_level) for kind in found], budget=BUDGET)
     words = " ".join(word for word in (impact, category) if word)
@@ -99,7 +102,10 @@ def abi_list_changes(
         change_kinds=page.items,
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=tuple(asking("abi_explain_change", change_kind=item.kind) for item in page.items[:1]),
+        next=tuple(
+            asking("abi_explain_change", "Read what the first of them does.", change_kind=item.kind)
+            for item in page.items[:1]
+        ),
     )
 
 
@@ -156,7 +162,7 @@ def abi_explain_change(
         aliases=found.aliases,
         variants=" ".join(each.variant for each in found.variants if each.variant),
         kinds=tuple(_item(_explained(kind), "full") for kind in more),
-        next=(asking("abi_list_changes", impact=found.impact, category=found.element),),
+        next=(asking("abi_list_changes", "List its siblings.", impact=found.impact, category=found.element),),
     )
 
 
@@ -245,7 +251,7 @@ class HelpAnswer(Answer, frozen=True, kw_only=True):
     topic: Topic
     text: str
     related: tuple[str, ...]
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -258,5 +264,5 @@ def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")
         topic=topic,
         text=" ".join(text.split()),
         related=related,
-        next=tuple(asking("abi_help", topic=other) for other in related),
+        next=tuple(asking("abi_help", f"Read about {other}.", topic=other) for other in related),
     )

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from abistore.errors import InputError
 from abistore.interface import Dump, ExtractOptions, ListedLine, OpenStore, Release, StoreStats, db_stats, dump
-from abistore.mcp.answers import MOST_UNITS, Answer, Gap, asking, brief, extent, units
+from abistore.mcp.answers import MOST_UNITS, Answer, Gap, NextCall, asking, brief, extent, units
 from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
 from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Library, Limit, Only, described, tool
+from abistore.model.history import DEFAULT_CHANNEL
 from abistore.model.snapshot import snapshot_digest
 from abistore.model.words import counted
 
@@ -50,7 +51,7 @@ class Stored(Answer, frozen=True, kw_only=True):
     total: int
     returned: int
     next_cursor: str | None = None
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -83,16 +84,25 @@ def abi_list(
     )
 
 
-def _next(library: str | None, shown: list[StoredItem]) -> tuple[str, ...]:
-    if kept := [item.version for item in shown if item.candidate]:  # each failed its gate
-        refused = f"{library}@candidate:{kept[-1]}"
-        return (
-            asking("abi_history", library=library),
-            asking("abi_compare", old_input=f"{library}@latest", new_input=refused),
-        )
-    if library:
-        return (asking("abi_history", library=library), asking("abi_summary", library=library))
-    return (asking("abi_list", library=shown[0].library),) if shown else (asking("abi_help", topic="workflow"),)
+def _next(library: str | None, shown: list[StoredItem]) -> tuple[NextCall, ...]:
+    lines = dict.fromkeys(f"{item.target}/{item.profile}" for item in shown)
+    if library and lines:
+        line = next(iter(lines)) if len(lines) > 1 else None
+        history = asking("abi_history", "Read the verdict about each release.", library=library, line=line)
+        return (history, _about_last(library, line, shown))
+    if shown:
+        return (asking("abi_list", "List the releases of the first library.", library=shown[0].library),)
+    return (asking("abi_help", "Read how to begin.", topic="workflow"),)
+
+
+def _about_last(library: str, line: str | None, shown: list[StoredItem]) -> NextCall:
+    """The verdict about the latest release, or what a build would have broken that failed its gate and was kept."""
+    of_line = [item for item in shown if line in {None, f"{item.target}/{item.profile}"}]
+    kept = [item.version for item in of_line if item.candidate]
+    if not kept or len(kept) == len(of_line):
+        return asking("abi_summary", "Read the verdict about the latest release.", library=library, line=line)
+    sides = {"old_input": f"{library}@latest", "new_input": f"{library}@candidate:{kept[-1]}"}
+    return asking("abi_compare", "See what the refused build would have broken.", **sides, line=line)
 
 
 def _lines(store: OpenStore) -> list[StoredItem]:
@@ -148,7 +158,7 @@ class StatsAnswer(Answer, frozen=True, kw_only=True):
     allow_write: bool
     store: StoreStats
     limits: BoundsInForce
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -163,7 +173,7 @@ def abi_store_stats(call: Call) -> StatsAnswer:
         allow_write=settings.allow_write,
         store=stats,
         limits=BoundsInForce(**{name: getattr(settings, name) for name in BoundsInForce.__struct_fields__}),
-        next=(asking("abi_list"),),
+        next=(asking("abi_list", "List what is stored."),),
     )
 
 
@@ -196,7 +206,7 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
     snapshot: Any = None
     snapshot_uri: str = ""
     warnings: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -216,7 +226,7 @@ def abi_dump(
     Writes nothing. To judge a file, give abi_compare its path.
     """
     read = read_library(call, library_path, headers, include_dirs, (version, language, only))
-    return dump_answer(read, inline=inline)
+    return dump_answer(call, read, inline=inline)
 
 
 class ReadLibrary(NamedTuple):
@@ -257,9 +267,25 @@ def _dumped(path: Path, options: ExtractOptions, chosen: str) -> Dump:
         raise
 
 
-def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
+def _after_dump(call: Call, library: str) -> NextCall:
+    """To judge the file by what is stored of its library; the call takes the same path and headers."""
+    given = call.arguments
+    if call.has_no_store:
+        return asking("abi_help", "Read how to begin.", topic="workflow")
+    with call.store() as store:
+        lines = store.lines(library=library)
+    if len(lines) != 1 or not lines[0].releases or given.get("only"):
+        return asking("abi_list", "See what it can be compared with.", library=library if lines else None)
+    has_baseline = DEFAULT_CHANNEL in lines[0].baselines
+    old, say = ("baseline", "its baseline") if has_baseline else ("latest", "the latest release")
+    headers = {"new_headers": given.get("headers"), "include_dirs": given.get("include_dirs")}
+    sides = {"old_input": f"{library}@{old}", "new_input": given["library_path"]}
+    return asking("abi_compare", f"Compare it with {say}.", **sides, **headers, language=given.get("language"))
+
+
+def dump_answer(call: Call, read: ReadLibrary, *, inline: bool) -> DumpAnswer:
     """What is told of a library that was read."""
-    made, path = read
+    made = read.made
     summary = _summary(made)
     length = units(made.json)
     seen = [evidence for evidence in made.snapshot.evidence if evidence.reason]
@@ -279,7 +305,7 @@ def dump_answer(read: ReadLibrary, *, inline: bool) -> DumpAnswer:
         bytes=len(made.json),
         snapshot=json.loads(made.json) if sent else None,
         warnings=(*map(brief, missing), *(long if inline and not sent else [])),
-        next=(asking("abi_compare", old_input=f"{summary.library}@baseline", new_input=path.name),),
+        next=(_after_dump(call, made.snapshot.library),),
     )
 
 

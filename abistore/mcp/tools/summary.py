@@ -29,6 +29,7 @@ from abistore.mcp.answers import (
     ChangeItem,
     ComparedSide,
     Gap,
+    NextCall,
     advice,
     asking,
     brief,
@@ -76,7 +77,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     bump: BumpItem | None = None
     not_evaluated: tuple[Gap, ...] = ()
     warnings: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -142,7 +143,7 @@ def _first(release: Release) -> SummaryAnswer:
         baseline=BaselineCard(ref=None, status="missing", trusted=False),
         release=side(release.side),
         build_id=release.provenance.build_id,
-        next=(asking("abi_list", library=release.line.library),),
+        next=(asking("abi_list", "List the releases.", library=release.line.library),),
     )
 
 
@@ -184,7 +185,7 @@ class PullRequestAnswer(Answer, frozen=True, kw_only=True):
     format: Literal["markdown", "json"]
     content: str
     truncated: bool = False
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool()
@@ -206,7 +207,7 @@ def abi_pr_summary(
         format=format,
         content=content,
         truncated=truncated,
-        next=(asking("abi_gate", comparison_id=short),),
+        next=(asking("abi_gate", "See whether CI would fail.", comparison_id=short),),
     )
 
 

@@ -33,6 +33,7 @@ from abistore.mcp.answers import (
     ChangeItem,
     ComparedSide,
     Gap,
+    NextCall,
     asking,
     brief,
     change_item,
@@ -41,6 +42,7 @@ from abistore.mcp.answers import (
     gaps,
     next_calls,
     side,
+    spelled,
 )
 from abistore.mcp.operands import (
     Call,
@@ -116,7 +118,7 @@ class BaselineAnswer(Answer, frozen=True, kw_only=True):
     verdict: str | None
     comparison_id: str | None = None
     decided_by: str
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 def _question(
@@ -235,7 +237,7 @@ def abi_baseline(
         verdict=facts["verdict"] or None,
         comparison_id=facts["comparison_id"] or None,
         decided_by="user" if question.text and call.decided else "caller",
-        next=(asking("abi_history", library=library),),
+        next=(asking("abi_history", "See all releases against the new baseline.", library=library),),
     )
 
 
@@ -261,7 +263,7 @@ class TagAnswer(Answer, frozen=True, kw_only=True):
     version: str
     tags: tuple[TagItem, ...]
     warnings: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool(writes=True)
@@ -289,7 +291,7 @@ def abi_tag(
         version=found.version,
         tags=tuple(TagItem(one.name, brief(one.note)) for one in done.release.tags),
         warnings=(brief(warning),) if warning else (),
-        next=(asking("abi_list", library=library),),
+        next=(asking("abi_list", "List the releases.", library=library),),
     )
 
 
@@ -301,7 +303,7 @@ class ReviewAnswer(Answer, frozen=True, kw_only=True):
     finding_id: str
     state: ReviewState
     note: str
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool(writes=True)
@@ -329,7 +331,7 @@ def abi_review(
         finding_id=said.identity,
         state=said.state,
         note=brief(said.note),
-        next=(asking("abi_finding", finding_id=said.identity, comparison_id=comparison_id),),
+        next=(asking("abi_finding", "Read the finding.", finding_id=said.identity, comparison_id=comparison_id),),
     )
 
 
@@ -350,7 +352,7 @@ class DeleteAnswer(Answer, frozen=True, kw_only=True):
     line: str
     digest: str
     decided_by: str
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 def _deleting_question(
@@ -388,7 +390,7 @@ def _check(store: OpenStore, release: Release, digest: str) -> None:
     moves = [move for move in store.baselines(release.line.library) if move.line == release.line]
     channels = [move.channel for move in moves if move.version == release.version]
     if channels:
-        hint = asking("abi_baseline", library=release.line.library, version="...", channel=channels[0], reason="...")
+        hint = spelled("abi_baseline", library=release.line.library, version="...", channel=channels[0], reason="...")
         raise Refusal(
             "INVALID_ARGUMENT", f"{release.reference}: baseline {channels[0]} stands at it", f"move it: {hint}"
         )
@@ -427,7 +429,7 @@ def abi_delete(
         line=f"{gone.line.target}/{gone.line.profile}",
         digest=gone.digest,
         decided_by="user" if call.decided else "caller",
-        next=(asking("abi_list", library=library),),
+        next=(asking("abi_list", "List the releases.", library=library),),
     )
 
 
@@ -451,7 +453,7 @@ def abi_dump(
     if output_path is not None:
         check_export(call.settings, output_path)  # before the work
     read = read_library(call, library_path, headers, include_dirs, (version, language, only))
-    answer = dump_answer(read, inline=inline and output_path is None)
+    answer = dump_answer(call, read, inline=inline and output_path is None)
     if output_path is None:
         return answer
     write_new(call.settings, output_path, read.made.json)
@@ -488,7 +490,7 @@ class IngestAnswer(Answer, frozen=True, kw_only=True):
     top: tuple[ChangeItem, ...] = ()
     not_checked: tuple[Gap, ...] = ()
     warnings: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool(writes=True)
@@ -556,7 +558,7 @@ def _day(text: str | None) -> datetime | None:
 def _refusal(done: Ingested, library: str, version: str) -> Refusal:
     hint = done.hint
     if done.code == VersionTaken.code:
-        other = asking("abi_delete", library=library, version=version, confirm_digest="...")
+        other = spelled("abi_delete", library=library, version=version, confirm_digest="...")
         hint = f"give another version; if the stored one is wrong, take it back first: {other}"
     return refusal_for(done.code, done.error, hint)
 
@@ -578,7 +580,7 @@ def _answer(call: Call, done: Ingested, plan: IngestPlan) -> IngestAnswer:
         verdict=None,
         release=side(release.side) if release else None,
         warnings=tuple(brief(each) for each in said if each),
-        next=(asking("abi_summary", library=plan.library, version=plan.version),),
+        next=(asking("abi_summary", "Read the verdict about it.", library=plan.library, version=plan.version),),
     )
     return answer if report is None else _judged(call, answer, report)
 
