@@ -29,7 +29,7 @@ from abistore.service.approved_gates import (
 )
 from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.decision import DecisionRequest, compared_as, decided, first_release, undecided
-from abistore.service.declared_lives import with_deprecation_dates
+from abistore.service.declarations import with_deprecation_dates
 from abistore.service.ingest_gates import Admitted, Arrival, Gate, GateOutcome, Status, as_known, store_as
 from abistore.service.judging import concluded, evidence_error, report, stated
 from abistore.service.log import early_removals

@@ -29,7 +29,7 @@ from abistore.model.versions import EVERY_PROFILE, channel_in
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview
 from abistore.report.outline import parts_of_report
 from abistore.service.database import Database, using
-from abistore.service.declared_lives import with_deprecation_dates
+from abistore.service.declarations import with_deprecation_dates
 from abistore.service.judging import concluded
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from abistore.report.wording import lengthened
 from abistore.service.approved_gates import finding_with_said
 from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, user, using
-from abistore.service.declarations import declarations_near, display
-from abistore.service.declared_lives import DeclaredLife, DeclaredLives, declared_lives
+from abistore.service.declarations import DeclaredLife, DeclaredLives, declarations_near, declared_lives, display
 from abistore.service.kinds import kinds
 from abistore.service.listing import lines_of, releases_of
 from abistore.service.snapshots import check_note

@@ -33,7 +33,7 @@ from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
 from abistore.report.site import OURS, library_folder, release_file
 from abistore.service.database import Connections, Database, locate, using
-from abistore.service.declared_lives import with_deprecation_dates
+from abistore.service.declarations import with_deprecation_dates
 from abistore.service.history import history
 from abistore.service.inventory import declared
 from abistore.service.judging import concluded, report
