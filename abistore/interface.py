@@ -215,7 +215,7 @@ from abistore.service.judging import EvidenceRequirement as EvidenceRequirement,
 from abistore.service.judging import show_only as show_only
 from abistore.service.comparing import compare as compare
 from abistore.service.decision import DecisionRequest as DecisionRequest, decided as decided
-from abistore.service.stored_decisions import first_decision as first_decision
+from abistore.service.history import first_decision as first_decision
 from abistore.service.ruling import Ruling as Ruling, ruling as ruling
 from abistore.service.ruling import (
     ListedSuppression as ListedSuppression,

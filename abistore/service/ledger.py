@@ -41,12 +41,11 @@ from abistore.service.approved_gates import day, of_library
 from abistore.service.bisect import Broken, StepJudge, broken_by, broken_names, steps_at_once
 from abistore.service.blame import AskedRelease, DepartureFinder, Departures, lacks, last_with, needed
 from abistore.service.database import Database, line_target, using
-from abistore.service.history import Measure, measures_of, standing_here
+from abistore.service.history import Measure, StoredDecisions, first_decision, measures_of, standing_here
 from abistore.service.inventory import in_line
 from abistore.service.judging import concluded
 from abistore.service.listing import lines_of, releases_of
 from abistore.service.predecessors import before
-from abistore.service.stored_decisions import StoredDecisions, first_decision
 from abistore.service.verdicts import (
     VerdictKeeper,
     given_now,
