@@ -25,7 +25,7 @@ from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_a
 from abistore.service.operands import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
-    from abistore.service.programs import BuiltProgram, DllNumber
+    from abistore.service.consumers import BuiltProgram, DllNumber
     from abistore.service.ruling import Ruling
     from abistore.store.store import Store
 
@@ -168,7 +168,7 @@ def _steps_of_releases(question: _Question, found: ReleasePair, libraries: Seque
 def _read_programs(programs: Sequence[str | Path]) -> Sequence[BuiltProgram]:
     if not programs:
         return ()
-    from abistore.service.programs import read_program
+    from abistore.service.consumers import read_program
 
     return [read_program(each) for each in programs]
 
@@ -187,7 +187,7 @@ def _judged(question: _Question, sides: tuple[Snapshot, Snapshot], store: Store 
     asked = _asked(question, store)
     if not asked:
         return judge(*sides, question.by)
-    from abistore.service.programs import judge_asked  # few programs ask for numbers
+    from abistore.service.consumers import judge_asked  # few programs ask for numbers
 
     return judge_asked(*sides, question.by, asked)
 
@@ -211,7 +211,7 @@ def _with_files(report: Report, *, old: str | Path, new: str | Path) -> Report:
 
 
 def _for_programs(report: Report, *, programs: Sequence[BuiltProgram], old: Sequence[Snapshot]) -> Report:
-    from abistore.service.programs import for_programs
+    from abistore.service.consumers import for_programs
 
     return for_programs(report, programs, old)
 

@@ -25,10 +25,10 @@ from abistore.report.model import (
 )
 from abistore.report.outline import outline
 from abistore.report.releases import joined
+from abistore.service.consumers import DllNumber, judge_asked
 from abistore.service.decision import DecisionRequest, decided, undecided
 from abistore.service.judging import EvidenceRequirement, stated
 from abistore.service.kinds import kinds
-from abistore.service.programs import DllNumber, judge_asked
 from abistore.service.snapshots import ReadRelease
 
 if TYPE_CHECKING:
