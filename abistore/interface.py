@@ -235,7 +235,7 @@ from abistore.service.listing import (
     releases_of_digest as releases_of_digest,
 )
 from abistore.service.open_store import OpenStore as OpenStore, open_store as open_store
-from abistore.service.operands import Selection as Selection
+from abistore.service.snapshots import Selection as Selection
 from abistore.service.blame import blame as blame
 from abistore.service.bisect import first_broken as first_broken
 from abistore.service.commits import CommitSource as CommitSource

@@ -19,10 +19,9 @@ from abistore.files import project_file
 if TYPE_CHECKING:
     from abistore.cli.output import Advance
     from abistore.service.commits import CommitSource
-    from abistore.service.operands import Selection
     from abistore.service.project import Configuration
     from abistore.service.ruling import Ruling
-    from abistore.service.snapshots import ExtractOptions, HeaderOptions
+    from abistore.service.snapshots import ExtractOptions, HeaderOptions, Selection
 
 META = "abistore.project"
 
@@ -318,7 +317,7 @@ class ReadingOptions(HeaderArguments, frozen=True):
 
     def selection(self, sides: SideOptions, line: LineOptions, progress: Advance | None) -> Selection:
         """How to read the sides of a comparison. The headers of the project's file are those of the new one."""
-        from abistore.service.operands import Selection
+        from abistore.service.snapshots import Selection
 
         both, old, new = self.named(), self.named(sides, "old"), self.named(sides, "new")
         if not (both or old or new):

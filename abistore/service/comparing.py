@@ -22,7 +22,7 @@ from abistore.report.model import Report
 from abistore.service.database import Database
 from abistore.service.decision import DecisionRequest, decided
 from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_apart
-from abistore.service.operands import OperandPair, ReleasePair, Selection, is_reference, operands
+from abistore.service.snapshots import OperandPair, ReleasePair, Selection, is_reference, operands
 
 if TYPE_CHECKING:
     from abistore.service.consumers import BuiltProgram, DllNumber

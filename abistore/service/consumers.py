@@ -14,7 +14,7 @@ from abistore.errors import InputError, SnapshotNotFound, UsageError
 from abistore.extract.files import InputFile, open_input
 from abistore.extract.packages.libraries import entries, is_binary, is_debug_file
 from abistore.extract.packages.streams import UnpackBounds, damage_told
-from abistore.extract.reader import is_package
+from abistore.extract.reader import ExtractOptions, is_package
 from abistore.limits import allow_more
 from abistore.model.approvals import (
     BuiltType,
@@ -38,7 +38,7 @@ from abistore.report.model import Report, ReportedFinding, VerdictName, every
 from abistore.report.releases import summary
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.judging import judge
-from abistore.service.snapshots import ExtractOptions, capture, captured_all, check_label
+from abistore.service.snapshots import capture, captured_all, check_label
 
 if TYPE_CHECKING:
     from abistore.service.ruling import Ruling

@@ -28,7 +28,7 @@ from abistore.report.wording import lengthened, shortened
 from abistore.service.database import Database
 from abistore.service.judging import WAS_DEPRECATED
 from abistore.service.listing import releases_of
-from abistore.service.operands import Selection, operands
+from abistore.service.snapshots import Selection, operands
 
 if TYPE_CHECKING:
     from abistore.diffing.side import SideFacts

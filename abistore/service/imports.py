@@ -17,6 +17,7 @@ import msgspec
 
 from abistore.errors import AbistoreError, BundleError, InputError, SnapshotNotFound, UsageError
 from abistore.extract.bounded import read_bounded
+from abistore.extract.files import InputFile
 from abistore.limits import limits_for
 from abistore.model.format_gaps import VARIANT, unrecorded_by
 from abistore.model.history import DEFAULT_PROFILE, Merged, Progress, Release, Side
@@ -27,7 +28,7 @@ from abistore.service.database import Database, line_target, locate, user, using
 from abistore.service.ingest import files_of, ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Ingested, IngestPlan
 from abistore.service.package_ingest import exported_said
-from abistore.service.snapshots import InputFile, is_dump, is_json, written
+from abistore.service.snapshots import is_dump, is_json, written
 from abistore.urls import masked
 
 if TYPE_CHECKING:

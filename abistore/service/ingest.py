@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from abistore.errors import AbistoreError, InputError, UsageError
+from abistore.extract.files import InputFile, open_input
+from abistore.extract.reader import is_package
 from abistore.model.history import (
     DEFAULT_PROFILE,
     IngestOutcome,
@@ -41,17 +43,7 @@ from abistore.service.ingest_gates import (
     store_as,
 )
 from abistore.service.project import VersionFrom
-from abistore.service.snapshots import (
-    InputFile,
-    captured,
-    check_label,
-    check_target,
-    has_architectures,
-    is_json,
-    is_package,
-    one_of,
-    open_input,
-)
+from abistore.service.snapshots import captured, check_label, check_target, has_architectures, is_json, one_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store

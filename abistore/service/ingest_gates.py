@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from abistore.errors import EvidenceMissing, UsageError
+from abistore.extract.reader import ExtractOptions
 from abistore.model.decision import AllowRule, Decision
 from abistore.model.history import IngestOutcome, IngestRequest, LineKey, Release
 from abistore.model.labels import Given
@@ -16,7 +17,6 @@ from abistore.model.versions import DeprecationWindow
 from abistore.report.model import Report
 from abistore.service.judging import EvidenceRequirement, usual
 from abistore.service.project import VersionFrom
-from abistore.service.snapshots import ExtractOptions
 
 if TYPE_CHECKING:
     from abistore.model.findings import FailOn

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UnsetType
 
 from abistore.errors import EvidenceMissing, InputError, UsageError, VersionTaken
+from abistore.extract.files import InputFile
 from abistore.model.approvals import Approval, ApprovedFacts, in_force
 from abistore.model.findings import is_whole
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, IngestRequest, Release, ReviewState
@@ -21,7 +22,7 @@ from abistore.service.approved_gates import of_library
 from abistore.service.approving import check_finding, scope_of, until_of
 from abistore.service.decision import undecided
 from abistore.service.ingest_gates import Arrival, Ingested, IngestPlan, Status
-from abistore.service.snapshots import InputFile, ReadRelease, captured_all, check_note, check_target
+from abistore.service.snapshots import ReadRelease, captured_all, check_note, check_target
 
 if TYPE_CHECKING:
     from abistore.store.store import Store

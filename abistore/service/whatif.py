@@ -33,7 +33,7 @@ from abistore.service.database import Database, line_target
 from abistore.service.decision import DecisionRequest, decided
 from abistore.service.judging import churn
 from abistore.service.judging import report as reported
-from abistore.service.operands import Operands, Selection, is_reference, operands, os_path_exists
+from abistore.service.snapshots import Operands, Selection, is_reference, operands, os_path_exists
 
 if TYPE_CHECKING:
     from abistore.diffing.judge.whatif import HeaderEdit, JudgedEdit, OfferedWay

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.service.operands import is_reference
+from abistore.service.snapshots import is_reference
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def whatif_command(
     change that break nobody: each was judged by the same rules. Nothing is stored. Exits as `compare` does, with the
     code of the worst verdict.
     """
-    from abistore.service.operands import Selection
+    from abistore.service.snapshots import Selection
     from abistore.service.whatif import WhatIfPlan, whatif
 
     options = reading.options()

@@ -149,7 +149,7 @@ def _show_operand(
 ) -> None:
     """Show a snapshot, or one of its declarations."""
     from abistore.service.declarations import card, declarations
-    from abistore.service.operands import Selection
+    from abistore.service.snapshots import Selection
 
     with progress(settings) as advance:
         selection = Selection(line.target, line.profile, reading.options(progress=advance))

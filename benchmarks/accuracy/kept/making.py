@@ -13,8 +13,10 @@ from typing import NamedTuple
 import msgspec
 
 from abistore.errors import AbistoreError
+from abistore.extract.header_options import HeaderOptions
+from abistore.extract.reader import ExtractOptions
 from abistore.model.snapshot import Snapshot
-from abistore.service.snapshots import ExtractOptions, HeaderOptions, capture
+from abistore.service.snapshots import capture
 from benchmarks.accuracy.asking import no_answer
 from benchmarks.accuracy.kept import archives
 from benchmarks.accuracy.release import Release
