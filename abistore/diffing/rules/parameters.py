@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
-from abistore.diffing.kinds.parameter_types import TypeDifference, accepts, difference, serves
-from abistore.diffing.kinds.signatures import (
+from abistore.diffing.kinds.parameter_types import (
+    TypeDifference,
+    accepts,
+    difference,
     gains_qualifiers,
     loses_qualifiers,
     points_to_derived,
+    serves,
     spells_parameter,
     spells_result,
 )
