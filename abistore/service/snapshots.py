@@ -415,7 +415,7 @@ def _beside_of(file: InputFile, found: Libraries, other: InputFile, others: Libr
     one library, which says nothing about further architectures, those for its target."""
     if is_package(file):
         found = tuple(each for each in found if each.library in {one.library for one in others}) or found
-    if is_dump(other) and len(others) == 1:
+    if len(found) > 1 and len(others) == 1 and is_dump(other):
         return tuple(each for each in found if str(each.target) == str(others[0].target)) or found
     return found
 
