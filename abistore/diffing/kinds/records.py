@@ -1,24 +1,42 @@
-"""Records that may grow, ends of lists, class templates that lose bases, and vtables that gain slots."""
+"""Where a field is placed in its record and how its type differs, and records that may grow or lose bases."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from typing import Final, Literal, TypeAlias
 
 from abistore.diffing.context import Context
+from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
 from abistore.diffing.side import SideFacts
-from abistore.diffing.types.sameness import flat_fields, plain
+from abistore.diffing.types.mentions import is_reserved
+from abistore.diffing.types.sameness import (
+    LARGEST,
+    Extent,
+    Extents,
+    InnerField,
+    Sameness,
+    TypeSide,
+    as_member,
+    flat_fields,
+    plain,
+    told_by_parts,
+)
 from abistore.diffing.types.vtables import PURE, VirtualTables, same_method
-from abistore.model.declarations import Changed, Declared, Name, WrittenBase
+from abistore.model.declarations import Added, Changed, Declared, Name, Removed, WrittenBase
 from abistore.model.hints import any_matches, matches
+from abistore.model.layout import Layouts
 from abistore.model.names.qualified import last_component, plain_template
 from abistore.model.names.spelling import spell
 from abistore.model.names.symbols import VTABLE, class_symbol
 from abistore.model.shapes import (
     WIDTH,
     Alias,
+    AnyShape,
+    Array,
     Field,
+    Inline,
     Named,
     Pointer,
     Primitive,
@@ -29,6 +47,308 @@ from abistore.model.shapes import (
 )
 from abistore.model.snapshot import TEMPLATE_BASES, HeadersRead
 from abistore.model.structure import references
+
+
+class FieldPlace(Enum):
+    """Where a new field lies.
+
+    ``ALTERNATIVE``: over others in a union. ``RESERVED``: in storage that was kept for it. ``FREE``: in padding, or
+    where only removed fields lay. ``FLEXIBLE``: an array without a bound behind all others. ``END``: behind all others.
+    ``BETWEEN``: anywhere else.
+    """
+
+    ALTERNATIVE = auto()
+    RESERVED = auto()
+    FREE = auto()
+    FLEXIBLE = auto()
+    END = auto()
+    BETWEEN = auto()
+
+
+class FieldStorage:
+    """How the fields of a record lie on both sides, as far as fields that come and go depend on it."""
+
+    def __init__(self, record: Changed[Record], context: Context) -> None:
+        before, after = context.old.types.layouts, context.new.types.layouts
+        old, new = list(map(plain, flat_fields(record.old))), list(map(plain, flat_fields(record.new)))
+        names, known = {each.name for each in new}, {each.name for each in old}
+        kept = [extent(each, after) for each in new if each.name in known and not is_reserved(each)]
+        self.kept = Extents(kept)
+        self.end = max((end for _, end in kept), default=0)
+        self.come = Extents(extent(each, after) for each in new if each.name not in known)
+        self.rooms = Extents(extent(each, after) for each in new if is_reserved(each))
+        reserved = [extent(each, before) for each in old if is_reserved(each)]
+        reserved += [room for each in old if (room := _room(each, before)) is not None]
+        holes = [each for each in before.holes(record.old) if not (each.tail and _is_lent(record, context))]
+        self.removed = [(each.name, extent(each, before)) for each in old if each.name not in names]
+        self.reserved = Extents(reserved)
+        self.unused = Extents(
+            [
+                *reserved,
+                *(lain for _, lain in self.removed),
+                *((each.offset, each.offset + each.length) for each in holes),
+            ]
+        )
+
+
+def _is_lent(record: Changed[Record], context: Context) -> bool:
+    """Whether what lay in the padding at the end of the old record may be other data."""
+    from abistore.diffing.kinds.equivalent_declarations import lends_tail  # few records that grow have any
+
+    return lends_tail(record.subject.name, record.old, context.old)
+
+
+def place_of(added: Added[Field | InnerField], context: Context) -> FieldPlace:
+    """Where the field that ``added`` brings lies among the fields that both sides have."""
+    record = record_of(added)
+    storage = context.once(FieldStorage, record)
+    own = extent(plain(added.new), context.new.types.layouts)
+    inner = isinstance(added.new, InnerField) and added.new.alternative
+    if record.new.sort == "union" or (inner and storage.kept.meet(own)):
+        return FieldPlace.ALTERNATIVE
+    if own[0] >= storage.end and is_unbounded(plain(added.new)):
+        return FieldPlace.FLEXIBLE
+    if own[0] < own[1] and storage.unused.cover(own):
+        return FieldPlace.RESERVED if storage.reserved.meet(own) else FieldPlace.FREE
+    return FieldPlace.END if own[0] >= storage.end else FieldPlace.BETWEEN
+
+
+def replaced_by(added: Added[Field | InnerField], context: Context) -> tuple[str, ...]:
+    """The removed fields whose storage, or some of it, the field that ``added`` brings takes."""
+    start, end = extent(plain(added.new), context.new.types.layouts)
+    removed = context.once(FieldStorage, record_of(added)).removed
+    return tuple(name for name, (first, last) in removed if first < end and start < last)
+
+
+def record_of(part: Added[Field | InnerField] | Changed[Field | InnerField]) -> Changed[Record]:
+    """The change of the record whose field this is."""
+    if part.within is None:
+        raise ValueError(f"{part.subject} is not a part of a record")
+    return part.within
+
+
+def extent(field: Field, layouts: Layouts) -> Extent:
+    """The bits that ``field`` takes; one bit where its size is not known."""
+    if field.bit_size is not None:
+        return field.offset, field.offset + field.bit_size
+    size = layouts.size(field.type)
+    if size is None:
+        return field.offset, field.offset + (0 if is_unbounded(field) else 1)
+    return field.offset, field.offset + 8 * size
+
+
+def is_unbounded(field: Field) -> bool:
+    """Whether ``field`` is an array that declares no elements: ``T x[]``, ``T x[0]``."""
+    return isinstance(field.type, Array) and not field.type.count and not field.type.vector
+
+
+def _room(field: Field, layouts: Layouts) -> Extent | None:
+    """What only an alternative that is room for later use takes of a field that is a union without a name."""
+    if not isinstance(field.type, Inline) or not isinstance(field.type.shape, Record):
+        return None
+    union = field.type.shape
+    if union.sort != "union" or field.bit_size is not None:
+        return None
+    used = max((extent(each, layouts)[1] for each in union.fields if not is_reserved(each)), default=0)
+    room = max((extent(each, layouts)[1] for each in union.fields if is_reserved(each)), default=0)
+    return (field.offset + used, field.offset + room) if used < room else None
+
+
+class FieldType(Enum):
+    """What differs between a field's two types; qualifiers of the field itself have rules of their own.
+
+    ``RESPELLED``: another name of the same type. ``CONVERTED``: another type of the same bits, which sources use as
+    they did (``long`` and ``long long``). ``UNCONVERTED``: one that they cannot use so (``char *`` and ``void *``).
+    ``FLEXIBLE``: a last array with another bound (``T x[]`` for ``T x[1]``). ``REINTERPRETED``: the same bits with
+    another meaning (``int`` and ``unsigned``).
+    """
+
+    NONE = auto()
+    RESPELLED = auto()
+    CONVERTED = auto()
+    UNCONVERTED = auto()
+    FLEXIBLE = auto()
+    REINTERPRETED = auto()
+    DIFFERENT = auto()
+
+
+def field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
+    """How memory that was the old field can be used as the new one."""
+    return context.once(_field_type, field)
+
+
+def _field_type(field: Changed[Field | InnerField], context: Context) -> FieldType:
+    old, new = plain(field.old), plain(field.new)
+    whole = is_whole_member(field, context)
+    if told_by_parts(old, new) or (old.type == new.type and not whole) or (is_reserved(old) and old.name != new.name):
+        return FieldType.NONE
+    found = _typed(field, context, whole=whole)
+    if is_reserved(old):
+        return found if found is FieldType.UNCONVERTED and not is_reserved(new) else FieldType.NONE
+    return found
+
+
+def _typed(field: Changed[Field | InnerField], context: Context, *, whole: bool) -> FieldType:
+    old, new = plain(field.old), plain(field.new)
+    before, own_before = unqualified(old.type, context.old.types)
+    after, own_after = unqualified(new.type, context.new.types)
+    if whole:
+        before, after = as_member(old, context.old.types) or before, as_member(new, context.new.types) or after
+    same = context.stored(before, after)
+    if "atomic" in own_before ^ own_after:
+        same = max(same, Sameness.REINTERPRETED)
+    if same <= Sameness.SPELLING:
+        only_qualified = not whole and (before == after or same is Sameness.IDENTICAL)
+        return FieldType.NONE if only_qualified and _qualified_otherwise(field, context) else FieldType.RESPELLED
+    if same <= Sameness.REPRESENTATION:
+        return FieldType.CONVERTED if _is_usable(field, before, after, context) else FieldType.UNCONVERTED
+    if _is_flexible(field, before, after, context):
+        return FieldType.FLEXIBLE
+    bits = same is Sameness.DIFFERENT and old.bit_size is not None and new.bit_size is not None
+    if bits or same is Sameness.REINTERPRETED or context.equivalence.is_alternative(before, after):
+        return FieldType.REINTERPRETED if _is_usable(field, before, after, context) else FieldType.UNCONVERTED
+    return FieldType.DIFFERENT
+
+
+def _is_usable(field: Changed[Field | InnerField], old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether sources write and read the field as they did; they cannot name one that was private."""
+    from abistore.diffing.kinds.parameter_types import is_exchangeable, serves  # few fields change
+
+    before, after = plain(field.old), plain(field.new)
+    if before.access == "private" or only_named_otherwise(before.type, after.type, context):
+        return True
+    constant = "const" in qualifiers(field, context)[0]
+    return (serves if constant else is_exchangeable)(field.subject.name, old, new, context)
+
+
+def is_whole_member(field: Changed[Field | InnerField], context: Context) -> bool:
+    """Whether a bit-field of whole bytes became an ordinary member of the same bits, or the other way."""
+    old, new = plain(field.old), plain(field.new)
+    if (old.bit_size is None) == (new.bit_size is None):
+        return False
+    before, after = as_member(old, context.old.types), as_member(new, context.new.types)
+    return before is not None and after is not None and context.stored(before, after) < Sameness.DIFFERENT
+
+
+def qualifiers(field: Changed[Field | InnerField], context: Context) -> tuple[frozenset[str], frozenset[str]]:
+    """The qualifiers of the field itself, on both sides; an array's are those of its elements."""
+    old = unqualified(plain(field.old).type, context.old.types)[1]
+    return old, unqualified(plain(field.new).type, context.new.types)[1]
+
+
+def unqualified(type: TypeRef, side: TypeSide) -> tuple[TypeRef, frozenset[str]]:
+    """``type`` without the qualifiers of its own or its elements, and these qualifiers."""
+    bare, found = side.bare(type)
+    if isinstance(bare, Array):
+        element, inner = unqualified(bare.element, side)
+        return Array(element, bare.count, bare.vector), found | inner
+    return bare, found
+
+
+def is_reused(field: Removed[Field | InnerField], context: Context) -> bool:
+    """Whether a new field lies where the removed one lay."""
+    own = extent(plain(field.old), context.old.types.layouts)
+    return field.within is not None and context.once(FieldStorage, field.within).come.meet(own)
+
+
+def is_retired(field: Removed[Field | InnerField], context: Context) -> bool:
+    """Whether room for later use took the whole place of the removed field, in a record that keeps its size."""
+    if field.within is None or field.within.old.size != field.within.new.size:
+        return False
+    own = extent(plain(field.old), context.old.types.layouts)
+    return context.once(FieldStorage, field.within).rooms.cover(own)
+
+
+def _qualified_otherwise(field: Changed[Field | InnerField], context: Context) -> bool:
+    old, new = qualifiers(field, context)
+    return bool((old ^ new) & {"const", "volatile"})
+
+
+def _is_flexible(field: Changed[Field | InnerField], old: TypeRef, new: TypeRef, context: Context) -> bool:
+    """Whether the field is an array behind all others that declares its bound in another way."""
+    if not (isinstance(old, Array) and isinstance(new, Array)) or old.vector or new.vector or field.within is None:
+        return False
+    if context.stored(old.element, new.element) > Sameness.REPRESENTATION or not {old.count, new.count} & {None, 0}:
+        return False
+    others = [plain(each) for each in flat_fields(field.within.new)]
+    return all(each.offset <= plain(field.new).offset for each in others)
+
+
+def has_room_in_unions(record: Changed[Record], context: Context) -> bool:
+    """Whether a record only grew, and all that mentions it are unions that hold it by value, and whose size stays.
+
+    Who has one has the union, so that the library finds the room; what programs left there was padding to them. What
+    is small and goes by value may go in other registers with another member.
+    """
+    name = record.subject.name
+    if not all(each in record.new.fields for each in record.old.fields):
+        return False
+    largest, size = LARGEST.get(context.old.snapshot.target.machine, 0), context.old.types.layouts.size
+    if any((size(Named(each)) or 0) <= largest for each in context.passed_with(name)):
+        return False
+    return not context.old.consumers.compilers_of(name) and _have_room(name, context)
+
+
+def _have_room(name: Name, context: Context) -> bool:
+    users = list(_users(name, context))
+    return bool(users) and all(_has_room(name, user, context) for user in users)
+
+
+def _users(name: Name, context: Context) -> Iterator[Name]:
+    """What mentions a type, by any of its names."""
+    pending, seen = [name], {name}
+    while pending:
+        for user in context.old.reach.users(pending.pop()):
+            shape = context.old.shape(user)
+            if not (isinstance(shape, Alias) and isinstance(shape.target, Named)):
+                yield user
+            elif user not in seen:
+                seen.add(user)
+                pending.append(user)
+
+
+def _has_room(name: Name, user: Name, context: Context) -> bool:
+    old, new = context.old.shape(user), context.new.shape(user)
+    if not isinstance(old, Record) or not isinstance(new, Record):
+        return False
+    if old.size != new.size:
+        return old.fields == new.fields and _ends_with(old, name, context) and _have_room(user, context)
+    before, after = _unions(old), _unions(new)
+    held = [place for place, union in before.items() if _holds(union, name, context.old.types)]
+    return len(held) == _mentions(old, user, name, context) > 0 and all(
+        place in after and after[place].size == before[place].size for place in held
+    )
+
+
+def _ends_with(struct: Record, name: Name, context: Context) -> bool:
+    """Whether a type is that of the last member of a struct, which grows with it, and of no other."""
+    last = context.old.types.bare(struct.fields[-1].type)[0] if struct.fields else None
+    return struct.sort != "union" and last == Named(name) and _mentions(struct, name, name, context) == 1
+
+
+def _mentions(record: Record, user: Name, name: Name, context: Context) -> int:
+    return sum(_bare(each, context) == name for each, _ in references(record, user))
+
+
+def _bare(mentioned: Name, context: Context) -> Name:
+    found = context.old.types.bare(Named(mentioned))[0]
+    return found.name if isinstance(found, Named) else mentioned
+
+
+def _unions(record: Record) -> dict[str, Record]:
+    """The unions that a record is or has without a name for their type, by where they are."""
+    inner = ((field.name or str(field.offset), _inline(field)) for field in record.fields)
+    found = {place: shape for place, shape in inner if isinstance(shape, Record) and shape.sort == "union"}
+    return {"": record, **found} if record.sort == "union" else found
+
+
+def _inline(field: Field) -> AnyShape | None:
+    return field.type.shape if isinstance(field.type, Inline) else None
+
+
+def _holds(union: Record, name: Name, types: TypeSide) -> bool:
+    return any(types.bare(field.type)[0] == Named(name) for field in union.fields)
+
 
 Hint: TypeAlias = Literal["", "counted", "certain"]
 """What a name says: nothing; an end if values in a row lead up to it; or an end."""
@@ -114,7 +434,6 @@ def grows_safely(record: Changed[Record], context: Context) -> bool:
     name = record.subject.name
     if context.old.consumers.library_allocates(name):
         return not context.old.consumers.gets_arrays(name)
-    from abistore.diffing.kinds.fields import has_room_in_unions  # few records grow
 
     if has_room_in_unions(record, context):
         return True
@@ -285,10 +604,10 @@ def _is_interface(record: Changed[Record], context: Context) -> bool:
     first = next(map(plain, flat_fields(record.old)), None)
     if first is None or not KEPT_BY_GLIB.intersection(each.spelling for each, _ in references(Alias(first.type))):
         return False
-    return not any(user.kind == "record" for user in _users(record.subject.name, context.old))
+    return not any(user.kind == "record" for user in _users_and_callbacks(record.subject.name, context.old))
 
 
-def _users(name: Name, side: SideFacts) -> Iterator[Name]:
+def _users_and_callbacks(name: Name, side: SideFacts) -> Iterator[Name]:
     pending, seen = [name], {name}
     while pending:
         come = set(side.reach.users(pending.pop())) - seen

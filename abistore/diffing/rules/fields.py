@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
-from abistore.diffing.kinds.fields import (
+from abistore.diffing.kinds.records import (
     FieldPlace,
     FieldType,
     field_type,
+    grows_safely,
     is_retired,
     is_reused,
     is_whole_member,
@@ -18,7 +19,6 @@ from abistore.diffing.kinds.fields import (
     record_of,
     replaced_by,
 )
-from abistore.diffing.kinds.records import grows_safely
 from abistore.diffing.parts import FieldGroup
 from abistore.diffing.retyping import Retyped, TypedSubject, variants_of
 from abistore.diffing.types.mentions import is_opaque_storage, is_reserved

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.exports import refilled
 from abistore.diffing.kinds.equivalent_declarations import only_named_otherwise
-from abistore.diffing.kinds.fields import unqualified
 from abistore.diffing.kinds.parameter_types import TypeDifference, difference, is_exchangeable, serves, spells_parameter
+from abistore.diffing.kinds.records import unqualified
 from abistore.diffing.parts import (
     InternalExport,
     OmittedExport,
