@@ -195,14 +195,14 @@ EVALUATIONS_LISTED = 10
 
 
 def evaluation_tables(found: Sequence[Evaluation]) -> list[LedgerTable]:
-    """One table a line: the verdicts that move, and below it the findings that moved them."""
+    """One table a line: the verdicts that change, and below it the findings that change them."""
     return [_table(each) for each in found]
 
 
 def _table(found: Evaluation) -> LedgerTable:
     moved = [each for each in found.moved if each.is_moved]
     rows = [(each.new, each.old, ", ".join(map(str, each.roles)), each.before.name, each.after.name) for each in moved]
-    title = f"{found.line}: {len(moved)} of {counted(found.judged, 'verdict')} move under {found.policy}"
+    title = f"{found.line}: {len(moved)} of {counted(found.judged, 'verdict')} change under {found.policy}"
     if found.suppression_files:
         title += f" with {', '.join(each.name for each in found.suppression_files)}"
     return LedgerTable(title, EVALUATION_HEADS, rows, tuple(_evaluation_notes(found)))
@@ -233,7 +233,7 @@ def _finding(one: MovedFinding) -> str:
 
 NAMES_LISTED = 5
 BUMP_HEADS = ("line", "previous", "required", "declared", "SONAME", "outcome")
-REMOVAL_HEADS = ("name", "deprecated", "may go in", "which is")
+REMOVAL_HEADS = ("name", "deprecated", "removable from", "state")
 APPROVAL_HEADS = ("against", "finding", "name", "approved by", "on", "until", "why")
 GAP_HEADS = ("against", "evidence", "side", "why", "names")
 

@@ -558,14 +558,14 @@ def _refused(bump: Bump, facts: ChangeFacts) -> str:
 
 
 def _early(removals: Sequence[EarlyRemoval]) -> str:
-    """``old() was never deprecated, older() may go in 2.2.0 (deprecated since 1.4.0) and 3 more``."""
+    """``old() was never deprecated, older() may be removed from 2.2.0 on (deprecated since 1.4.0) and 3 more``."""
     more = f" and {len(removals) - NAMED} more" if len(removals) > NAMED else ""
     return f"{', '.join(map(_too_early, removals[:NAMED]))}{more}"
 
 
 def _too_early(removal: EarlyRemoval) -> str:
     if removal.since and removal.removable:
-        return f"{removal.display} may go in {removal.removable} (deprecated since {removal.since})"
+        return f"{removal.display} may be removed from {removal.removable} on (deprecated since {removal.since})"
     if removal.since:
         return f"{removal.display} is deprecated since {removal.since}, whose label opens no window"
     return f"{removal.display} was never deprecated"

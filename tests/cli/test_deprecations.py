@@ -101,7 +101,7 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
     STATEMENTS.validate(document)
     stated = document["statement"]
     assert (stated["outcome"], stated["deprecation"]) == ("fail" if window == "2 major" else "pass", window or "")
-    early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
+    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore what went too early"
     assert (early in stated["sentence"]) == (window == "2 major")
 
 
@@ -148,7 +148,7 @@ def test_ledger_and_history_know_what_was_not_announced_long_enough(
     assert standing["decision"]["promise"]["allowed"] is allowed
     row = history("history", "libfoo", *words, "--json").json["histories"][0]["rows"][-1]
     assert row["decision"]["promise"] == standing["decision"]["promise"]
-    early = "old may go in 3.0.0 (deprecated since 1.1.0): restore what went too early"
+    early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore what went too early"
     assert (early in history("verdict", "--all-baselines", "libfoo", *words).out) is not allowed
     assert ("! incompatible, and not allowed" in history("history", "libfoo", *words).out) is not allowed
 

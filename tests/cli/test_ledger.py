@@ -116,7 +116,7 @@ def test_all_history_is_judged_by_another_policy_and_what_moves_is_shown_and_sto
     (finding,) = answer["moved"][0]["findings"]
     assert (finding["kind"], finding["before"], finding["after"]) == ("func_removed", "breaking", "suppressed")
     told = abistore("history", "--compare-with-strict", "libgeo", "--suppress", accepted).out
-    assert "2 of 3 verdicts move" in told
+    assert "2 of 3 verdicts change" in told
     assert "breaking -> suppressed  func_removed  g" in told
     with Store.open(database, write=False) as store:
         rulings = {key[2] for key in store.verdict_summaries(LINE, str(ENGINE))}

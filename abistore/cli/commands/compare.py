@@ -161,7 +161,7 @@ def verdict_command(
     exit code is 72 if it shows less.
 
     --all-baselines, --all-targets and --statement take a library's name too: then they are about its latest release.
-    Their exit code is 0 whatever they say.
+    --statement exits as its outcome says, the other two with 0.
 
     \b
     abistore verdict libfoo@1.4.0
@@ -244,7 +244,7 @@ def _judged(settings: SharedSettings, each: WhatIfBaseline) -> Iterator[str]:
     yield f"{each.reference}  {each.target}{channels}"
     yield render(each.report, "text", style_of(settings, False))
     if each.unsettled:
-        yield f"Not checked: the layout of {', '.join(each.unsettled)}, which embed what changes. Give the headers."
+        yield f"Not checked: the layout of records that embed it: {', '.join(each.unsettled)}. Give the headers."
     for room in each.rooms:
         yield f"Room in {room.symbol}: {'; '.join(room.rooms)}"
     if each.ways:

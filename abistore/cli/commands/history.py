@@ -122,7 +122,7 @@ def history_command(
 
 
 def _evaluate(settings: SharedSettings, library: str, by: Ruling | None, line: LineOptions) -> int:
-    """Judge all releases by another policy, from what is stored, and tell which verdicts move."""
+    """Judge all releases by another policy, from what is stored, and show which verdicts change."""
     from abistore.report.ledgers import as_text, evaluation_tables
     from abistore.service.ledger import evaluate
 

@@ -85,7 +85,7 @@ class _Common(NamedTuple):
     database: str | None
 
 
-HEADS = ("state", "kind", "name", "deprecated since", "may go in", "removed in")
+HEADS = ("state", "kind", "name", "deprecated since", "removable from", "removed in")
 FIRST = "<="
 LISTED = 5
 
@@ -104,7 +104,7 @@ def _lines(found: LineDeprecations) -> Iterator[str]:
     if found.items:
         yield table(HEADS, [_row(each) for each in found.items])
     else:
-        yield "nothing is deprecated, and no public declaration went"
+        yield "nothing is deprecated, and no public declaration was removed"
     if found.unread:
         more = f" and {len(found.unread) - LISTED} more" if len(found.unread) > LISTED else ""
         yield f"not checked: {', '.join(found.unread[:LISTED])}{more}, read without headers"
