@@ -312,6 +312,7 @@ def _summary(judged: Judgement) -> str:
         "headline": headline(report),
         "verdict": report.verdict,
         "exit_code": report.exit_code,
+        "outcome": report.decision.outcome if report.decision is not None else None,
         "summary": report.summary,
         "old": judged.given.old.reference,
         "new": judged.given.new.reference,
@@ -447,6 +448,7 @@ def comparison_summary(call: Call, *, comparison_id: str) -> str:
         "headline": headline(report),
         "verdict": report.verdict,
         "exit_code": report.exit_code,
+        "outcome": report.decision.outcome if report.decision is not None else None,
         "summary": report.summary,
         "not_checked": gaps(report),
     }

@@ -69,7 +69,7 @@ def test_a_place_tells_no_folder_of_the_machine_that_built_the_library(
 def test_one_line_is_short_and_has_no_changes(modern: Agent) -> None:
     answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
     assert answered.document["changes"] == []
-    assert len(answered.text) < 4 * 170
+    assert len(answered.text) < 4 * 175
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,8 @@ def test_headers_are_recorded_with_a_release_and_count_in_its_digest(
 def test_platforms_that_no_verdict_is_about_are_not_comparable(modern: Agent, libraries: dict[str, Path]) -> None:
     narrow = build_library(OLD, flags=NARROW, soname="libgeo.so.1", name="libgeo.so")
     answer = modern("abi_compare", old_input=str(libraries["1.0"]), new_input=str(narrow))
-    assert (answer["comparable"], answer["verdict"], answer["exit_code"]) == (False, None, None)
+    assert (answer["comparable"], answer["verdict"]) == (False, None)
+    assert (answer["outcome"], answer["exit_code"]) == ("undecided", 72)
     assert answer["changes"] == []
     assert "i386" in answer["reason"]
 

@@ -14,6 +14,7 @@ from abistore.interface import (
     ChangeKind,
     ComparedDeclaration,
     DecisionRequest,
+    EvidenceMissing,
     EvidenceRequirement,
     ExplainedKind,
     ExtractOptions,
@@ -111,11 +112,14 @@ BUDGET = 1_200
 class ComparisonAnswer(Answer, frozen=True, kw_only=True):
     """The verdict about two sides, and a page of the changes; ``verdict`` is null where none can be true.
 
+    Nothing is decided about sides that cannot be compared: their ``outcome`` is undecided.
+
     ``approved`` says who accepted what breaks, if a gate passes for that: ``exit_code`` is 0 then, the verdict stays.
     """
 
     verdict: VerdictName | None
-    exit_code: int | None
+    exit_code: int
+    outcome: str
     comparable: bool
     reason: str | None
     comparison_id: str | None
@@ -169,9 +173,8 @@ def abi_compare(
 ) -> ComparisonAnswer:
     """Judge whether programs built with the old library go on working with the new one.
 
-    Each side is a stored release, a binary, a package or a JSON snapshot. Tells the verdict (exit codes: NO_CHANGE,
-    COMPATIBLE, COMPATIBLE_WITH_RISK 0, API_BREAK 2, BREAKING 4), what was not checked, and a page of the changes,
-    worst first.
+    Each side is a stored release, a binary, a package or a JSON snapshot. Tells the verdict, the
+    outcome (exit code 0, or API_BREAK 2, BREAKING 4), what was not checked, and a page of changes, worst first.
     Give its comparison_id to abi_findings, abi_finding, abi_gate, abi_pr_summary.
     """
     check_format(output_format)
@@ -245,7 +248,8 @@ def _incomparable(error: Incomparable) -> ComparisonAnswer:
     return ComparisonAnswer(
         headline=f"NOT COMPARABLE: {brief(error.message)}",
         verdict=None,
-        exit_code=None,
+        exit_code=EvidenceMissing.exit_code,
+        outcome="undecided",
         comparable=False,
         reason=brief(error.message),
         comparison_id=None,
@@ -261,11 +265,13 @@ def _incomparable(error: Incomparable) -> ComparisonAnswer:
 
 def _answer(call: Call, report: Report) -> ComparisonAnswer:
     """The verdict, without changes."""
+    assert report.decision is not None, "a comparison decides"
     comparison_id = keep(call, report)
     return ComparisonAnswer(
         headline=headline(report),
         verdict=report.verdict,
         exit_code=report.exit_code,
+        outcome=report.decision.outcome,
         comparable=True,
         reason=None,
         comparison_id=comparison_id,
@@ -515,6 +521,7 @@ class GateAnswer(Answer, frozen=True, kw_only=True):
     would_fail: bool
     verdict: VerdictName
     exit_code: int
+    outcome: str
     reasons: tuple[str, ...]
     rule_source: str
     comparison_id: str
@@ -619,6 +626,7 @@ def _gate_answer(report: Report, comparison_id: str, since: tuple[str, ...]) -> 
         would_fail=failing,
         verdict=report.verdict,
         exit_code=decision.exit_code,
+        outcome=decision.outcome,
         reasons=(*_reasons(report), *since),
         rule_source=f"policy {report.policy}; fail_on {report.fail_on}; suppressions {files or 'none'}",
         comparison_id=comparison_id[:SHOWN],

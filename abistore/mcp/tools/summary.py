@@ -227,6 +227,7 @@ def _json(report: Report, most: int) -> tuple[str, bool]:
     document = {
         "verdict": report.verdict,
         "exit_code": report.exit_code,
+        "outcome": report.decision.outcome if report.decision is not None else None,
         "summary": report.summary,
         "changes": shown,
         "not_checked": gaps(report),
