@@ -47,6 +47,9 @@ KEPT = "soname_changed.package_kept"
 """The package kept its name, and a library in it has another SONAME."""
 
 
+BUMP_ADVICE = "soname_bump_recommended"
+"""The advice to bump the SONAME."""
+
 LAPSES: dict[str, ReasonCode] = {"expired": "waiver-expired", "void": "waiver-void"}
 
 
@@ -92,8 +95,12 @@ def decided(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ()
 
 
 def with_decision(report: Report, decision: Decision) -> Report:
-    """The report of a decision: the exit code is the decision's, and so is the error where evidence is missing."""
-    told = replace(report, decision=decision, exit_code=decision.exit_code)
+    """The report of a decision: the exit code is the decision's, and so is the error where evidence is missing.
+
+    Nobody is advised to bump the SONAME of what passes as it is.
+    """
+    advice = tuple(each for each in report.advice if decision.outcome != "pass" or each.kind != BUMP_ADVICE)
+    told = replace(report, decision=decision, exit_code=decision.exit_code, advice=advice)
     if decision.outcome != "undecided":
         return told
     lack = evidence_error(decision.missing)

@@ -86,6 +86,7 @@ def check_formats(report: Report) -> None:
     for text in texts:
         assert all(" ".join(sentence.split()) in text for sentence in said(report))
         assert not any(other in text for other in others)
+    assert decision.outcome != "pass" or "soname_bump_recommended" not in {each.kind for each in report.advice}
     errors = [line for line in render(report, "github", Style(limit=None)).splitlines() if "::error file" in line]
     assert bool(errors) <= (decision.outcome == "fail")
 
