@@ -631,8 +631,6 @@ FORMER_NAMES = {
     "virtual_method_signature_changed": "virtual_method_changed",
     "virtual_method_slot_changed": "virtual_method_changed.slot",
     "virtual_method_trailing_added": "virtual_method_added.trailing",
-    "virtual_method_unimplemented_added": "virtual_method_added.unimplemented",
-    "virtual_method_unreached_added": "virtual_method_added.unreached",
     "virtual_override_added": "virtual_method_override_added",
     "virtual_override_removed": "virtual_method_override_removed",
     "vtable_override_changed": "vtable_slot_changed.override",

@@ -318,7 +318,7 @@ def passes_overrides(declared: Changed[Declared], context: Context) -> bool:
     functions do not have the class in their signatures, goes on calling overrides.
     """
     owner = _owner(declared.subject.name, context.old) if gained_trait(declared, "final") else None
-    if owner is None or not _is_derived_from(owner, context.old) or context.old.consumers.hand_in(owner) == "no":
+    if owner is None or not _is_derived_from(owner, context.old):
         return False
     return any(_takes(each, owner, context.old) for each in context.affected(owner))
 

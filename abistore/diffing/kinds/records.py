@@ -23,7 +23,7 @@ from abistore.diffing.types.sameness import (
     plain,
     told_by_parts,
 )
-from abistore.diffing.types.vtables import PURE, VirtualTables, same_method
+from abistore.diffing.types.vtables import VirtualTables, same_method
 from abistore.model.declarations import Added, Changed, Declared, Name, Removed, WrittenBase
 from abistore.model.hints import any_matches, matches
 from abistore.model.layout import Layouts
@@ -42,7 +42,6 @@ from abistore.model.shapes import (
     Primitive,
     Procedure,
     Record,
-    Symbol,
     TypeRef,
 )
 from abistore.model.snapshot import TEMPLATE_BASES, HeadersRead
@@ -527,35 +526,14 @@ def _bases(spelled: str, side: SideFacts) -> Iterator[tuple[str, int]]:
                 yield from ((spell(base.type), WIDTH[base.access]) for base in shape.bases)
 
 
-Growth: TypeAlias = Literal["open", "by cast", "unreached", "closed"]
-"""What becomes of programs where a class got slots.
-
-``closed``: no program derives from the class. ``open``: the library may call a new slot on an object of a class that a
-program derives. ``unreached``: it gets no such object; ``by cast``: unless it casts what it gets as a base.
-"""
-
-
-def growth(owner: Name, context: Context) -> Growth:
-    """What the slots that a class got mean, where it kept all others; ``open`` where it did not.
-
-    A table of its own is longer in the new library than in programs that make objects of the class, or that have parts
-    of it for further bases. So a class that programs do derive from is abstract, and has one table.
-    """
+def grows_closed(owner: Name, context: Context) -> bool:
+    """Whether a class that got slots kept all others, and no program derives from it."""
     before, after = (side.types.shape(owner) for side in (context.old, context.new))
     if not isinstance(before, Record) or not isinstance(after, Record):
-        return "open"
+        return False
     if not _keeps(before, context.old.tables, after, context.new.tables):
-        return "open"
-    if not context.old.tables.may_be_derived_from(owner) or _is_final(owner, context):
-        return "closed"
-    if not _tells_slots(before, context.old.tables) or not _tells_slots(after, context.new.tables):
-        return "open"
-    if not all(_is_abstract(owner, side) for side in (context.old, context.new)):
-        return "open"
-    if not (context.old.tables.has_one_table(before) and context.new.tables.has_one_table(after)):
-        return "open"
-    chance = context.old.consumers.hand_in(owner)
-    return "open" if chance == "yes" else "unreached" if chance == "no" else "by cast"
+        return False
+    return not context.old.tables.may_be_derived_from(owner) or _is_final(owner, context)
 
 
 def _is_final(owner: Name, context: Context) -> bool:
@@ -569,24 +547,6 @@ def _is_final(owner: Name, context: Context) -> bool:
 def _keeps(before: Record, old: VirtualTables, after: Record, new: VirtualTables) -> bool:
     slots = new.slots(after)
     return all(slot in slots and same_method(method, slots[slot]) for slot, method in old.slots(before).items())
-
-
-def _tells_slots(record: Record, tables: VirtualTables) -> bool:
-    """Whether each function's slot is known: a compiler may leave out that of one that overrides another."""
-    inherited = tables.inherited(record).values()
-    return all(own.slot is not None or any(same_method(own, each) for each in inherited) for own in record.virtuals)
-
-
-def _is_abstract(owner: Name, side: SideFacts) -> bool:
-    """Whether nobody makes objects of the class itself, as headers, debug information or its table in the file tell."""
-    for shape in side.variants("source", owner):
-        if isinstance(shape, Declared) and "abstract" in shape.traits:
-            return True
-    record = side.types.shape(owner)
-    if isinstance(record, Record) and any(method.pure for method in side.tables.slots(record).values()):
-        return True
-    tables = side.variants("symbol", Name("variable", class_symbol(VTABLE, owner.spelling)))
-    return any(isinstance(each, Symbol) and not PURE.isdisjoint(each.table) for each in tables)
 
 
 def is_default(name: str, side: SideFacts) -> bool:

@@ -63,9 +63,9 @@ def vtable_slot_count_changed(symbol: Changed[Symbol], context: Context) -> Iter
     name = symbol.subject.name
     if not name.spelling.startswith(VTABLES) or not sized(symbol.old, symbol.new):
         return
-    from abistore.diffing.kinds.records import growth  # few tables get slots
+    from abistore.diffing.kinds.records import grows_closed  # few tables get slots
 
-    if growth(Name("record", class_behind(name.spelling)), context) == "open":
+    if not grows_closed(Name("record", class_behind(name.spelling)), context):
         yield Note("the vtable has another number of entries", *_slots(symbol, context))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.kinds.equivalent_declarations import is_described, only_named_otherwise
@@ -13,12 +12,6 @@ from abistore.model.declarations import Added, Changed, Delta, Name, Removed
 from abistore.model.findings import Impact
 from abistore.model.hints import matches
 from abistore.model.shapes import WIDTH, Opaque, Record, VirtualMethod
-
-REACHED: Final[dict[str, str]] = {
-    "unreached": "the library gets no object of a program's class",
-    "by cast": "the library gets objects of a program's class as those of a base only",
-}
-"""What the library gets of classes that programs derive from an interface of its own."""
 
 
 def _owner(delta: Delta[VirtualMethod]) -> tuple[Name, Record, Record]:
@@ -63,26 +56,16 @@ def _arrival(method: Added[VirtualMethod], context: Context) -> str:
     name, old, new = _owner(method)
     if _stays(method.new, old, context.old.tables) or _fills_inherited(method.new, new, context.new.tables):
         return "override"
-    from abistore.diffing.kinds.records import growth  # few tables get slots
-
-    grown = growth(name, context)
-    if grown in REACHED:
-        return grown
     if method.new.pure:
         return "pure"
     if context.old.tables.has_plain(name, method.new):
         return "became virtual"
     if _moves_others(method.new, old, context):
         return "inserted"
+    from abistore.diffing.kinds.records import grows_closed  # few tables get slots
+
     closed = context.old.tables.is_polymorphic(old) and not context.old.tables.may_be_derived_from(name)
-    return "appended, closed" if closed or grown == "closed" else "appended"
-
-
-def _is_pure(method: Added[VirtualMethod], context: Context) -> bool:
-    """Whether classes that derive must implement ``method``, as the headers tell where debug information does not."""
-    declared = (each for each in context.new.variants("source", method.subject.name) if isinstance(each, Record))
-    same = (each for record in declared for each in record.virtuals if same_method(each, method.new))
-    return method.new.pure or any(each.pure for each in same)
+    return "appended, closed" if closed or grows_closed(name, context) else "appended"
 
 
 @rule(Impact.BREAKING, evidence="layout", element="functions", action="changed")
@@ -161,34 +144,6 @@ def virtual_method_added_closed(method: Added[VirtualMethod], context: Context) 
     """
     if _arrival(method, context) == "appended, closed":
         yield Note("a virtual function was appended", None, spelled(method.new))
-
-
-@rule(Impact.RISK, variant="unreached", evidence="layout", element="functions", action="added")
-def virtual_method_added_unreached(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """A virtual function was appended to an interface that only the library implements.
-
-    Old slots stay, and the library calls the new one on its own objects. In built programs, vtables of classes that
-    derive from the interface end before it: a call fails where such an object gets to the library as ``void *``, by a
-    cast of what it gets as a base, or to a part of a program that was built with the new header.
-
-    Fix: nothing, where only the library implements the interface; its header should say so.
-    """
-    arrival = _arrival(method, context)
-    if arrival in REACHED:
-        yield Note(f"a virtual function was appended; {REACHED[arrival]}", None, spelled(method.new))
-
-
-@rule(Impact.API_BREAK, variant="unimplemented", evidence="layout", element="functions", action="added")
-def virtual_method_added_unimplemented(method: Added[VirtualMethod], context: Context) -> Iterator[Note]:
-    """A pure virtual function was appended to an interface of which programs hand no object to the library.
-
-    Sources of classes that derive from the interface, such as stand-ins for tests, stop compiling where they create
-    objects. Built programs go on, as far as the library gets none of these.
-
-    Fix: give the function an implementation.
-    """
-    if _arrival(method, context) in REACHED and _is_pure(method, context):
-        yield Note("derived classes must implement another function", None, spelled(method.new))
 
 
 @rule(Impact.RISK, variant="override", evidence="layout", element="functions", action="added")

@@ -38,8 +38,6 @@ from abistore.model.words import PUBLIC, is_source
 Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
 """Whose an export is, see :meth:`Consumers.owner`."""
 
-Chance: TypeAlias = Literal["yes", "by cast", "no"]
-"""Whether the library gets objects of consumers' own classes, see :meth:`Consumers.hand_in`."""
 
 Concealment: TypeAlias = Literal["internal", "header", "undeclared"]
 """Why consumers cannot name an export, see :meth:`Consumers.concealment`."""
@@ -140,13 +138,6 @@ class Consumers(Derived, ABC):
     @abstractmethod
     def take_untyped(self) -> bool:
         """Whether consumers may hand the library objects of types that no signature tells, as ``void *``."""
-
-    @abstractmethod
-    def hand_in(self, type: Name) -> Chance:
-        """Whether objects of classes that consumers derive from ``type`` get to the library, which calls them.
-
-        ``by cast``: it gets objects of which it knows a base of ``type`` only, and may look what they are.
-        """
 
     @abstractmethod
     def library_allocates(self, type: Name) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.allocation import Allocation
-from abistore.diffing.surface.consumers import Chance, Concealment, Consumers, Owner, Ownership, ReleaseExports
+from abistore.diffing.surface.consumers import Concealment, Consumers, Owner, Ownership, ReleaseExports
 from abistore.diffing.surface.public_headers import HeaderClues, PublicHeaders
 from abistore.diffing.types.mentions import TypeUse, TypeUses
 from abistore.diffing.types.sameness import TypeSide
@@ -18,9 +17,6 @@ from abistore.model.names.qualified import class_behind, demangle, entity, plain
 from abistore.model.names.symbols import LOCAL_CLASS_DATA, may_be_template
 from abistore.model.reach import Reach
 from abistore.model.words import include_root, is_own_header, is_source, may_be_private
-
-if TYPE_CHECKING:
-    from abistore.diffing.surface.objects import HandedIn
 
 
 class ConstantHeaders:
@@ -339,10 +335,6 @@ class GuessedConsumers(Consumers):
         """Not known without headers, and so taken for possible."""
         return True
 
-    def hand_in(self, type: Name) -> Chance:
-        """What signatures of the exports tell, where debug information describes everything that is met."""
-        return self._handed_in.chance(type)
-
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures of the exports leave ``type`` to the library."""
         return self._allocation.library_allocates(type)
@@ -382,16 +374,6 @@ class GuessedConsumers(Consumers):
     @cached_property
     def _constants(self) -> ConstantHeaders:
         return ConstantHeaders(self._own, self._files, self.can_see)
-
-    @cached_property
-    def _handed_in(self) -> HandedIn:
-        from abistore.diffing.surface import objects  # few vtables grow at their end
-
-        layout = self._own.snapshot.entries.get("layout", {})
-        offered = objects.Offered(
-            layout, self.can_name, lambda type: not is_source(self._files.get(type, "")), told=False
-        )
-        return objects.HandedIn(offered, self._types)
 
     @cached_property
     def _uses(self) -> Summaries[TypeUse]:

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from abistore.diffing.reuse import Summaries
 from abistore.diffing.surface.allocation import Allocation
 from abistore.diffing.surface.compiled import counted_results
-from abistore.diffing.surface.consumers import Chance, Concealment, Consumers, Owner, Ownership, ReleaseExports
+from abistore.diffing.surface.consumers import Concealment, Consumers, Owner, Ownership, ReleaseExports
 from abistore.diffing.surface.export_table import is_entry_point, is_weak
-from abistore.diffing.surface.objects import HandedIn, Offered
 from abistore.diffing.surface.public_api import PublicApi
 from abistore.diffing.types.mentions import NONE, Names, TypeUse, TypeUses
 from abistore.diffing.types.sameness import TypeSide
@@ -165,10 +164,6 @@ class ToldConsumers(Consumers):
         """Whether a public header defines ``type``."""
         return self._api.declares(type) and self._api.definition(type) == "public"
 
-    def hand_in(self, type: Name) -> Chance:
-        """What the signatures in the headers tell, where all headers parsed."""
-        return self._handed_in.chance(type) if self._api.complete else self._guessed.hand_in(type)
-
     def library_allocates(self, type: Name) -> bool:
         """Whether the signatures in the headers leave ``type`` to the library, or no header defines it."""
         if self._api.definition(type) not in ("unmentioned", "hidden"):
@@ -272,15 +267,6 @@ class ToldConsumers(Consumers):
         source = self._own.snapshot.entries.get("source", {})
         shapes = _Described(source, lambda name, shape: _open_to_consumers(name, shape, self._types, self._api))
         return Summaries(source, TypeUses(self._types, shapes.mentions, shapes).of, follows="library")
-
-    @cached_property
-    def _handed_in(self) -> HandedIn:
-        source = self._own.snapshot.entries.get("source", {})
-        shapes = {
-            name: tuple([_open_to_consumers(name, shape, self._types, self._api) for shape in variants])
-            for name, variants in source.items()
-        }
-        return HandedIn(Offered(shapes, self.can_name, lambda _: True, told=True), self._types)
 
     @cached_property
     def _allocation(self) -> Allocation:
