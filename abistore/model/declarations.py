@@ -651,6 +651,10 @@ FOLDED_NAMES = {
     "enum_underlying_size_changed.narrowed": "enum_underlying_size_changed",
     "func_return_changed.enumeration": "func_return_changed",
     "typedef_base_changed.value_added": "typedef_base_changed",
+    "virtual_method_added.unimplemented": "func_pure_virtual_added",
+    "virtual_method_added.unreached": "virtual_method_added.trailing",
+    "virtual_method_unimplemented_added": "func_pure_virtual_added",
+    "virtual_method_unreached_added": "virtual_method_added.trailing",
 }
 """Variants that are no more, and the kind of their findings today. Identities of these findings ended with them."""
 
