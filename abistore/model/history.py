@@ -330,11 +330,11 @@ Came: TypeAlias = Literal["added", "known", "replaced", "kept", "conflict", "ref
 
 
 class MergedRelease(msgspec.Struct, frozen=True):
-    """A release, or a candidate, of what was brought in.
+    """A merged release or candidate.
 
-    ``added`` is new here, ``known`` was here with this content, ``replaced`` took the place of another content of this
-    version, ``kept`` left that in its place, and a ``conflict`` waits for a word which of both is right. What is
-    ``refused`` has a name that no command could say, and is left out.
+    ``added`` is new here, ``known`` was here with this content, ``replaced`` replaced another content of this version,
+    ``kept`` left the content here in place, and a ``conflict`` needs ``--prefer``. A ``refused`` one has a name that no
+    command accepts, and is skipped.
     """
 
     line: LineKey
@@ -346,11 +346,11 @@ class MergedRelease(msgspec.Struct, frozen=True):
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """What was brought into a store, or would be: the numbers count what was not there.
+    """What a merge added to a store, or would add: the numbers count what was new.
 
-    ``earlier`` are snapshots that were replaced or taken back where they came from. ``conflicts`` name what both sides
-    say otherwise, and ``notes`` what stays as it is here. ``left_out`` says of releases and baselines that stand there
-    why they did not come: no command could say their names.
+    ``earlier`` are snapshots that were replaced or removed at the source. ``conflicts`` name what differs on both
+    sides, and ``notes`` what stays unchanged here. ``left_out`` are releases and baselines with names that no command
+    accepts.
     """
 
     source: str

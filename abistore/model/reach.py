@@ -218,9 +218,9 @@ class Reach:
             self._backward[used] = users
 
     def noted_otherwise(self, before: Reach, changed: Iterable[Name]) -> Iterator[tuple[str, Name]]:
-        """What those were told of who watched the reach ``before``, and of which they might be told something else.
+        """The cached answers from the reach ``before`` that may differ now.
 
-        That are the users of names, and the exports of each name from which a walk meets users that differ.
+        These are the users of names, and the exports of each name from which a walk meets users that differ.
         """
         differing = set(self._used_otherwise(before, changed))
         yield from (("reach", name) for name in differing)

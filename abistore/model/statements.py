@@ -111,12 +111,12 @@ class MissingLine(msgspec.Struct, frozen=True):
 class Ledger(msgspec.Struct, frozen=True):
     """The verdicts about one release: against the previous one, the first with its SONAME, and each channel by name.
 
-    So are they against the releases that were the last before a break that these do not show: of what came after the
-    first with the SONAME, or was another for a while, and that programs may need. ``worst`` is the worst of those
-    against supported baselines; ``None`` where there are none, and where one of them is missing and the others break
-    nothing. ``remarks`` are sentences about several releases: a break that no single step shows, what the release
-    restores, and what it lacks. ``decision`` is the one that asks most of the release. ``channels`` stand at the
-    release itself. ``missing`` are the asked lines that lack this version: ``worst`` says nothing of them.
+    Also against each release just before a break that these baselines miss: of declarations that were added, or
+    temporarily changed, since the first release with this SONAME. ``worst`` is the worst against supported baselines;
+    ``None`` without any, and where one could not be judged and the others break nothing. ``remarks`` are sentences
+    about several releases: a break that no single step shows, and what the release restores or lacks. ``decision`` is
+    the strictest one. ``channels`` point at the release itself. ``missing`` are lines without this version, which
+    ``worst`` does not cover.
     """
 
     release: Release

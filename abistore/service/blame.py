@@ -52,7 +52,7 @@ Compared: TypeAlias = Callable[[Release, Release], Comparison | None]
 class Departed(NamedTuple):
     """A declaration that programs of ``first`` to ``last`` may use, and that the asked release breaks.
 
-    It is an export that the release ``gone`` removed, or what ``gone`` ``changed``.
+    Release ``gone`` removed the export, or ``changed`` the declaration.
     """
 
     name: Name

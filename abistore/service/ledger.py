@@ -162,11 +162,11 @@ def ledger_of(
     today: date | None = None,
     deprecation: DeprecationWindow | None = None,
 ) -> Ledger:
-    """Where a release stands: beside the previous one, the first with its SONAME, and each channel's release.
+    """A release compared with every baseline: the previous release, the first with its SONAME, and each channel.
 
-    So it does beside the releases that were the last before a break that none of these shows. Verdicts that the store
-    has are not given again; others are handed to ``keep``. ``today`` decides what is approved, and ``deprecation`` for
-    how long what goes must have been deprecated.
+    Also with each release just before a break that these baselines miss. Stored verdicts are used again; new ones are
+    passed to ``keep``. ``today`` decides which approvals apply, and ``deprecation`` how long a removed declaration must
+    have been deprecated.
     """
     asked = PairJudge(store, by, keep)
     earlier = before(store, release)

@@ -513,8 +513,8 @@ Public = Callable[[str], str | None]
 def is_indifferent(unit: clang.TranslationUnit, record: StandardRecord, canonical: Canonical, public: Public) -> bool:
     """Whether the unit, which goes on from the headers of ``record``, would be the same if it had included them itself.
 
-    It must include them all: what it does not include must not be there. ``public`` tells of a file's path without
-    links, as ``canonical`` gives it, which of the library's own headers it is, if any.
+    Precondition: the unit includes every header of ``record``. ``public`` maps a path without links, as ``canonical``
+    gives it, to the library's own header there, if any.
     """
     return _Order(unit, record, canonical, public).is_indifferent()
 
