@@ -195,7 +195,6 @@ from abistore.service.matrix import ReleaseRange as ReleaseRange, matrix as matr
 from abistore.service.log import Reviewed as Reviewed, ReviewPlan as ReviewPlan, review as review, reviews as reviews
 from abistore.service.verdicts import (
     Judgement as Judgement,
-    remembered as remembered,
     verdict as verdict,
     verdict_between as verdict_between,
 )

@@ -27,6 +27,7 @@ from abistore.mcp.prompts import COMPLETE, WATCH, candidates, seen
 from abistore.mcp.resources import PART, RESOURCES, Part, paged
 from abistore.mcp.settings import Code, Refusal, Settings, refusal_of
 from abistore.mcp.tools.all import TOOLS, tools_of
+from abistore.mcp.vocabulary import for_agents, in_answer
 from abistore.process import Answered, Child, Ended, Failed, Progress, Say, answer_requests, resident
 
 
@@ -197,7 +198,7 @@ def _answer(request: Request, call: Call) -> str:
     if tool:
         if tool.asks and request.settings.approvals == "human" and request.decided is None:
             raise Refusal("INTERNAL", f"{request.tool}: nobody was asked", "nothing was written")
-        answer = as_text(tool(call, **request.arguments))
+        answer = as_text(in_answer(msgspec.to_builtins(tool(call, **request.arguments))))
         _check_length(answer, request.settings.max_response_units)
         return answer
     if request.tool == COMPLETE:
@@ -217,7 +218,7 @@ def _check_length(answer: str, most: int) -> None:
 
 
 def _failed(refusal: Refusal) -> Failed:
-    return Failed(refusal.code, refusal.message, refusal.hint, resident())
+    return Failed(refusal.code, for_agents(refusal.message), for_agents(refusal.hint), resident())
 
 
 KEEP = 512 << 20

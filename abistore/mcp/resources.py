@@ -2,7 +2,7 @@
 
 ``abistore://libraries/...`` and ``abistore://symbols/...``: since when, until when, and what is in releases.
 
-These are judged when they are read, by the strict policy, and nothing is stored.
+Verdicts are read from the store, or else judged when they are read, by the strict policy; nothing is stored.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from abistore.interface import (
+    Decision,
     History,
     HistoryRow,
     Judgement,
@@ -32,11 +33,16 @@ from abistore.interface import (
     consumers,
     consumers_broken,
     consumers_using,
+    db_audit,
+    db_scheme,
     explain,
+    first_decision,
     policies,
-    remembered,
+    policy_card,
     render,
+    requirement,
     ruling,
+    show_consumer,
 )
 from abistore.mcp.answers import as_text, change_item, encoded, gaps, headline, output_schema
 from abistore.mcp.operands import Call, findings_of, one_finding, report_of
@@ -211,6 +217,27 @@ def baseline(store: OpenStore, *, library: str) -> object:
     return baseline_history(library, database=store)
 
 
+@resource("abistore://libraries/{library}/scheme")
+def scheme(call: Call, *, library: str) -> str:
+    """How the versions of a library are ordered, as `abistore db scheme --json`."""
+    with call.store() as store:
+        return document(plain(db_scheme(library, database=store)))
+
+
+@answer("abistore://audit", "audit")
+def audit(store: OpenStore) -> object:
+    """Who changed what in the database, the newest 50, as `abistore db audit --json`."""
+    return db_audit(limit=50, database=store)
+
+
+@resource("abistore://policies/{policy}", lasts=True)
+def policy(call: Call, *, policy: str) -> str:
+    """The overrides of a built-in policy, as `abistore policy show --json`."""
+    if policy not in policies():
+        raise Refusal("NOT_FOUND", f"no policy is called {policy[:40]}", ", ".join(sorted(policies())))
+    return document({"policy": policy_card(policy)})
+
+
 @answer("abistore://libraries/{library}/approvals", "approvals")
 def library_approvals(store: OpenStore, *, library: str) -> object:
     """The accepted breaks of a library: who, why, until when, and whether that holds, as `abistore approve list`."""
@@ -229,6 +256,12 @@ def using(store: OpenStore, *, library: str, name: str) -> object:
     return consumers_using(library, name, database=store)
 
 
+@answer("abistore://consumers/{consumer}", "consumer")
+def consumer(store: OpenStore, *, consumer: str) -> object:
+    """What a stored program imports, and the types it was built with, as `abistore consumers show --json`."""
+    return show_consumer(consumer, database=store)
+
+
 @answer("abistore://libraries/{library}/releases/{version}/consumers", "release")
 def hurt(store: OpenStore, *, library: str, version: str) -> object:
     """The stored programs that a release breaks, and by what, as `abistore consumers broken --json`."""
@@ -237,20 +270,24 @@ def hurt(store: OpenStore, *, library: str, version: str) -> object:
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
 def verdict(call: Call, *, library: str, version: str) -> str:
-    """The verdict about a release against the one before, where it was given."""
-    return render(_remembered(call, library, version).report, "json", Style())
+    """The verdict about a release against the one before."""
+    judged = _judged(call, library, version)
+    return document({"decision": judged}) if isinstance(judged, Decision) else render(judged.report, "json", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict.md", MARKDOWN)
 def verdict_page(call: Call, *, library: str, version: str) -> str:
     """The same as a page."""
-    return render(_remembered(call, library, version).report, "markdown", Style())
+    judged = _judged(call, library, version)
+    if isinstance(judged, Decision):
+        return f"## {_cell(judged.headline)}\n"
+    return render(judged.report, "markdown", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/summary")
 def summary(call: Call, *, library: str, version: str) -> str:
     """The same in a few words: the verdict and counts."""
-    return _summary(_remembered(call, library, version))
+    return _summary(_judged(call, library, version))
 
 
 @resource("abistore://libraries/{library}/releases/{version}/snapshot.json")
@@ -263,7 +300,7 @@ def snapshot(call: Call, *, library: str, version: str) -> str:
 @resource("abistore://latest/summary", priority=1.0)
 def latest_summary(call: Call) -> str:
     """The verdict about the release that was stored last, in a few words."""
-    return _summary(_remembered(call, *_latest(call)))
+    return _summary(_judged(call, *_latest(call)))
 
 
 @resource("abistore://latest/report.json")
@@ -296,16 +333,23 @@ def _latest(call: Call) -> tuple[str, str]:
         every = [release for name in names for release in store.releases(name) if not release.candidate]
     last = max(every, key=lambda release: (release.ingested, release.line, release.sequence), default=None)
     if last is None:
-        raise Refusal("NOT_FOUND", "nothing is stored yet", "store a release with `abistore ingest`")
+        raise Refusal("NOT_FOUND", "nothing is stored yet", "abi_ingest stores releases, where the server writes")
     return last.line.library, last.version
 
 
-def _remembered(call: Call, library: str, version: str) -> Judgement:
+def _judged(call: Call, library: str, version: str) -> Judgement | Decision:
+    """The verdict about a release against the one before, as it is stored or else judged now; or why it has none."""
     with call.store() as store:
-        return remembered(f"{library}@{version}", database=store)
+        every = [release for release in store.releases(library) if not release.candidate]
+        found = [release for release in every if release.version == version]
+        if len(found) == 1 and found[0] == next(release for release in every if release.line == found[0].line):
+            return first_decision(found[0])
+        return store.verdict(f"{library}@{version}", against="prev", require=requirement("none"))
 
 
-def _summary(judged: Judgement) -> str:
+def _summary(judged: Judgement | Decision) -> str:
+    if isinstance(judged, Decision):
+        return as_text({"status": "ok", "headline": judged.headline, "verdict": None, "exit_code": judged.exit_code})
     report = judged.report
     told = {
         "status": "ok",
@@ -316,7 +360,7 @@ def _summary(judged: Judgement) -> str:
         "summary": report.summary,
         "old": judged.given.old.reference,
         "new": judged.given.new.reference,
-        "judged": judged.given.judged,
+        "judged": judged.given.judged if judged.remembered else None,
         "evidence_gap": report.evidence_gap,
     }
     return as_text(told)
@@ -497,8 +541,12 @@ def _written(call: Call, comparison_id: str, format: str) -> str:
 
 
 PAGES = {
+    "approvals": "approvals.md",
     "cli": "cli.md",
+    "configuration": "configuration.md",
     "exit-codes": "exit-codes.md",
+    "headers": "headers.md",
+    "history": "history.md",
     "mapping": "mcp.md",
     "policies": "policies.md",
     "reference": "concepts.md",
@@ -525,7 +573,7 @@ def schema(call: Call) -> str:
 
 @resource("abistore://docs/{page}", MARKDOWN, priority=0.2, lasts=True)
 def docs(call: Call, *, page: str) -> str:
-    """A page: cli, exit-codes, mapping, policies, reference, suppressions, tools, verdicts."""
+    """A page: policies, suppressions, approvals, headers, history, exit-codes, verdicts, tools, cli, configuration."""
     if page not in PAGES:
         raise Refusal("NOT_FOUND", f"there is no page {page[:40]}", f"one of: {', '.join(sorted(PAGES))}")
     return (folder() / PAGES[page]).read_text()

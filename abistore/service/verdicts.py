@@ -26,7 +26,7 @@ from abistore.service.approved_gates import with_said
 from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.database import Database, asker, line_target, using
 from abistore.service.decision import DecisionRequest, compared_as, decided
-from abistore.service.judging import NOTHING, EvidenceRequirement, churn, concluded, report, stated, usual
+from abistore.service.judging import EvidenceRequirement, churn, concluded, report, stated, usual
 from abistore.service.log import early_removals, moment
 from abistore.service.predecessors import beside_itself, counterpart, passed_over
 
@@ -129,30 +129,6 @@ def verdict(
     why = compared_as(against) if before is not None else ("first", "")
     asked = DecisionRequest(*why, fail_on, required, plan, profile=release.line.profile)
     return msgspec.structs.replace(judgement, report=decided(judgement.report, asked))
-
-
-def remembered(
-    reference: str,
-    *,
-    against: str | None = None,
-    database: Database = None,
-    target: str | None = None,
-    profile: str | None = None,
-) -> Judgement:
-    """The verdict that :func:`verdict` gave before, by the strict policy; nothing is judged.
-
-    Raises :class:`SnapshotNotFound` where the store has none.
-    """
-    with using(database) as store:
-        release = store.resolve(reference, target=line_target(store, target), profile=profile)
-        before = counterpart(store, release, "prev" if against is None else against)
-        other = before or release
-        recalled = judged(store, other, release) if before is None else _recalled(store, other, release)
-        found = _told(store, recalled, against)
-        plan = allow_plan(store, other, release.soname, release.provenance)
-    why = compared_as(against) if before is not None else ("first", "")
-    asked = DecisionRequest(*why, "api_break", NOTHING, plan, profile=release.line.profile)
-    return msgspec.structs.replace(found, report=decided(found.report, asked))
 
 
 def verdict_between(old: Release, new: Release, *, database: Database = None, judge: bool = True) -> Judgement:

@@ -32,7 +32,7 @@ BUDGETS = {
     "abi_list_changes": 1_500,
     "abi_explain_change": 330,
     "abi_dump": 300,
-    "abi_help": 350,
+    "abi_help": 450,
     "abi_store_stats": 200,
 }
 """In units of 4 bytes, for a call that sets no bound of its own."""

@@ -322,7 +322,8 @@ def test_a_store_that_is_replaced_is_asked_anew(database: Path, tmp_path: Path) 
         assert server.listed() == "libother"
         shutil.copyfile(OUTDATED, tmp_path / "old.db").replace(database)
         refused = server.refused("abi_list")
-        assert (refused["code"], refused["hint"]) == ("SCHEMA_OUTDATED", "run `abistore db upgrade`")
+        hint = "run `abistore db upgrade` (command line only)"
+        assert (refused["code"], refused["hint"]) == ("SCHEMA_OUTDATED", hint)
         database.unlink()
         refused = server.refused("abi_list")
         assert refused["error"] == "abi.db: no such database"

@@ -287,7 +287,6 @@ OTHER: dict[str, str] = {
     "open_store": "makes a store the database of the others",
     "releases_of_digest": "for comparisons by their ids",
     "verdict_between": "verdict, of two releases that are known already",
-    "remembered": "verdict and history, without judging",
 }
 """Verbs that are compared otherwise, or that one of the three has alone, with the reason."""
 

@@ -85,9 +85,18 @@ def test_what_is_stored_is_told(agent: Agent) -> None:
 def test_what_was_not_judged_stays_so(agent: Agent) -> None:
     (history,) = json.loads(read(agent, "abistore://libraries/libgeo/history"))["histories"]
     assert [row["unjudged"] for row in history["rows"]] == ["", "not judged yet", "not judged yet"]
-    code, message = unread(agent, "abistore://libraries/libgeo/releases/2.0/verdict")
-    assert code == -32602
-    assert "was not judged against 1.1 yet: judge it with `abistore verdict libgeo@2.0`" in message
+
+
+def test_a_verdict_is_read_from_a_store_that_ingest_alone_filled(agent: Agent) -> None:
+    place = "abistore://libraries/libgeo/releases"
+    assert json.loads(read(agent, f"{place}/2.0/verdict"))["verdict"] == "BREAKING"
+    assert read(agent, f"{place}/2.0/verdict.md").startswith("## libgeo 1.1")
+    assert json.loads(read(agent, f"{place}/1.1/summary"))["verdict"] == "COMPATIBLE"
+    assert json.loads(read(agent, "abistore://latest/summary"))["new"] == "libgeo@2.0"
+    first = json.loads(read(agent, f"{place}/1.0/summary"))
+    assert (first["verdict"], first["exit_code"]) == (None, 0)
+    assert json.loads(read(agent, f"{place}/1.0/verdict"))["decision"]["outcome"]
+    assert "first release" in read(agent, f"{place}/1.0/verdict.md")
 
 
 def test_verdicts_are_told_as_they_are_remembered(judged: Agent) -> None:

@@ -17,7 +17,7 @@ from abistore.mcp.server import INSTRUCTIONS, WRITING_TOO
 from abistore.mcp.tools.all import WRITING
 from tests.mcp.conftest import Agent, Era
 
-MOST_BYTES = 16 << 10
+MOST_BYTES = 24_000
 SNAPSHOT = Path(__file__).parent / "surface.json"
 MIME_TYPES = {"application/json", "application/sarif+json", "text/html", "text/markdown"}
 DESTRUCTIVE = {"abi_baseline", "abi_delete"}

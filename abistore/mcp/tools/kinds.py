@@ -175,7 +175,20 @@ def _explained(kind: str) -> ExplainedKind:
 
 
 Topic: TypeAlias = Literal[
-    "workflow", "refs", "baseline", "evidence", "policy", "suppressions", "gates", "limits", "writes"
+    "workflow",
+    "refs",
+    "baseline",
+    "evidence",
+    "policy",
+    "suppressions",
+    "gates",
+    "limits",
+    "writes",
+    "resources",
+    "prompts",
+    "reviews",
+    "consumers",
+    "whatif",
 ]
 
 PAGES: Mapping[Topic, str] = {
@@ -194,7 +207,7 @@ digits of a snapshot's digest, or the absolute path of a shared library or JSON 
     "baseline": """\
 A baseline is the release that a channel of a line points at; the channel is 'release' unless named. Releases are judged
 against it. abi_list shows where channels point. Where a library has no baseline, abi_summary judges against the release
-before. A baseline moves by `abistore db baseline set libfoo@1.2.0 --reason TEXT`, or as topic 'writes' says.""",
+before. A baseline moves by abi_baseline, or on the command line; see topic 'writes'.""",
     "evidence": """\
 Three facets show facts: 'symbol' (the binary's tables), 'layout' (debug information: sizes, fields, parameters), and
 'source' (public headers, where they were given). Each is full, partial or missing on each side. What one side could
@@ -217,6 +230,32 @@ side.""",
 Every call has a timeout, every file a largest size, every answer a largest number of units of 4 bytes;
 abi_store_stats tells them. Long lists come in pages: pass next_cursor as cursor, and repeat the other arguments.
 Errors have a stable code, and a hint that says what to do.""",
+    "resources": """\
+resources/read takes an address; what stands in braces is yours to fill in, percent-encoded. abistore://libraries has
+all. Below abistore://libraries/{library}: /history, /history.md, /baseline, /approvals, /consumers, /consumers/{name},
+/blame, /matrix, /deprecations, /scheme, /policies/{policy}/evaluation. Of a release, below
+abistore://libraries/{library}/releases/{version}: /verdict, /verdict.md, /summary, /ledger, /statement,
+/statement/{window}, /lines, /range, /exports, /types, /types/{type}/users, /consumers, /snapshot.json. Below
+abistore://comparisons/{comparison_id}: /summary, /report.json, /report.md, /report.html, /report.sarif,
+/findings/{finding_id}. Below abistore://symbols/{symbol}: /providers, /first-broken. Below abistore://latest: /summary,
+/report.json, /gates. And abistore://consumers/{consumer}, abistore://audit, abistore://policies/{policy},
+abistore://dumps/{digest}/snapshot.json, abistore://docs/{page}, abistore://docs/kinds/{kind}, abistore://schema.""",
+    "prompts": """\
+Prompts are tasks that people start: review_release, review_pull_request, explain_break, write_release_notes,
+plan_soname_bump, triage_history. prompts/get gives the steps with the calls. review_pull_request takes headers.""",
+    "reviews": """\
+A review notes what people say of a finding (seen, intended, defect): abi_review writes it, and
+abi_findings(state='reviewed') lists them. It changes no verdict. An approval accepts a break: abi_approve asks the
+user, gates then pass, and every report says who decided; abistore://libraries/{library}/approvals lists them.""",
+    "consumers": """\
+A consumer is a stored program that uses a library. abistore://libraries/{library}/consumers lists them,
+.../consumers/{name} those that use a symbol or type, abistore://libraries/{library}/releases/{version}/consumers those
+that a release breaks, and by what; abistore://consumers/{consumer} what one imports. People add them on the command
+line.""",
+    "whatif": """\
+abi_whatif judges an edit of headers before it is built, for each baseline of a library: header_patch is a unified diff
+of the headers that headers names, declaration a new text of one struct, enum or function. It tells whom the edit
+breaks, and ways to make it that do not.""",
     "writes": """\
 This server only reads. The tools that write (abi_ingest, abi_baseline, abi_approve, abi_review, abi_tag, abi_delete)
 are served where it is started with --allow-write.""",
@@ -233,7 +272,7 @@ again. A call that fails or is cancelled has written all or nothing. What is wri
 """The page on writing, of a server that does."""
 
 RELATED: Mapping[Topic, tuple[Topic, ...]] = {
-    "workflow": ("refs", "evidence"),
+    "workflow": ("refs", "resources"),
     "refs": ("baseline",),
     "baseline": ("gates", "refs"),
     "evidence": ("gates",),
@@ -241,7 +280,12 @@ RELATED: Mapping[Topic, tuple[Topic, ...]] = {
     "suppressions": ("policy",),
     "gates": ("evidence", "baseline"),
     "limits": ("workflow",),
-    "writes": ("baseline", "gates"),
+    "writes": ("baseline", "reviews"),
+    "resources": ("prompts", "consumers"),
+    "prompts": ("workflow",),
+    "reviews": ("gates", "suppressions"),
+    "consumers": ("resources",),
+    "whatif": ("evidence",),
 }
 
 
@@ -256,7 +300,10 @@ class HelpAnswer(Answer, frozen=True, kw_only=True):
 
 @tool()
 def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
-    """Explain one topic in a few lines: workflow, references, baselines, evidence, policies, gates, limits, writes."""
+    """Explain one topic in a few lines. Use it where an answer or an argument is not clear, or no tool fits.
+
+    Example: abi_help(topic='resources') lists the addresses that can be read.
+    """
     related = RELATED[topic]
     text = WRITES if topic == "writes" and call.settings.allow_write else PAGES[topic]
     return HelpAnswer(
