@@ -336,3 +336,12 @@ def test_a_library_for_another_platform_stands_for_none_that_is_gone(abistore: C
     (file,) = done.json["files"]
     changes = [(one["kind"], one["symbol"]) for one in file["judged"]["verdict"]["changes"]]
     assert (done.code, ("bundle_library_removed", "libtwo") in changes) == (4, True)
+
+
+def test_a_comment_for_the_pull_request_is_written(gating: Gating, new: Path, tmp_path: Path) -> None:
+    page = tmp_path / "comment.md"
+    assert gating(new, "--comment", page).code == 4
+    text = page.read_text()
+    assert text.startswith("## libcase 1.0 → libcase 1.1: BREAKING\n")
+    assert "**FAIL: 1.1 breaks 1.0 in 2 places" in text
+    assert text.rstrip().endswith(f"All of it: `abistore compare libcase@1.0 {new} --full`.")

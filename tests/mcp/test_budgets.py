@@ -28,7 +28,7 @@ BUDGETS = {
     "abi_symbol_history": 800,
     "abi_gate": 400,
     "abi_whatif": 1_200,
-    "abi_pr_summary": 500,
+    "abi_pr_summary": 2_200,
     "abi_list_changes": 1_500,
     "abi_explain_change": 330,
     "abi_dump": 300,
@@ -46,7 +46,7 @@ def units(text: str) -> int:
 
 def test_every_tool_has_a_budget_below_the_usual_one(modern: Agent) -> None:
     assert {tool.name for tool in modern.tools()} == BUDGETS.keys()
-    assert max(BUDGETS.values()) <= 2_200
+    assert max(BUDGETS.values()) <= 2_400
 
 
 @pytest.mark.parametrize("tool", sorted(BUDGETS))

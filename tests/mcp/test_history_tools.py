@@ -324,8 +324,23 @@ def test_a_comment_is_written_in_markdown_and_json(agent: Agent) -> None:
     comparison = compared(agent)
     markdown = agent("abi_pr_summary", comparison_id=comparison)
     assert markdown["content"].startswith("## libgeo 1.0")
+    assert markdown["content"].endswith("All of it: `abistore compare libgeo@1.0 libgeo@2.0 --full`.")
     document = json.loads(agent("abi_pr_summary", comparison_id=comparison, format="json", max_items=1)["content"])
     assert [change["symbol"] for change in document["changes"]] == ["gone"]
+    assert document["total"] > 1
+
+
+def test_a_comment_names_every_break_and_closes_every_fence(modern: Agent) -> None:
+    """A bot appends to it, and a person reads it: an open fence made code of all that followed."""
+    told = modern("abi_pr_summary", comparison_id=compared(modern))
+    assert "truncated" not in told
+    assert "**FAIL: 2.0 breaks 1.0 in 2 places under the same SONAME: bump the SONAME" in told["content"]
+    assert all(f"- `{name}" in told["content"] for name in ("gone", "point: z"))
+    assert told["content"].count("```") == 2
+    assert "  +     int z;" in told["content"]
+    few = modern("abi_pr_summary", comparison_id=compared(modern), max_items=1)
+    assert few["truncated"] is True
+    assert "Left out: 1 break" in few["content"]
 
 
 def test_a_gate_takes_a_deprecation_window(modern: Agent, tmp_path: Path) -> None:

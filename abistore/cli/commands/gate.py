@@ -22,6 +22,8 @@ from abistore.cli.verbs import Options, verb
 from abistore.errors import OutputError, StoreError
 from abistore.model.words import counted, json_text
 from abistore.report import draft, render
+from abistore.report.comment import comment as comment_on
+from abistore.report.comment import rest_of
 from abistore.report.formats.markdown import plain
 from abistore.urls import masked
 
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 SEVERITIES = {"breaking": "blocker", "api_break": "critical", "risk": "minor"}
 """GitLab's words (docs.gitlab.com, Code Quality report format); what is milder is ``info``."""
+
+LONGEST_COMMENT = 60_000
+"""GitHub takes comments of 65,536 characters."""
 
 
 def show_on_github(settings: SharedSettings, reports: Sequence[Report], unreported: Sequence[str] = ()) -> None:
@@ -58,6 +63,18 @@ def write_for_gitlab(path: Path, reports: Sequence[Report]) -> None:
     """Write the findings of all reports as GitLab's Code Quality has them. Raises :class:`OutputError`."""
     issues = [_issue(report, finding) for report in reports for finding in report.changes]
     write_file(path, f"{json_text(json.dumps(issues, indent=2))}\n".encode())
+
+
+def write_comment(path: Path, results: Sequence[GateResult]) -> None:
+    """Write a comment about all files, which a pull request takes whole. Raises :class:`OutputError`."""
+    room = LONGEST_COMMENT // len(results)
+    texts = [
+        plain(each.sentence)
+        if (report := each.judged.verdict) is None
+        else comment_on(report, room=room, rest=rest_of(report, each.judged.path)).text
+        for each in results
+    ]
+    write_file(path, ("\n\n".join(texts) + "\n").encode())
 
 
 def _issue(report: Report, finding: ReportedFinding) -> dict[str, Any]:
@@ -102,6 +119,9 @@ def gate_command(
         bool, Described("Print annotations for GitHub, and append a summary to GITHUB_STEP_SUMMARY.")
     ] = False,
     gitlab: Annotated[Path | None, Described("Write a report of GitLab's Code Quality to this file.")] = None,
+    comment: Annotated[
+        Path | None, Described("Write a comment for the pull request to this file, in Markdown.", complete="file")
+    ] = None,
     asked: GateOptions,
     rendering: Rendering,
     gating: AllowingOptions,
@@ -144,6 +164,8 @@ def gate_command(
     results = tuple(_filtered(each, rendering) for each in results)
     reports = [each.judged.verdict for each in results if each.judged.verdict is not None]
     _platforms(settings, reports, _unreported(results), github=github, gitlab=gitlab)
+    if comment is not None:
+        write_comment(comment, results)
     _show(settings, results, reports, rendering)
     return max(each.exit_code for each in results)
 

@@ -558,7 +558,7 @@ def abi_gate(
         if by is not None:
             hint = "compare again with abi_compare(policy=...), and give its comparison_id"
             raise Refusal("INVALID_ARGUMENT", "a comparison was judged already: policy has no effect on it", hint)
-        report = _gated(call, told_report(call, comparison_id), (fail_on, required, rule))
+        report = gated(call, told_report(call, comparison_id), (fail_on, required, rule))
     else:
         rules = _Rules(fail_on, required, by, rule, read_window(deprecation) if deprecation else None)
         report = _stored(call, f"{library}@{version}", against, line, rules)
@@ -604,7 +604,11 @@ def _stored(call: Call, reference: str, against: str, line: str | None, rules: _
     return judged.report
 
 
-def _gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement | None, AllowRule]) -> Report:
+USUAL: Final[tuple[FailOn, EvidenceRequirement | None, AllowRule]] = ("api_break", None, "scheme")
+"""What a gate asks for, where nothing else is said."""
+
+
+def gated(call: Call, report: Report, rules: tuple[FailOn, EvidenceRequirement | None, AllowRule] = USUAL) -> Report:
     """A comparison at the gate, by the version scheme of its library where one is stored."""
     fail_on, required, allow = rules
     plan = AllowPlan(allow)

@@ -12,18 +12,15 @@ from abistore.interface import (
     OpenStore,
     Release,
     Report,
-    Style,
     Summary,
     WhatIf,
     WhatIfBaseline,
     WhatIfPlan,
     WhatIfWay,
     first_decision,
-    render,
     requirement,
 )
 from abistore.mcp.answers import (
-    BYTES,
     Answer,
     BumpItem,
     ChangeItem,
@@ -43,7 +40,9 @@ from abistore.mcp.answers import (
     side,
 )
 from abistore.mcp.operands import SHOWN, Call, ChosenLine, headers_of, identity_of, keep, line_of, operand, told_report
+from abistore.mcp.tools.comparing import gated
 from abistore.mcp.tools.declaration import ComparisonId, Folders, Headers, Language, Library, Line, described, tool
+from abistore.report.comment import comment, rest_of
 from abistore.report.model import VerdictName
 
 TOP, BUDGET = 5, 250
@@ -173,12 +172,8 @@ def _answer(call: Call, judged: Judgement, baseline: BaselineCard) -> SummaryAns
     )
 
 
-COMMENT_BUDGET = 400
-CUT = "\n\n(shortened: abi_findings has the rest)"
-
-
 class PullRequestAnswer(Answer, frozen=True, kw_only=True):
-    """A comment; ``truncated`` where it leaves something out."""
+    """A comment; ``truncated`` where it leaves out more than compatible changes, which it counts in its last line."""
 
     verdict: VerdictName
     comparison_id: str
@@ -194,12 +189,12 @@ def abi_pr_summary(
     *,
     comparison_id: ComparisonId,
     format: Annotated[Literal["markdown", "json"], described("Of content")] = "markdown",
-    max_items: Annotated[int, described("Most changes", ge=1, le=50)] = 10,
+    max_items: Annotated[int | None, described("Most changes of each impact", ge=1, le=50)] = None,
 ) -> PullRequestAnswer:
-    """Write a short comment about a comparison: the verdict, the worst changes, what was not checked."""
-    report = told_report(call, comparison_id)
+    """Write a comment about a comparison: the decision, every break by name, what was not checked, how to pass."""
+    report = gated(call, told_report(call, comparison_id))
     short = identity_of(report)[:SHOWN]
-    content, truncated = _json(report, max_items) if format == "json" else _markdown(report, max_items)
+    content, truncated = _json(report, max_items) if format == "json" else markdown_comment(report, max_items)
     return PullRequestAnswer(
         headline=headline(report),
         verdict=report.verdict,
@@ -211,25 +206,25 @@ def abi_pr_summary(
     )
 
 
-def _markdown(report: Report, most: int) -> tuple[str, bool]:
-    """The report's own Markdown, up to the last whole line that fits."""
-    text = render(report, "markdown", Style(limit=most))
-    data = text.encode()
-    room = COMMENT_BUDGET * BYTES
-    if len(data) <= room:
-        return text, False
-    return data[:room].decode(errors="ignore").rpartition("\n")[0] + CUT, True
+def markdown_comment(report: Report, items: int | None = None) -> tuple[str, bool]:
+    """The comment about a report, and whether it leaves out more than compatible changes."""
+    told = comment(report, rest=rest_of(report), items=items)
+    return told.text, not told.is_whole
 
 
-def _json(report: Report, most: int) -> tuple[str, bool]:
-    items: tuple[ChangeItem, ...] = tuple(change_item(change, "summary") for change in report.changes[:most])
-    shown = tuple(fitting(items, COMMENT_BUDGET))
+JSON_ROOM = 1_000
+"""How many units the changes have in JSON."""
+
+
+def _json(report: Report, most: int | None) -> tuple[str, bool]:
+    shown = tuple(fitting([change_item(change, "summary") for change in report.changes[:most]], JSON_ROOM))
     document = {
         "verdict": report.verdict,
         "exit_code": report.exit_code,
         "outcome": report.decision.outcome if report.decision is not None else None,
         "summary": report.summary,
         "changes": shown,
+        "total": len(report.changes),
         "not_checked": gaps(report),
     }
     return encoded(document).decode(), len(shown) < len(report.changes)

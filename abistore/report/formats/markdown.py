@@ -191,10 +191,14 @@ def _facts(finding: FindingBlock, style: Style) -> Iterator[str]:
 
 def _differing(lines: Sequence[str], indent: str) -> Iterator[str]:
     shown, more = cut(lines, DIFFERENCES_SHOWN)
-    told = [*shown, *(["  …"] if more else [])]
-    fence = "`" * max(3, 1 + longest_run("\n".join(told)))
+    yield from fenced([*shown, *(["  …"] if more else [])], indent)
+
+
+def fenced(lines: Sequence[str], indent: str) -> Iterator[str]:
+    """The lines of a difference as a block of their own, which none of them can end."""
+    fence = "`" * max(3, 1 + longest_run("\n".join(lines)))
     yield ""
-    yield from (f"{indent}{line}" for line in (f"{fence}diff", *told, fence))
+    yield from (f"{indent}{line}" for line in (f"{fence}diff", *lines, fence))
 
 
 def _names(symbols: Sequence[str]) -> str:
