@@ -186,6 +186,12 @@ from abistore.service.gating import (
     gate as gate,
     since_merge_base as since_merge_base,
 )
+from abistore.service.build_reviews import (
+    BuildReviewPlan as BuildReviewPlan,
+    ReviewedBuild as ReviewedBuild,
+    review_build as review_build,
+)
+from abistore.service.predecessors import UsualCounterpart as UsualCounterpart, usual_counterpart as usual_counterpart
 from abistore.service.generate import GeneratedFile as GeneratedFile, generate as generate
 from abistore.service.log import deprecations as deprecations
 from abistore.service.log import StoredFinding as StoredFinding, StoredFindings as StoredFindings, findings as findings

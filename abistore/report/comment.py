@@ -30,7 +30,10 @@ ROOM = 8_000
 
 BREAKS = ("breaking", "api_break")
 MOST_GAPS, MOST_NAMED = 8, 6
-"""How many gaps are told, and how many findings a command names."""
+"""How many gaps, notes and suppressions are told, and how many findings a command names."""
+
+LONGEST_LINE = 400
+"""The middle of a longer text is left out, such as of a name with many template arguments."""
 
 MOST_VALUES = 160
 """Longer values are left out: the diff has them."""
@@ -68,7 +71,7 @@ def comment(report: Report, *, rest: str = "", room: int = ROOM, items: int | No
     The decision, every break by name, what was not checked and how to pass come first. Diffs are left out before
     risks, and risks before breaks; the last line says how many. ``rest`` says in Markdown where all of it is read.
     """
-    report = with_short_paths(legible(report))
+    report = with_short_paths(legible(report, LONGEST_LINE))
     head, tail = tuple(_head(report)), tuple(_tail(report))
     entries = tuple(_entries(report))
     breaks = [each for each in entries if each.impact in BREAKS][:items]
@@ -181,16 +184,14 @@ def _head(report: Report) -> Iterator[str]:
 def _tail(report: Report) -> Iterator[str]:
     if report.suppressed:
         yield ""
-        yield from (
-            f"Suppressed: {counted(len(taken), 'finding')} by {plain(by)}."
-            for by, taken in by_suppression(report.suppressed).items()
-        )
+        told = [f"{counted(len(taken), 'finding')} by {by}" for by, taken in by_suppression(report.suppressed).items()]
+        yield from (f"Suppressed: {plain(each)}." for each in told[:MOST_GAPS])
     if report.not_checked:
         shown, more = cut(report.not_checked, MOST_GAPS)
         yield from ("", f"### Not checked ({len(report.not_checked)})", "")
         yield from (f"- {plain(unchecked(each))}" for each in shown)
         yield from (f"- and {more} more",) if more else ()
-    yield from (line for note in report.notes for line in ("", f"> {plain(note)}"))
+    yield from (line for note in report.notes[:MOST_GAPS] for line in ("", f"> {plain(note)}"))
     if ways := tuple(_ways(report)):
         yield from ("", "To pass, do one of these:", "", *(f"- {plain(each)}" for each in ways))
 
@@ -201,7 +202,7 @@ def _ways(report: Report) -> Iterator[str]:
     for each in decision.ways if decision is not None else ():
         count = len(decision.failing) if decision is not None else 0
         many = each.code == "approve" and count > MOST_NAMED
-        yield f"accept {counted(count, 'finding')} with `abistore approve`" if many else each.sentence
+        yield f"accept {counted(count, 'finding')} with abistore approve" if many else each.sentence
 
 
 def _last(report: Report, rest: str, told: Comment) -> str:

@@ -67,28 +67,28 @@ MOST = 4_000
 Value = TypeVar("Value")
 
 
-def legible(value: Value) -> Value:
-    """A report, or a part of one, in which the middle of every text that is too long is left out."""
+def legible(value: Value, most: int = LONGEST) -> Value:
+    """A report, or a part of one, without the middle of every line of more than ``most`` characters."""
     found: Any = value
     if isinstance(value, str):
-        found = value if len(value) <= LONGEST else bounded(_of_some_lines(value))
-    elif isinstance(value, tuple) and value and isinstance(value[0], str) and max(map(len, value)) <= LONGEST:
+        found = value if len(value) <= most else bounded(_of_some_lines(value), most)
+    elif isinstance(value, tuple) and value and isinstance(value[0], str) and max(map(len, value)) <= most:
         pass
     elif isinstance(value, tuple):
-        parts = tuple(map(legible, value))
+        parts = tuple(legible(each, most) for each in value)
         found = parts if any(map(is_not, parts, value)) else value
     elif isinstance(value, msgspec.Struct):
-        changed = dict(_changed(value))
+        changed = dict(_changed(value, most))
         found = msgspec.structs.replace(value, **changed) if changed else value
     return cast(Value, found)
 
 
-def _changed(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+def _changed(value: msgspec.Struct, most: int) -> Iterator[tuple[str, Any]]:
     """The fields that are shortened. Most texts are short, and only their length is looked at."""
     for field, old in zip(value.__struct_fields__, msgspec.structs.astuple(value), strict=True):
-        if not old or (type(old) is str and len(old) <= LONGEST):
+        if not old or (type(old) is str and len(old) <= most):
             continue
-        if (new := legible(old)) is not old:
+        if (new := legible(old, most)) is not old:
             yield field, new
 
 

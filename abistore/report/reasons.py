@@ -94,6 +94,14 @@ def bump_way(bump: Bump, name: str | None) -> str:
     return " and ".join(filter(None, (label, name_too))) or "give it a label that declares the break"
 
 
+def bump_sentence(report: Report) -> str:
+    """The label and the SONAME that a release needs, in a sentence; empty where it needs no others."""
+    promise = report.decision.promise if report.decision is not None else None
+    if promise is None or promise.sentence or promise.allowed:
+        return promise.sentence if promise is not None else ""
+    return bump_way(promise, report.new.soname or report.old.soname)
+
+
 def excuse(decision: Decision) -> str:
     """Why a release passes although it breaks something, or how much of what fails is waived, in a word or two."""
     if decision.outcome == "pass":

@@ -20,7 +20,7 @@ from abistore.model.labels import AUTO
 from abistore.model.snapshot import Snapshot, distributed, loaded_as
 from abistore.report.model import Report
 from abistore.service.database import Database
-from abistore.service.decision import DecisionRequest, decided
+from abistore.service.decision import DecisionRequest, compared_as, decided
 from abistore.service.judging import NOTHING, EvidenceRequirement, judge, told_apart
 from abistore.service.snapshots import OperandPair, ReleasePair, Selection, is_reference, operands
 
@@ -137,7 +137,8 @@ def _steps_of_libraries(
         plan = AllowPlan(question.allow, scheme, packages=_packages(*sides))
     asked = DecisionRequest(fail_on=question.fail_on, require=question.require, allow=plan)
     if released is not None:
-        asked = replace(asked, why="release", profile=released.line.profile)
+        why, channel = compared_as(question.old) if is_reference(question.old) else ("release", "")
+        asked = replace(asked, why=why, channel=channel, profile=released.line.profile)
     yield partial(decided, asked=asked)
 
 

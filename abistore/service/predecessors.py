@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import UsageError
@@ -12,7 +13,8 @@ from abistore.model.approvals import no_later
 from abistore.model.history import DEFAULT_CHANNEL, BaselineMove, LineKey, Release
 from abistore.model.statements import is_withdrawn
 from abistore.model.versions import channel_in, is_unreleased
-from abistore.service.listing import releases_of
+from abistore.service.database import Database, line_target, using
+from abistore.service.listing import channels_of, releases_of
 
 if TYPE_CHECKING:
     from abistore.store.store import Store
@@ -104,6 +106,40 @@ def counterpart(store: Store, release: Release, against: str) -> Release | None:
     if against != "prev":
         return store.resolve(f"{line.library}@{against}", target=line.target, profile=line.profile)
     return Predecessors(before(store, release)).of(release.version)
+
+
+class UsualCounterpart(msgspec.Struct, frozen=True):
+    """What a stored release is judged against where nobody names it: ``word`` is empty for the first of its line.
+
+    ``reference`` is the release that is meant, and ``why`` says why that is not the baseline, where there is one.
+    """
+
+    word: Literal["baseline", "prev", ""]
+    reference: str = ""
+    why: str = ""
+
+
+def usual_counterpart(
+    reference: str, *, database: Database = None, target: str | None = None, profile: str | None = None
+) -> UsualCounterpart:
+    """The baseline; of a release that is not newer than the baseline, the release that it follows.
+
+    Beside a later baseline, what was added since would seem to be removed. Raises :class:`SnapshotNotFound`.
+    """
+    with using(database) as store:
+        release = store.resolve(reference, target=line_target(store, target), profile=profile)
+        base = channels_of(store, release.line).get(DEFAULT_CHANNEL)
+        ordered = [each.version for each in releases_of(store, release.line)]
+        is_later = (
+            base in ordered and release.version in ordered and ordered.index(base) > ordered.index(release.version)
+        )
+        if base is not None and (release.candidate or base != release.version) and not is_later:
+            return UsualCounterpart("baseline", f"{release.line.library}@{base}")
+        why = f"{release.version} is older than the baseline {base}: it is judged against the release before it"
+        previous = Predecessors(before(store, release)).of(release.version)
+        if previous is None:
+            return UsualCounterpart("")
+        return UsualCounterpart("prev", previous.reference, why if is_later else "")
 
 
 def counterpart_of(

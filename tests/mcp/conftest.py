@@ -24,6 +24,7 @@ from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from tests.build import build_library
 from tests.mcp import histories
+from tests.mcp.programs import with_programs
 from tests.store.postgres import dropped
 
 Era = Literal["legacy", "2026-07-28", "auto"]
@@ -223,3 +224,15 @@ def wide_build(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def wide_agent(wide: Path, jobs: Jobs) -> Agent:
     """An agent of a server of that library."""
     return Agent(Settings(database=str(wide)), jobs, "2026-07-28")
+
+
+@pytest.fixture(scope="session")
+def used(stored: Path, libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all releases and three programs that are linked with 1.0. Nobody writes to it."""
+    return with_programs(stored, libraries["1.0"], tmp_path_factory.mktemp("programs"))
+
+
+@pytest.fixture
+def user(used: Path, jobs: Jobs) -> Agent:
+    """An agent of a server that knows programs."""
+    return Agent(Settings(database=str(used)), jobs, "2026-07-28")

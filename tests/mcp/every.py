@@ -28,6 +28,7 @@ def arguments(comparison: str, library: Path) -> dict[str, dict[str, Any]]:
     return {
         "abi_list": {"library": "libgeo"},
         "abi_summary": {"library": "libgeo"},
+        "abi_review_build": {"new_input": str(library), "version": "2.1"},
         "abi_history": {"library": "libgeo", "delta": True},
         "abi_compare": {"old_input": "libgeo@1.0", "new_input": str(library)},
         "abi_findings": {"comparison_id": comparison},

@@ -129,7 +129,8 @@ def test_every_answer_holds_hostile_names_as_data(agent: Agent, comparison: str,
     told = [agent.call(name, **each).text for name, each in calls.items()]
     assert sum("IGNORE" in text for text in told) >= 8, "the names are in the answers"
     for text in told:
-        assert_data(text, 20_000 if '"report":' in text else LONGEST)
+        is_long = any(f'"{member}":' in text for member in ("report", "comment", "content"))
+        assert_data(text, 20_000 if is_long else LONGEST)
     for name in ("abi_list", "abi_history"):
         assert agent(name, library=LIBRARY)["status"] == "ok"
 

@@ -269,6 +269,8 @@ OTHER: dict[str, str] = {
     "whatif": "agents get it shortened: tests/mcp/test_whatif.py",
     "build_site": "it writes a folder for people; agents read abistore://libraries/...: tests/store/test_site.py",
     "gate": "abi_gate asks it of stored builds; a pipeline asks it of its files: tests/cli/test_gate.py",
+    "review_build": "abi_review_build; the command line has gate and compare: tests/mcp/test_reviewing.py",
+    "usual_counterpart": "what verdict is against where an agent names nothing: tests/mcp/test_history_tools.py",
     "decided": FORM,
     "first_decision": "history has it with its first row, abi_summary tells it: tests/mcp/test_history_tools.py",
     "since_merge_base": FORM,

@@ -10,6 +10,7 @@ from abistore.mcp.tools.comparing import abi_compare, abi_finding, abi_findings,
 from abistore.mcp.tools.declaration import Tool
 from abistore.mcp.tools.history import abi_history, abi_symbol_history
 from abistore.mcp.tools.kinds import abi_explain_change, abi_help, abi_list_changes
+from abistore.mcp.tools.reviewing import abi_review_build
 from abistore.mcp.tools.stored import abi_dump, abi_list, abi_store_stats
 from abistore.mcp.tools.summary import abi_pr_summary, abi_summary, abi_whatif
 from abistore.mcp.tools.writing import abi_baseline, abi_delete, abi_ingest, abi_review, abi_tag
@@ -20,6 +21,7 @@ TOOLS: Mapping[str, Tool] = {
     for tool in (
         abi_list,
         abi_summary,
+        abi_review_build,
         abi_history,
         abi_compare,
         abi_findings,

@@ -181,7 +181,7 @@ def abi_compare(
     shown = _filter(show_only)
     sides = [operand(call.settings, text, name) for text, name in ((old_input, "old_input"), (new_input, "new_input"))]
     given = {"headers": headers, "old_headers": old_headers, "new_headers": new_headers}
-    named = _named(call, given, include_dirs, language)
+    named = headers_of_sides(call, given, include_dirs, language)
     by = ruling_of(call.settings, policy, policy_file, suppression_file)
     try:
         report = _compared(call, sides, (line, named), by)
@@ -216,7 +216,7 @@ def _filter(tokens: str | Sequence[str] | None) -> Any:
     return showing(",".join("library" if word.strip() == "elf" else word for word in words))
 
 
-def _named(
+def headers_of_sides(
     call: Call, given: Mapping[str, list[str] | None], folders: list[str] | None, language: str | None
 ) -> dict[str, HeaderOptions | None]:
     """The headers of both sides and of each, by their arguments. Raises :class:`Refusal`."""

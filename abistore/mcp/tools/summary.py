@@ -206,9 +206,9 @@ def abi_pr_summary(
     )
 
 
-def markdown_comment(report: Report, items: int | None = None) -> tuple[str, bool]:
-    """The comment about a report, and whether it leaves out more than compatible changes."""
-    told = comment(report, rest=rest_of(report), items=items)
+def markdown_comment(report: Report, items: int | None = None, *, new: str = "") -> tuple[str, bool]:
+    """The comment about a report, and whether it leaves out more than compatible changes; ``new`` is a file's name."""
+    told = comment(report, rest=rest_of(report, new), items=items)
     return told.text, not told.is_whole
 
 
