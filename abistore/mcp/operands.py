@@ -18,7 +18,7 @@ from hashlib import blake2b
 from itertools import pairwise, product
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, cast
 
 import msgspec
 
@@ -52,6 +52,13 @@ from abistore.model.findings import ENGINE
 from abistore.model.history import DEFAULT_CHANNEL
 
 
+class LineWords(TypedDict):
+    """The words by which verbs mean a line."""
+
+    target: str
+    profile: str
+
+
 class ChosenLine(NamedTuple):
     """A line of a library; ``baseline`` is the version in the usual channel."""
 
@@ -60,6 +67,11 @@ class ChosenLine(NamedTuple):
     profile: str
     baseline: str | None
     latest: str
+
+    @property
+    def words(self) -> LineWords:
+        """The words by which verbs mean it."""
+        return {"target": self.target, "profile": self.profile}
 
 
 def line_of(store: OpenStore, library: str, line: str | None) -> ChosenLine:

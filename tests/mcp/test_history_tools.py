@@ -315,6 +315,21 @@ def test_a_gate_says_that_a_release_was_compared_with_itself(agent: Agent) -> No
     assert "1.1 is the release that it is judged against: no other one was compared" in told["reasons"]
 
 
+@pytest.mark.parametrize("tool", ["abi_summary", "abi_gate"])
+def test_a_release_older_than_the_baseline_is_judged_against_the_one_before(
+    tool: str, modern: Agent, stored: Path, tmp_path: Path
+) -> None:
+    """Beside the later baseline, what was added since seemed to be removed."""
+    database = shutil.copy(stored, tmp_path / "own.db")
+    set_baseline("libgeo@2.0", BaselinePlan(reason="moved"), database=database)
+    agent = modern.set(database=str(database))
+    told = agent(tool, library="libgeo", version="1.1")
+    assert (told["verdict"], told["exit_code"]) == ("COMPATIBLE", 0)
+    said = "1.1 is older than the baseline 2.0: it is judged against the release before it"
+    assert said in told["warnings" if tool == "abi_summary" else "reasons"]
+    assert agent(tool, library="libgeo", version="1.1", against="baseline")["verdict"] == "BREAKING"
+
+
 def test_a_gate_is_about_one_thing(modern: Agent) -> None:
     for arguments in ({}, {"library": "libgeo", "comparison_id": "123456"}):
         assert modern.refused("abi_gate", **arguments)["error"] == "give comparison_id or library"

@@ -36,6 +36,7 @@ from abistore.interface import (
     explain,
     requirement,
     since_merge_base,
+    usual_counterpart,
 )
 from abistore.interface import findings as stored_findings
 from abistore.interface import show_only as showing
@@ -537,7 +538,9 @@ def abi_gate(
     comparison_id: Annotated[str | None, described("Or give library")] = None,
     library: Annotated[str | None, described("As stored")] = None,
     version: Annotated[str, described("Label, as a string")] = "latest",
-    against: Annotated[str, described("baseline[:CHANNEL], prev or version")] = "baseline",
+    against: Annotated[
+        str | None, described("baseline[:CHANNEL], prev or version; else the baseline, for a later release")
+    ] = None,
     line: Line = None,
     fail_on: FailOn = "api_break",
     require_evidence: Annotated[str | None, described("symbol, layout, source, old or none")] = None,
@@ -587,21 +590,24 @@ class _Rules(NamedTuple):
     deprecation: DeprecationWindow | None
 
 
-def _stored(call: Call, reference: str, against: str, line: str | None, rules: _Rules) -> Report:
+def _stored(call: Call, reference: str, against: str | None, line: str | None, rules: _Rules) -> Report:
+    """A release at the gate, against the baseline: one that is older, against the release before it."""
     with call.store() as store:
         chosen = line_of(store, reference.partition("@")[0], line)
+        of_line = chosen.words
+        older = "" if against else usual_counterpart(reference, database=store, **of_line).why
         judged = store.verdict(
             reference,
-            against=against,
-            target=chosen.target,
-            profile=chosen.profile,
+            against=against or ("prev" if older else "baseline"),
+            **of_line,
             fail_on=rules.fail_on,
             require=rules.required,
             by=rules.by,
             allow=rules.allow,
             deprecation=rules.deprecation,
         )
-    return judged.report
+    report = judged.report
+    return msgspec.structs.replace(report, notes=(older, *report.notes)) if older else report
 
 
 USUAL: Final[tuple[FailOn, EvidenceRequirement | None, AllowRule]] = ("api_break", None, "scheme")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from abistore.interface import (
     WhatIfWay,
     first_decision,
     requirement,
+    usual_counterpart,
 )
 from abistore.mcp.answers import (
     Answer,
@@ -90,30 +90,21 @@ def abi_summary(
 ) -> SummaryAnswer:
     """Tell the verdict about a release: by default the latest, against its baseline or else the one before.
 
+    A release older than the baseline is judged against the one before it.
     The cheapest answer to "may this release ship?": worst changes, needed SONAME, what was not checked.
     """
     with call.store() as store:
         chosen = line_of(store, library, line)
         wanted = {"latest": chosen.latest, "baseline": chosen.baseline or version}.get(version, version)
-        releases = store.releases(library, target=chosen.target, profile=chosen.profile)
-        other = against or _against(releases, chosen, wanted)
-        if other is None:
-            return _first(releases[0])
-        judged = store.verdict(
-            f"{library}@{wanted}",
-            against=other,
-            target=chosen.target,
-            profile=chosen.profile,
-            require=requirement("none"),
-        )
-        return _answer(call, judged, _baseline(store, judged, chosen, other))
-
-
-def _against(releases: Sequence[Release], chosen: ChosenLine, version: str) -> str | None:
-    """The baseline, or the release before where it is none itself; nothing for the first release."""
-    if chosen.baseline not in {None, version}:
-        return "baseline"
-    return None if releases and releases[0].version == version else "prev"
+        reference, of_line = f"{library}@{wanted}", chosen.words
+        meant = usual_counterpart(reference, database=store, **of_line) if against is None else None
+        if meant is not None and not meant.word:
+            return _first(store.releases(library, **of_line)[0])
+        other = meant.word if meant is not None else against
+        judged = store.verdict(reference, against=other, **of_line, require=requirement("none"))
+        answer = _answer(call, judged, _baseline(store, judged, chosen, other or ""))
+        older = (meant.why,) if meant is not None and meant.why else ()
+        return msgspec.structs.replace(answer, warnings=(*older, *answer.warnings))
 
 
 def _baseline(store: OpenStore, judged: Judgement, chosen: ChosenLine, against: str) -> BaselineCard:
