@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from abistore.errors import EvidenceMissing
 from abistore.model.declarations import Facet
 from abistore.model.findings import FailOn, Verdict
 from abistore.model.labels import AUTO, NO_PROMISE, Promise, SonameChange, Step, Versioning, soname_change
@@ -171,6 +172,14 @@ _CODES: Final[tuple[ReasonCode, ...]] = ("first-release", "no-break")
 def worst_decision(decisions: Iterable[Decision]) -> Decision:
     """The decision that asks most; of equal ones the first."""
     return max(decisions, key=_weight)
+
+
+def outcome_over(lines: Iterable[Decision], missing: int) -> tuple[Outcome, int]:
+    """The outcome over some lines, and its exit code: a line that is missing leaves open what the others pass."""
+    worst = max(lines, key=_weight, default=None)
+    if worst is None or (missing and worst.outcome == "pass"):
+        return "undecided", EvidenceMissing.exit_code
+    return worst.outcome, worst.exit_code
 
 
 def best_decision(decisions: Iterable[Decision]) -> Decision:

@@ -155,7 +155,8 @@ class FoldedRelease(msgspec.Struct, frozen=True):
     """All lines of a release, of one library or of those that came with it: one ``verdict``, the worst.
 
     A line that is missing is a hole: without a break elsewhere the verdict is ``None`` then, and never compatible. So
-    it is where no line has anything to be measured by. ``differences`` are exports that only some lines have.
+    it is where no line has anything to be measured by. ``outcome`` and ``exit_code`` are the worst of all lines, and
+    undecided where one is missing and none fails. ``differences`` are exports that only some lines have.
     """
 
     library: str
@@ -163,6 +164,8 @@ class FoldedRelease(msgspec.Struct, frozen=True):
     libraries: tuple[str, ...]
     rows: tuple[LineOfRelease, ...]
     verdict: Verdict | None
+    outcome: Outcome
+    exit_code: int
     holes: int = 0
     differences: tuple[LineDifference, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from abistore.model.decision import Decision
+from abistore.model.decision import Decision, Outcome, outcome_over
 from abistore.model.findings import Churn, RulingFile, RulingKey, Verdict
 from abistore.model.history import LineKey, Release
 from abistore.model.labels import word_on
@@ -113,13 +113,14 @@ class History(msgspec.Struct, frozen=True):
 
 
 class FoldedRow(msgspec.Struct, frozen=True):
-    """A version over all lines of a library: the worst verdict against the previous releases.
+    """A version over all lines of a library: the worst verdict and the outcome, compared with the previous releases.
 
-    ``None`` where no line has one, and where a line that is missing (a hole) or not judged may break.
+    The verdict is ``None`` where no line has one, and where a line that is missing (a hole) or not judged may break.
     """
 
     version: str
     verdict: Verdict | None
+    outcome: Outcome
     worst_in: tuple[LineKey, ...] = ()
     holes: tuple[LineKey, ...] = ()
 
@@ -155,7 +156,8 @@ def _folded(version: str, rows: Mapping[LineKey, HistoryRow], histories: Sequenc
     begun = {line: row for line, row in rows.items() if row.previous is not None}
     verdict = worst_of([row.verdict for row in begun.values()] + [None] * len(holes))
     worst_in = tuple(line for line, row in begun.items() if verdict is not None and row.verdict is verdict)
-    return FoldedRow(version, verdict, worst_in, holes)
+    outcome, _ = outcome_over(map(decision_of, rows.values()), len(holes))
+    return FoldedRow(version, verdict, outcome, worst_in, holes)
 
 
 def history_document(histories: Sequence[History]) -> dict[str, Any]:

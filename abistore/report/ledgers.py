@@ -28,15 +28,15 @@ from abistore.model.statements import (
 from abistore.model.words import counted, visible
 from abistore.report.formats.markdown import plain
 from abistore.report.outline import extent, ruling
-from abistore.report.reasons import excuse, outcome_words
+from abistore.report.reasons import outcome_words
 from abistore.report.wording import named, shortened
 
 UNKNOWN = "not known"
 NOTHING = "no baseline to compare with"
 LISTED = 20
 REFUSED = "!"
-HEADS = ("against", "as", "verdict", "breaks", "source breaks", "bump", "remark")
-LINE_HEADS = ("library", "target", "profile", "release", "worst", "remark")
+HEADS = ("against", "as", "verdict", "outcome", "breaks", "source breaks", "bump", "remark")
+LINE_HEADS = ("library", "target", "profile", "release", "worst", "outcome", "remark")
 
 
 class LedgerTable(NamedTuple):
@@ -76,6 +76,7 @@ def lines_table(found: FoldedRelease) -> LedgerTable:
             row.line.profile,
             row.release.version if row.release else "MISSING",
             _worst(row.ledger) if row.ledger else UNKNOWN,
+            row.ledger.decision.outcome if row.ledger else "",
             row.missing or _first_breaks(row.ledger),
         )
         for row in found.rows
@@ -83,7 +84,7 @@ def lines_table(found: FoldedRelease) -> LedgerTable:
     shown = [_difference(each) for each in found.differences[:LISTED]]
     if len(found.differences) > LISTED:
         shown.append(f"and {len(found.differences) - LISTED} more exports that only some lines have: --json has all")
-    title = f"{named}: {_named(found.verdict)} over {counted(len(found.rows), 'line')}"
+    title = f"{named}: {_named(found.verdict)}, {found.outcome} over {counted(len(found.rows), 'line')}"
     return LedgerTable(title, LINE_HEADS, rows, (*found.remarks, *shown))
 
 
@@ -94,7 +95,7 @@ def _ledger(ledger: Ledger) -> LedgerTable:
         head += f" ({', '.join(f'channel {name} stands here' for name in ledger.channels)})"
     rows = [_row(each) for each in ledger.standings]
     below = (*_refused(ledger), *ledger.remarks, *(said for each in ledger.standings for said in _below(each)))
-    return LedgerTable(f"{head}: {_worst(ledger)}", HEADS, rows, below)
+    return LedgerTable(f"{head}: {_worst(ledger)}, {ledger.decision.outcome}", HEADS, rows, below)
 
 
 def _refused(ledger: Ledger) -> Iterator[str]:
@@ -122,7 +123,6 @@ def _row(standing: Standing) -> tuple[str, ...]:
         None,
         (
             "" if standing.supported else "withdrawn" if is_withdrawn(standing.against) else "no longer supported",
-            excuse(standing.decision),
             "checked in part" if standing.evidence_gap else "",
         ),
     )
@@ -130,9 +130,10 @@ def _row(standing: Standing) -> tuple[str, ...]:
         standing.against.version,
         ", ".join(map(str, standing.roles)),
         summary.verdict.name if summary else "not judged",
+        outcome_words(standing.decision),
         str(breaks or ""),
         str(sources or ""),
-        "" if promise is None else f"{promise.required}{REFUSED if standing.decision.outcome == 'fail' else ''}",
+        "" if promise is None else promise.required,
         ", ".join(notes),
     )
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from abistore.errors import DamagedStore, Incomparable, InputError, SnapshotNotFound, UsageError
 from abistore.limits import limits_for
-from abistore.model.decision import Decision, best_decision, worst_decision
+from abistore.model.decision import Decision, best_decision, outcome_over, worst_decision
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.findings import ENGINE, Comparison, Finding, Impact, Verdict, identified
 from abistore.model.history import LineKey, Release, StoredVerdict
@@ -418,6 +418,7 @@ def folded(
         tuple(sorted({key.library for key in meant.keys})),
         rows,
         worst_of(verdicts),
+        *outcome_over((row.ledger.decision for row in rows if row.ledger), holes),
         holes,
         differences(store, [found for found in meant.releases if found is not None]),
         tuple(_remarks(rows, holes)),

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from abistore.errors import EvidenceMissing, SnapshotNotFound
+from abistore.errors import SnapshotNotFound
 from abistore.limits import limits_for
 from abistore.model.approvals import Deprecation
-from abistore.model.decision import Decision, Outcome, worst_decision
+from abistore.model.decision import Decision, worst_decision
 from abistore.model.declarations import EXPORTS, FACETS, Name
 from abistore.model.findings import ENGINE, RulingKey
 from abistore.model.history import LineKey, Release, StoredVerdict
@@ -48,14 +48,6 @@ def previous_of(ledger: Ledger) -> Standing | None:
     return next((each for each in ledger.standings if each.role == "previous"), None)
 
 
-def outcome_of(found: FoldedRelease) -> tuple[Outcome, int]:
-    """The outcome over all lines, and its exit code: a line that is missing leaves open what the others pass."""
-    worst = worst_decision(row.ledger.decision for row in found.rows if row.ledger)
-    if found.holes and worst.outcome == "pass":
-        return "undecided", EvidenceMissing.exit_code
-    return worst.outcome, worst.exit_code
-
-
 def sentence(found: FoldedRelease) -> str:
     """``FAIL: 1.9.1 removes 3 functions under the same SONAME: call it 2.0.0 ...``; ``PASS: 1.9.2 breaks nothing``."""
     ledgers = [row.ledger for row in found.rows if row.ledger]
@@ -63,8 +55,8 @@ def sentence(found: FoldedRelease) -> str:
     deciding = next(each for each in ledgers if each.decision == chosen)
     several = len({(each.decision.outcome, each.decision.verdict) for each in ledgers}) > 1
     where = f", on {_line(deciding.release.line, ledgers)}" if several else ""
-    outcome, _ = outcome_of(found)
-    said = chosen.headline if outcome == chosen.outcome else f"{OUTCOMES[outcome]}: {chosen.reasons[0].sentence}"
+    told = f"{OUTCOMES[found.outcome]}: {chosen.reasons[0].sentence}"
+    said = chosen.headline if found.outcome == chosen.outcome else told
     return "; ".join((f"{said}{where}", *_last_step(chosen, ledgers), *_holes(found)))
 
 
@@ -235,7 +227,8 @@ def statement(
             meant.version,
             sentence(release),
             release.verdict,
-            *outcome_of(release),
+            release.outcome,
+            release.exit_code,
             by.policy.name if by else RulingKey().policy,
             by.policy.file if by else None,
             by.suppressions.files if by else (),

@@ -186,14 +186,15 @@ def _fold(histories: tuple[History, ...]) -> Iterator[str]:
     from abistore.report.history import fold
 
     if folded := fold(histories):
-        yield "\n".join(("all lines: the worst verdict against the previous release", *map(_folded, folded)))
+        head = "all lines: the worst verdict compared with the previous release, and the outcome"
+        yield "\n".join((head, *map(_folded, folded)))
 
 
 def _folded(row: FoldedRow) -> str:
     verdict = "not known" if row.verdict is None else row.verdict.name
     where = f" on {', '.join(map(_place, row.worst_in))}" if row.worst_in and row.verdict else ""
     holes = f"; hole: {', '.join(map(_place, row.holes))}" if row.holes else ""
-    return f"{row.version}  {verdict}{where}{holes}"
+    return f"{row.version}  {verdict}{where}; outcome {row.outcome}{holes}"
 
 
 def _place(line: LineKey) -> str:
