@@ -361,6 +361,11 @@ def outcome_mark(decision: Decision) -> Mark:
     return OUTCOMES[shown_outcome(decision)]
 
 
+def corners(mark: Mark) -> str:
+    """The corners of a mark's shape around the origin, as SVG has them; empty for a circle."""
+    return " ".join(f"{x:g},{y:g}" for x, y in mark.points)
+
+
 class BadgeFacts(msgspec.Struct, frozen=True, rename="camel"):
     """What badge services read, by the keys of the endpoint badges of shields.io."""
 

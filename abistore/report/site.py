@@ -27,10 +27,10 @@ from abistore.report.history import (
     UNJUDGED_MARK,
     History,
     HistoryRow,
-    Mark,
     Matrix,
     badge_facts,
     cells_of,
+    corners,
     decision_of,
     mark,
     mark_of,
@@ -447,11 +447,6 @@ def by_soname(rows: Sequence[HistoryRow]) -> list[tuple[str, list[HistoryRow]]]:
     """The releases newest first, in groups of one SONAME."""
     grouped = groupby(reversed(rows), key=lambda row: row.release.soname or "")
     return [(soname, list(group)) for soname, group in grouped]
-
-
-def corners(mark: Mark) -> str:
-    """The corners of a mark's shape around the origin, as SVG has them; empty for a circle."""
-    return " ".join(f"{x:g},{y:g}" for x, y in mark.points)
 
 
 def _by_impact(

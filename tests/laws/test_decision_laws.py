@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -16,7 +17,7 @@ from abistore.errors import SnapshotNotFound
 from abistore.interface import ApprovalPlan, approve
 from abistore.model.decision import Decision, worst_decision
 from abistore.report import render
-from abistore.report.history import markdown
+from abistore.report.history import markdown, shown_outcome
 from abistore.report.ledgers import as_text, statement_tables
 from abistore.report.model import Report, Style
 from abistore.report.reasons import OUTCOMES, said
@@ -82,6 +83,8 @@ def check_formats(report: Report) -> None:
     assert run["invocations"][0]["exitCode"] == report.exit_code == decision.exit_code
     forms = ("text", "html", "junit", "github")
     texts = [" ".join(html.unescape(render(report, form, WIDE)).split()) for form in forms]
+    page = render(report, "html", WIDE)
+    assert re.findall(r'<span class="outcome (\w+)">', page) == [shown_outcome(decision)]
     others = {"PASS: ", "FAIL: ", "UNDECIDED: "} - {f"{OUTCOMES[decision.outcome]}: "}
     for text in texts:
         assert all(" ".join(sentence.split()) in text for sentence in said(report))

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from abistore.report.drawing import environment, told_in_pages
+from abistore.report.history import corners, outcome_mark
 from abistore.report.model import Report, ReportFormat, Style
 from abistore.report.outline import CHECKED, is_first, verdict
 
@@ -28,7 +29,9 @@ def render(report: Report, style: Style) -> str:
 
 @cache
 def _page() -> Template:
-    return environment().get_template("page.html")
+    made = environment()
+    made.filters |= {"corners": corners, "outcome_mark": outcome_mark}
+    return made.get_template("page.html")
 
 
 FORMAT = ReportFormat(render, suffix=".html")
