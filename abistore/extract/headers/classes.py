@@ -16,6 +16,9 @@ BITS = 8
 MOST_LOOKS = 1 << 24
 """How often libclang may visit members in one unit: half a second. All of <linux> takes a quarter of a million."""
 
+MOST_FILLED = 1 << 14
+"""Members of a class that a compiler is asked about: to initialize it with ``{}``, clang visits each of them."""
+
 MOST_DEPTH = 100
 """How deep records that hold each other are looked into; what is deeper counts as too much."""
 
@@ -117,6 +120,11 @@ class ClassFacts:
         found = sum(1 if facts is None else min(1 + facts.visits, MOST_LOOKS) for facts in held)
         classes.depth -= 1
         return min(found, MOST_LOOKS)
+
+    @property
+    def is_vast(self) -> bool:
+        """Whether it, or one of its bases, has so many members that the compiler is not asked about it."""
+        return any(each is not None and each.visits > MOST_FILLED for each in (self, *(b.facts for b in self.bases)))
 
     def derives_from(self, other: ClassFacts) -> bool:
         """Whether ``other`` is this class or one of its known bases.

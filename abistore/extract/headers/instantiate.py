@@ -158,6 +158,7 @@ def _joined(first: Walked, made: Walked) -> Walked:
         locations=locations,
         refused=max(first.refused, made.refused),
         padded=first.padded | made.padded,
+        vast=first.vast | made.vast,
     )
 
 
@@ -343,8 +344,8 @@ class ClassAnswer(NamedTuple):
 def with_abilities(behind: BehindUnit, walked: Walked, *, runtime: bool) -> Walked:
     """What a unit declares, with the abilities of each complete class that a text can name.
 
-    Private nested classes are included. Nothing is known of unnamed classes, of those with errors in what the compiler
-    looks at, nor of templates: their instances are classes. Stand-ins for instances in programs are added.
+    Private nested classes are included. Nothing is known of unnamed and vast classes, of those with errors in what the
+    compiler looks at, nor of templates: their instances are classes. Stand-ins for instances in programs are added.
     """
     known = _answers(behind, list(_complete(walked, runtime=runtime)))
     entries = {name: _told(name, shapes, known, walked) for name, shapes in walked.entries.items()}
@@ -380,7 +381,7 @@ def _of_template(shapes: Variants, instances: tuple[Instance, ...]) -> Variants:
 
 def _complete(walked: Walked, *, runtime: bool) -> Iterator[Name]:
     for name, shapes in walked.entries.items():
-        nameable = name.kind == "record" and not UNNAMED.search(name.spelling)
+        nameable = name.kind == "record" and name not in walked.vast and not UNNAMED.search(name.spelling)
         if nameable and not is_foreign(name.spelling, runtime) and any(isinstance(each, Record) for each in shapes):
             yield name
 

@@ -218,7 +218,8 @@ class FunctionShapes:
 
 
 class RecordShapes:
-    """Reads the definitions of records. ``cpp`` tells the language; ``padded`` are those with padding at their end.
+    """Reads the definitions of records. ``cpp`` tells the language; ``padded`` are those with padding at their end,
+    ``vast`` those that the compiler is not asked about.
 
     Members that the language leaves public are private where ``marks`` say so.
     """
@@ -231,6 +232,7 @@ class RecordShapes:
         self._cpp = cpp
         self._nested = NestedCursors(types.lib)
         self.padded: set[Name] = set()
+        self.vast: set[Name] = set()
         classes.resolve = self._resolved
 
     def of(self, cursor: Cursor) -> Record | None:
@@ -248,6 +250,8 @@ class RecordShapes:
             return None  # an instance of which the template does not tell enough
         if self._cpp and facts.end < BITS * facts.size:
             self.padded.add(Name("record", self._types.names.of(facts.cursor)))
+        if facts.is_vast:
+            self.vast.add(Name("record", self._types.names.of(facts.cursor)))
         return Record(
             sort=cursors.RECORDS[facts.cursor.kind],
             size=facts.size,

@@ -303,7 +303,8 @@ class Walked(msgspec.Struct, frozen=True):
     """The declarations of headers, and their locations. ``refused`` counts types that are too large to be spelled out.
 
     ``unlaid`` are template instances without a layout, as C++ spells them; ``unmade`` are those that do not compile,
-    with the reason. ``padded`` are classes with padding at their end. ``lent`` are types of other projects.
+    with the reason. ``padded`` are classes with padding at their end, ``vast`` those that the compiler is not asked
+    about. ``lent`` are types of other projects.
     """
 
     entries: Mapping[Name, Variants]
@@ -313,6 +314,7 @@ class Walked(msgspec.Struct, frozen=True):
     unlaid: Mapping[Name, str] = {}
     unmade: Mapping[Name, str] = {}
     padded: frozenset[Name] = frozenset()
+    vast: frozenset[Name] = frozenset()
     lent: frozenset[Name] = frozenset()
 
 
@@ -363,6 +365,7 @@ def _settled(walk: UnitWalk, collected: Collected, *, cpp: bool) -> Walked:
         frozenset(collected.inline_namespaces),
         unlaid_instances(walk.types, collected) if cpp else {},
         padded=frozenset(walk.records.padded),
+        vast=frozenset(walk.records.vast),
         lent=frozenset(collected.lent),
     )
 
