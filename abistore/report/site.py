@@ -40,6 +40,7 @@ from abistore.report.history import (
 )
 from abistore.report.model import ChangeKind, Report, Style, every
 from abistore.report.plain import labelled
+from abistore.report.since import Commit
 from abistore.report.timeline import LETTER, chart
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class ReleasePage(NamedTuple):
     """What the page of a release shows beside its timeline row.
 
     ``report`` is against the release before, if it was judged; ``remarks`` are said of findings, by their ids;
-    ``channels`` are the baselines that stand at it.
+    ``channels`` are the baselines that stand at it. ``commit`` is what is known of the revision that was built.
     """
 
     line: History
@@ -168,6 +169,7 @@ class ReleasePage(NamedTuple):
     report: Report | None
     remarks: Mapping[str, Sequence[str]]
     channels: Sequence[str] = ()
+    commit: Commit | None = None
 
     @property
     def row(self) -> HistoryRow:

@@ -31,7 +31,9 @@ from abistore.process import Answered, Child, Ended, Failed, Say, answer_request
 from abistore.report import site
 from abistore.report.history import History, HistoryRow
 from abistore.report.model import Report
+from abistore.report.since import Commit
 from abistore.report.site import OURS, library_folder, release_file
+from abistore.service.commits import Commits, CommitSource
 from abistore.service.database import Connections, Database, locate, using
 from abistore.service.declarations import with_deprecation_dates
 from abistore.service.history import history
@@ -52,7 +54,8 @@ class SitePlan(Given, frozen=True):
 
     With ``judge=False`` nothing is judged: a missing verdict is "not judged yet". ``site_url`` is where the site
     will be published, so that feeds have whole addresses; ``project_url`` is the page of the project, ``commit_url``
-    that of a commit, with ``{revision}`` in its place. ``built`` is told on the pages, which say how old they are.
+    that of a commit, with ``{revision}`` in its place; author and subject of a commit are looked up in ``repository``,
+    a git checkout. ``built`` is told on the pages, which say how old they are.
     """
 
     title: str = "ABI history"
@@ -61,6 +64,7 @@ class SitePlan(Given, frozen=True):
     site_url: str = ""
     project_url: str = ""
     commit_url: str = ""
+    repository: Path | None = None
     built: datetime | None = None
 
     @property
@@ -349,12 +353,14 @@ class LibraryPages:
         histories = history(
             name, channel=self._plan.channel, database=self._database, by=self._by, judge=self._plan.judge
         )
+        commits = self._commits(histories)
         channels = {str(one.line): _standing(channels_of(self._store, one.line)) for one in histories}
         files = [release_file(row.release.line, row.release.version) for one in histories for row in one.rows]
         several = [one for one in histories if len(one.rows) > 1]
         badges = site.badges(histories)
         folder.plan(("index.html", "names.js", "feed.xml", *badges, *(["matrix.html"] if several else []), *files))
-        names = [found for one in histories for found in self._line(one, channels[str(one.line)], folder)]
+        lines = [(one, channels[str(one.line)]) for one in histories]
+        names = [found for each in lines for found in self._line(*each, commits, folder)]
         whole = key(self._plan, histories, channels)
         folder.put("index.html", whole, lambda: site.library(self._plan.frame, histories, channels))
         folder.put("names.js", key(names, histories), lambda: self._names(names, histories))
@@ -388,8 +394,20 @@ class LibraryPages:
         """What pairs are judged by; suppressions may hold for some releases only."""
         return [key_of(self._by, old, new) for _, shown, _ in ends for new in shown for old in shown]
 
+    def _commits(self, histories: Sequence[History]) -> Mapping[str, Commit | None]:
+        """What is known of the commits of a library's releases, looked up for the newest first."""
+        if self._plan.repository is None:
+            return {}
+        commits = Commits(CommitSource(self._plan.repository))
+        built = [each for one in histories for row in reversed(one.rows) if (each := row.release.revision)]
+        return {revision: commits.commit(revision) for revision in built}
+
     def _line(
-        self, line: History, channels: Mapping[str, Sequence[str]], folder: SiteFolder
+        self,
+        line: History,
+        channels: Mapping[str, Sequence[str]],
+        commits: Mapping[str, Commit | None],
+        folder: SiteFolder,
     ) -> Iterator[site.Searched]:
         """Write the pages of the releases of a line; what search finds in each."""
         reports = Reports(self._store, self._by)
@@ -400,13 +418,14 @@ class LibraryPages:
             standing = channels.get(release.version, ())
             previous = next((one for one in neighbours[:number] if one.version == row.previous), None)
             ruled = reports.key(previous, row)
-            shown = key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing)
+            commit = commits.get(release.revision or "")
+            shown = key(self._plan, row, around, line.baseline, line.policy, ruled, remarks, standing, commit)
             name = release_file(release.line, release.version)
             kept = folder.kept(name, shown)
             if kept is None:
                 report = reports.of(previous, row) if previous and row.verdict is not None else None
                 found = site.names_in(report, name) if report else ()
-                page = site.ReleasePage(line, number, report, remarks, standing)
+                page = site.ReleasePage(line, number, report, remarks, standing, commit)
                 folder.write(name, shown, site.release(self._plan.frame, page), found)
                 yield from found
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -187,3 +188,18 @@ def test_a_folder_without_a_repository_and_a_url_without_a_revision_are_refused(
     for url in ("https://example.org/commit", "file:///{revision}"):
         with pytest.raises(UsageError, match="no URL of a commit"):
             CommitSource(url=url)
+
+
+def test_the_site_names_the_commit_of_a_release_and_its_author(
+    repository: Repository, guilty: tuple[str, str], tmp_path: Path
+) -> None:
+    words = ("site", "-o", tmp_path / "site", "--commit-url", URL)
+    assert repository.abistore(*words).code == 0
+    pages = tmp_path / "site" / "libraries"
+    assert not any("Ana Example" in page.read_text() for page in pages.rglob("*.html"))
+    assert repository.abistore(*words, "--repository", repository.folder).code == 0
+    (page,) = (each for each in pages.rglob("1-1-0-*.html"))
+    text = page.read_text()
+    assert re.search(rf'href="{URL.partition("{")[0]}[0-9a-f]{{40}}"', text)
+    assert "Add another function" in text
+    assert "Ana Example, 20" in text

@@ -510,6 +510,13 @@ class PublishingOptions(Options, frozen=True):
             metavar="TEMPLATE",
         ),
     ] = ""
+    repository: Annotated[
+        Path | None,
+        Described(
+            "A git checkout of the sources: show author, date and subject of the commit of each release.",
+            metavar="FOLDER",
+        ),
+    ] = None
     built: Annotated[
         datetime | None, Described("When the site is built, which its pages show.", default="SOURCE_DATE_EPOCH")
     ] = None
@@ -544,6 +551,7 @@ def site_command(
         site_url=publishing.site_url,
         project_url=publishing.project_url,
         commit_url=publishing.commit_url,
+        repository=publishing.repository,
         built=publishing.built or _source_date(),
     )
     with progress(settings) as advance:
