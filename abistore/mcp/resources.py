@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 
 from abistore.interface import (
-    Decision,
     History,
     HistoryRow,
     Judgement,
@@ -36,11 +35,9 @@ from abistore.interface import (
     db_audit,
     db_scheme,
     explain,
-    first_decision,
     policies,
     policy_card,
     render,
-    requirement,
     ruling,
     show_consumer,
 )
@@ -271,17 +268,13 @@ def hurt(store: OpenStore, *, library: str, version: str) -> object:
 @resource("abistore://libraries/{library}/releases/{version}/verdict")
 def verdict(call: Call, *, library: str, version: str) -> str:
     """The verdict about a release against the one before."""
-    judged = _judged(call, library, version)
-    return document({"decision": judged}) if isinstance(judged, Decision) else render(judged.report, "json", Style())
+    return render(_judged(call, library, version).report, "json", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/verdict.md", MARKDOWN)
 def verdict_page(call: Call, *, library: str, version: str) -> str:
     """The same as a page."""
-    judged = _judged(call, library, version)
-    if isinstance(judged, Decision):
-        return f"## {_cell(judged.headline)}\n"
-    return render(judged.report, "markdown", Style())
+    return render(_judged(call, library, version).report, "markdown", Style())
 
 
 @resource("abistore://libraries/{library}/releases/{version}/summary")
@@ -337,19 +330,13 @@ def _latest(call: Call) -> tuple[str, str]:
     return last.line.library, last.version
 
 
-def _judged(call: Call, library: str, version: str) -> Judgement | Decision:
-    """The verdict about a release against the one before, as it is stored or else judged now; or why it has none."""
+def _judged(call: Call, library: str, version: str) -> Judgement:
+    """The verdict about a release against the one before, as it is stored or else judged now."""
     with call.store() as store:
-        every = [release for release in store.releases(library) if not release.candidate]
-        found = [release for release in every if release.version == version]
-        if len(found) == 1 and found[0] == next(release for release in every if release.line == found[0].line):
-            return first_decision(found[0])
-        return store.verdict(f"{library}@{version}", against="prev", require=requirement("none"))
+        return store.verdict(f"{library}@{version}")
 
 
-def _summary(judged: Judgement | Decision) -> str:
-    if isinstance(judged, Decision):
-        return as_text({"status": "ok", "headline": judged.headline, "verdict": None, "exit_code": judged.exit_code})
+def _summary(judged: Judgement) -> str:
     report = judged.report
     told = {
         "status": "ok",

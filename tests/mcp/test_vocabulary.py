@@ -119,7 +119,6 @@ def strings(value: Any) -> Iterator[str]:
 
 REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("abi_gate", {"library": LIBRARY, "require_evidence": "bogus"}),
-    ("abi_summary", {"library": LIBRARY, "version": "1.0", "against": "prev"}),
     ("abi_summary", {"library": "libwide2"}),
     ("abi_whatif", {"library": LIBRARY, "header_patch": "--- a.h"}),
     ("abi_whatif", {"library": LIBRARY}),
