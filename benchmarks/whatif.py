@@ -111,7 +111,7 @@ def _said(words: list[Any]) -> dict[str, Any]:
     done = subprocess.run([ABISTORE, *map(str, words), "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 2, 4):
         raise RuntimeError(f"{words}: exit {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout)["data"]
     return answer
 
 

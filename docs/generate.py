@@ -35,7 +35,7 @@ from abistore.model.snapshot_files import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.model.statements import ReleaseStatement
 from abistore.report.formats.json import schema
 from abistore.report.model import ChangeKind
-from abistore.report.plain import answers_schema, labelled, plain_schema
+from abistore.report.plain import answer_schema, answers_schema, labelled
 from abistore.service.approval_files import ApprovalDocument
 from abistore.service.kinds import FILE as KINDS
 from abistore.service.kinds import ExplainedKind, by_kind, changes, explain
@@ -81,14 +81,13 @@ def report_schema() -> str:
 
 
 def statement_schema() -> str:
-    """The JSON Schema of a release statement."""
-    return written(plain_schema("abistore release statement", statement=ReleaseStatement))
+    """The JSON Schema of a release statement: the answer of `verdict --statement`."""
+    return written(answer_schema("abistore release statement", ("verdict",), {"statement": ReleaseStatement}))
 
 
 def answers() -> str:
     """The schema of what each verb prints with ``--json``, by the types that its declaration names."""
-    verbs = {" ".join(words): answer_types(each) for words, each in declared(cli)}
-    return written(answers_schema(verbs), indent=1)
+    return written(answers_schema({words: answer_types(each) for words, each in declared(cli)}), indent=1)
 
 
 def snapshot_schema() -> str:

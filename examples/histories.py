@@ -86,7 +86,7 @@ def check(recipe: Recipe) -> None:
 def matrix(recipe: Recipe) -> None:
     """Every cell of a matrix, older releases as replacements too, is what comparing says; raises Missing if not."""
     words = "--db", DATABASE, "matrix", recipe.library, "--downgrades", "--json"
-    (found,) = json.loads(abistore(*words))["matrices"]
+    (found,) = json.loads(abistore(*words))["data"]["matrices"]
     versions = [each["version"] for each in found["releases"]]
     for old, row in zip(versions, found["verdicts"], strict=True):
         for new, verdict in zip(versions, row, strict=True):
@@ -103,7 +103,7 @@ SOURCES = ("history", "stored", "binaries")
 
 def comparison(*words: str | Path) -> dict[str, Any]:
     """A comparison's answer, without what tells its operands apart."""
-    document = json.loads(abistore(*words, "--json"))
+    document = json.loads(abistore(*words, "--json"))["data"]
     return {key: document[key] for key in ANSWERS}
 
 

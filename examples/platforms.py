@@ -197,7 +197,7 @@ def _everywhere(spelling: str) -> str:
 def told(timeline: Timeline, old: str, new: str) -> Told:
     """What the timeline says of ``new``, the release after ``old``."""
     words = ("verdict", f"{timeline.library}@{new}", "--against", old, "--target", timeline.target, "--json")
-    answer = json.loads(abistore("--db", DATABASE, *words))
+    answer = json.loads(abistore("--db", DATABASE, *words))["data"]
     return Told(answer["verdict"], frozenset(_named(each) for each in answer["changes"]))
 
 

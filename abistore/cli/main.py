@@ -67,6 +67,8 @@ class SuggestingGroup(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             ctx.meta[WORDS] = tuple(rest)
+            settings = ctx.ensure_object(SharedSettings)
+            settings.words = (*settings.words, command.name or "")
             own = click.Context(command, ctx, command.name, **command.context_settings)
             if not isinstance(command, DefaultGroup):  # its words are those of a command below it
                 _check_given(own, command, rest)
@@ -210,8 +212,14 @@ class LazyGroup(SuggestingGroup):
 def print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Answer ``--version``."""
     if value and not ctx.resilient_parsing:
-        as_json = ctx.ensure_object(SharedSettings).json
-        click.echo(f'{{"status":"ok","version":"{__version__}"}}' if as_json else f"abistore {__version__}")
+        settings = ctx.ensure_object(SharedSettings)
+        settings.words = ("version",)
+        if settings.json:
+            from abistore.cli.output import answer
+
+            answer(settings, {"version": __version__}, str)
+        else:
+            click.echo(f"abistore {__version__}")
         ctx.exit()
 
 
@@ -244,29 +252,26 @@ cli = LazyGroup(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Errors are printed, never raised."""
-    code = answered(arguments)
-    return _as_git_reads(code) if BISECT in _before_rest(arguments) else code
+    settings = SharedSettings(json=wants_json(arguments), bisect=BISECT in _before_rest(arguments))
+    return _shown_code(settings, answered(arguments, settings))
 
 
-def _as_git_reads(code: int) -> int:
-    """An exit code for ``git bisect run``, to which all below 128 but 0 and 125 are bad. An interrupt ends it."""
+def _shown_code(settings: SharedSettings, code: int) -> int:
+    """The exit code of the process: with ``--bisect`` what `git bisect run` reads.
+
+    To that all below 128 but 0 and 125 are bad. An interrupt ends it.
+    """
+    if not settings.bisect:
+        return code
     return code if code in {0, INTERRUPTED} else BAD if code in VERDICTS else SKIP
 
 
-def answered(arguments: Sequence[str]) -> int:
-    """Run one command line and return its own exit code."""
-    as_json = wants_json(arguments)
+def answered(arguments: Sequence[str], settings: SharedSettings) -> int:
+    """Run one command line, write its answer, and return its own exit code."""
     try:
-        result = call(arguments)
-        sys.stdout.flush()
-    except click.exceptions.Exit as outcome:
-        return outcome.exit_code
-    except AbistoreError as error:
-        return fail(error, as_json)
-    except click.exceptions.NoArgsIsHelpError as error:
-        return fail(UsageError("no command given", "see `abistore --help`"), True) if as_json else show_help(error)
-    except click.ClickException as error:
-        return fail(usage_error(error), as_json)
+        return _delivered(settings, _called(arguments, settings))
+    except AbistoreError as error:  # the answer is too large, or its file cannot be written
+        return _delivered(settings, fail(error, settings))
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
@@ -274,12 +279,37 @@ def answered(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except OSError as error:
         if error.errno not in NO_ROOM or error.filename is not None:
-            return internal(error, arguments)
+            return internal(error, arguments, settings)
         discard_output()
-        return fail(OutputError(f"the answer cannot be written: {error.strerror}"), as_json=False)
+        settings.json = False
+        return fail(OutputError(f"the answer cannot be written: {error.strerror}"), settings)
     except Exception as error:
-        return INTERRUPTED if _is_interrupt(error) else internal(error, arguments)
+        return INTERRUPTED if _is_interrupt(error) else internal(error, arguments, settings)
+
+
+def _called(arguments: Sequence[str], settings: SharedSettings) -> int:
+    """Run one command line; the exit code is that of its verb, or of the command line that is none."""
+    try:
+        result = call(arguments, settings)
+    except click.exceptions.Exit as outcome:
+        return outcome.exit_code
+    except AbistoreError as error:
+        return fail(error, settings)
+    except click.exceptions.NoArgsIsHelpError as error:
+        missing = UsageError("no command given", "see `abistore --help`")
+        return fail(missing, settings) if settings.json else show_help(error)
+    except click.ClickException as error:
+        return fail(usage_error(error), settings)
     return result if isinstance(result, int) else 0
+
+
+def _delivered(settings: SharedSettings, code: int) -> int:
+    if settings.answer is not None:
+        from abistore.cli.output import deliver
+
+        deliver(settings, _shown_code(settings, code))
+    sys.stdout.flush()
+    return code
 
 
 def _is_interrupt(error: BaseException) -> bool:
@@ -291,12 +321,11 @@ def _is_interrupt(error: BaseException) -> bool:
     return isinstance(cause, KeyboardInterrupt) or (cause is not None and _is_interrupt(cause))
 
 
-def call(arguments: Sequence[str]) -> object:
+def call(arguments: Sequence[str], settings: SharedSettings) -> object:
     """Parse and run one command line.
 
     ``cli.main`` would exit by itself, with 1 when the reader of our output has closed it.
     """
-    settings = SharedSettings(json=wants_json(arguments))
     words = [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
     with cli.make_context("abistore", words, obj=settings) as context:
         return cli.invoke(context)
@@ -392,16 +421,11 @@ def show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
     return UsageError.exit_code
 
 
-def fail(error: AbistoreError, as_json: bool) -> int:
-    """Print an expected error, in two lines or as one JSON object."""
-    if as_json:
-        from abistore.cli.output import error_document, write_json
+def fail(error: AbistoreError, settings: SharedSettings) -> int:
+    """Say an expected error, in two lines or as the answer, and return its exit code."""
+    from abistore.cli import output
 
-        write_json(error_document(error))
-    else:
-        from abistore.cli.output import say_error
-
-        say_error(error.message, error.hint)
+    output.fail(settings, error)
     return error.exit_code
 
 
@@ -410,7 +434,7 @@ def debugging(arguments: Sequence[str]) -> bool:
     return bool(os.environ.get("ABISTORE_DEBUG")) or "-vv" in arguments
 
 
-def internal(error: Exception, arguments: Sequence[str]) -> int:
+def internal(error: Exception, arguments: Sequence[str], settings: SharedSettings) -> int:
     """Print a bug: one line, and the traceback where it was asked for."""
     if debugging(arguments):
         import traceback
@@ -420,7 +444,7 @@ def internal(error: Exception, arguments: Sequence[str]) -> int:
         sys.stderr.write(masked("".join(traceback.format_exception(error))))
     what = f"internal error: {type(error).__name__}: {error}"
     hint = "this is a defect of abistore; run again with ABISTORE_DEBUG=1 for the traceback, and report it"
-    return fail(AbistoreError(what, hint), wants_json(arguments))
+    return _delivered(settings, fail(AbistoreError(what, hint), settings))
 
 
 def discard_output() -> None:

@@ -14,12 +14,22 @@ from abistore.errors import AbistoreError, UsageError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from abistore.cli.output import HeldAnswer
+
 
 class SharedSettings:
-    """What the shared options say. ``verbosity``: -1 quiet, 0 normal, 1 and more for detail."""
+    """What the shared options say, and with ``--json`` what the call has to tell when its exit code is known.
 
-    def __init__(self, *, json: bool = False, verbosity: int = 0) -> None:
+    ``verbosity``: -1 quiet, 0 normal, 1 and more for detail. ``words`` call the verb, as ``("db", "check")``.
+    ``bisect``: the exit code becomes what `git bisect run` reads.
+    """
+
+    def __init__(self, *, json: bool = False, verbosity: int = 0, bisect: bool = False) -> None:
         self.json = json
+        self.bisect = bisect
+        self.words: tuple[str, ...] = ()
+        self.notes: list[str] = []
+        self.answer: HeldAnswer | None = None
         self.database: str | None = None
         self.verbosity = verbosity
         self.color: Literal["auto", "always", "never"] = "auto"

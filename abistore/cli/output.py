@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import click
 
@@ -16,6 +16,9 @@ from abistore.cli.options import SharedSettings
 from abistore.errors import LONGEST as LONGEST_ERROR
 from abistore.errors import AbistoreError, OutputError
 from abistore.model.words import bounded, in_line, json_text, visible
+
+if TYPE_CHECKING:
+    from abistore.model.envelope import AnswerError, Conclusion, Envelope
 
 LONGEST = 400
 """The longest cell, in characters: all rows are padded to the longest of a column."""
@@ -35,20 +38,62 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozens
     return "\n".join(line.rstrip() for line in lines)
 
 
-def error_document(error: AbistoreError) -> dict[str, Any]:
-    """An error as ``--json`` shows it."""
-    return {"status": "error", "code": error.code, "error": error.message, "hint": error.hint}
+class HeldAnswer(NamedTuple):
+    """An answer that is written once the exit code is known: to ``files``, and if ``printed`` to standard output.
+
+    ``size`` in bytes is what the limits of writing go by.
+    """
+
+    value: Any
+    conclusion: Conclusion | None = None
+    error: AbistoreError | AnswerError | None = None
+    files: tuple[Path, ...] = ()
+    printed: bool = True
+    size: int = 0
 
 
-def write_json(document: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output, in ASCII: file names may be no text at all."""
-    click.echo(_json(document))
+def deliver(settings: SharedSettings, exit_code: int) -> None:
+    """Write the answer that a call holds, if any, as one JSON object within limits of time and memory.
+
+    It is ASCII: file names may be no text at all. Raises :class:`OutputError` and :class:`LimitExceeded`.
+    """
+    held, settings.answer = settings.answer, None
+    if held is None:
+        return
+    from abistore.limits import limits_for
+
+    with limits_for(held.size, "writing the answer"):
+        text = _as_json(_envelope(settings, held, exit_code))
+    for each in held.files:
+        write_file(each, text.encode(), b"\n")
+    if held.printed:
+        click.echo(text)
 
 
-def _json(document: Mapping[str, Any]) -> str:
+def _envelope(settings: SharedSettings, held: HeldAnswer, exit_code: int) -> Envelope:
+    from abistore.model.envelope import AnswerError, Envelope, schema_of
+
+    verdict, outcome = held.conclusion or (None, None)
+    error = AnswerError(held.error.code, held.error.message, held.error.hint) if held.error is not None else None
+    return Envelope(schema_of(settings.words), outcome, exit_code, verdict, held.value, tuple(settings.notes), error)
+
+
+def _as_json(envelope: Envelope) -> str:
     import json
 
-    return json_text(json.dumps(document, indent=2))
+    import msgspec
+
+    from abistore.report.plain import plain
+
+    return json_text(msgspec.json.format(json.dumps(plain(envelope)), indent=2))
+
+
+def fail(settings: SharedSettings, error: AbistoreError) -> None:
+    """Say an expected error: in two lines, or as the answer."""
+    if settings.json:
+        settings.answer = HeldAnswer(None, error=error)
+    else:
+        say_error(error.message, error.hint)
 
 
 def say(text: str, *, err: bool = False, color: bool = False) -> None:
@@ -67,27 +112,37 @@ def say_error(message: str, hint: str) -> None:
         click.echo(f"hint: {in_line(hint, LONGEST_ERROR)}", err=True)
 
 
-def answer(settings: SharedSettings, value: Mapping[str, Any], text: Callable[[], str]) -> None:
-    """Print a result: ``value`` with ``--json``, else ``text()``. Either is made within limits of time and memory."""
+def answer(
+    settings: SharedSettings,
+    value: Any,
+    text: Callable[[], str],
+    *,
+    conclusion: Conclusion | None = None,
+    error: AbistoreError | AnswerError | None = None,
+    file: Path | None = None,
+) -> None:
+    """Give a result: ``value`` as JSON, when the exit code is known, or ``text()`` now, within limits.
+
+    ``file`` gets JSON whatever is printed.
+    """
+    if settings.json or file is not None:
+        settings.answer = HeldAnswer(value, conclusion, error, () if file is None else (file,), settings.json)
+    if settings.json:
+        return
     from abistore.limits import limits_for
 
     with limits_for(0, "writing the answer"):
-        if settings.json:
-            from abistore.report.plain import plain
-
-            rendered = _json({"status": "ok", **plain(value)})
-        else:
-            rendered = text()
-    if rendered and settings.json:
-        click.echo(rendered)
-    elif rendered:
+        rendered = text()
+    if rendered:
         say(rendered, color=colour_wanted(settings))
 
 
-def note(settings: SharedSettings, text: str) -> None:
-    """Print a remark on standard error; nothing with ``-q`` and ``--json``."""
-    if not settings.json and settings.verbosity >= 0:
-        say(text, err=True)
+def note(settings: SharedSettings, text: str, label: str = "") -> None:
+    """Make a remark: on standard error behind its ``label``, nowhere with ``-q``; with ``--json`` in the answer."""
+    if settings.json:
+        settings.notes.append(text)
+    elif settings.verbosity >= 0:
+        say(f"{label}: {text}" if label else text, err=True)
 
 
 def write_file(path: Path, *pieces: bytes) -> None:

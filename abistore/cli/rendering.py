@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
@@ -12,15 +12,17 @@ from msgspec.structs import replace
 
 from abistore.arguments import Allow, ConsumersToo, Described, FailOn, Require, ShowOnly
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import colour_wanted, is_file, say, say_error, width, write_file
+from abistore.cli.output import HeldAnswer, colour_wanted, is_file, say, say_error, width, write_file
 from abistore.cli.verbs import Options
 from abistore.errors import UsageError
-from abistore.report import render
+from abistore.report import render, weight
 from abistore.report.model import Mode, Style, format_named, format_of_file, formats
 
 if TYPE_CHECKING:
+    from abistore.model.envelope import AnswerError
     from abistore.model.versions import DeprecationWindow
     from abistore.report.model import Report
+    from abistore.service.ingest_gates import Ingested
     from abistore.service.judging import EvidenceRequirement, Filter
 
 TEXT_ENDINGS = frozenset({"", ".txt", ".log", ".out"})
@@ -71,6 +73,11 @@ class Rendering(Options, frozen=True):
     def file(self) -> Path | None:
         """The file to write."""
         return self.output if is_file(self.output) else None
+
+    @property
+    def json_file(self) -> Path | None:
+        """The file, if it gets JSON: the whole answer, as ``--json`` prints it."""
+        return self.file if self.format == "json" else None
 
     @property
     def format(self) -> str:
@@ -167,16 +174,32 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
     return report.exit_code
 
 
+def hold_report(settings: SharedSettings, report: Report, rendering: Rendering, *, printed: bool) -> None:
+    """Keep the report as the answer, for standard output and for a file that gets JSON."""
+    from abistore.model.envelope import AnswerError, concluded
+    from abistore.report.outline import with_short_paths
+
+    settings.answer = HeldAnswer(
+        with_short_paths(report, rendering.source_root),
+        concluded([report.decision], report.exit_code),
+        AnswerError(report.code, report.error, report.hint) if report.error else None,
+        (rendering.json_file,) if rendering.json_file is not None else (),
+        printed,
+        weight(report),
+    )
+
+
 def _show(settings: SharedSettings, report: Report, rendering: Rendering) -> None:
     style = style_as(settings, rendering)
     if rendering.file is None:
         _print(settings, report, rendering, style)
         return
-    text = render(report, rendering.format, replace(style, colour=False, width=100))
-    write_file(rendering.file, text.encode(errors="backslashreplace") + b"\n")
-    if settings.json:
-        click.echo(render(report, "json", Style(source_root=rendering.source_root)))
-    elif settings.verbosity >= 0:
+    if rendering.json_file is None:
+        text = render(report, rendering.format, replace(style, colour=False, width=100))
+        write_file(rendering.file, text.encode(errors="backslashreplace") + b"\n")
+    if settings.json or rendering.json_file is not None:
+        hold_report(settings, report, rendering, printed=settings.json)
+    if not settings.json and settings.verbosity >= 0:
         from abistore.report.reasons import stat
 
         say(stat(report))
@@ -194,17 +217,26 @@ def show_together(settings: SharedSettings, reports: Sequence[Report], rendering
     write_file(rendering.file, text.encode(errors="backslashreplace") + b"\n")
 
 
+def error_of(files: Iterable[Ingested], exit_code: int) -> AnswerError | None:
+    """The error that gives a call about several files its exit code, if one does."""
+    from abistore.model.envelope import AnswerError
+
+    failed = (each for each in files if each.code and each.exit_code == exit_code)
+    return next((AnswerError(each.code, each.error, each.hint) for each in failed), None)
+
+
 def tells_notes(rendering: Rendering) -> bool:
     """Whether the report shows its notes on this terminal itself."""
     return rendering.file is None and sys.stdout.isatty() and rendering.mode != "stat"
 
 
 def _print(settings: SharedSettings, report: Report, rendering: Rendering, style: Style) -> None:
-    if settings.verbosity < 0 and not settings.json and rendering.format == "text":
+    if settings.json:
+        hold_report(settings, report, rendering, printed=True)
+    elif settings.verbosity < 0 and rendering.format == "text":
         from abistore.report.formats.text import headline
 
         gaps = f"; {len(report.not_checked)} not checked" if report.not_checked else ""
         say(f"{headline(report, style)}{gaps}", color=style.colour)
     else:
-        text = render(report, "json" if settings.json else rendering.format, style)
-        click.echo(text, color=style.colour or None)
+        click.echo(render(report, rendering.format, style), color=style.colour or None)

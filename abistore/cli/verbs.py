@@ -19,6 +19,9 @@ from abistore.cli.main import SuggestingGroup
 from abistore.cli.options import FILE, SharedSettings
 
 Body = Callable[..., "int | None"]
+Gives = str | Mapping[str, str]
+"""What ``data`` of an answer is: the place of its type, or the place of the type of each key."""
+
 OWN = "Options"
 """The section of what a verb takes itself; the others are those of its groups of options."""
 
@@ -38,9 +41,9 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Verb(click.Command):
-    """A command made from its declaration. ``gives`` names the result: each key of ``data``, and where its type is."""
+    """A command made from its declaration. ``gives`` names what ``data`` of its answer may be."""
 
-    gives: Mapping[str, str]
+    gives: tuple[Gives, ...]
     sections: dict[str, str]
     usual: frozenset[str]
 
@@ -77,7 +80,7 @@ def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> No
 def verb(
     name: str,
     *,
-    gives: Mapping[str, str] | None = None,
+    gives: Gives | tuple[Gives, ...],
     inside: click.Group | None = None,
     store: bool = True,
     bisect: bool = False,
@@ -85,8 +88,8 @@ def verb(
 ) -> Callable[[Body], Verb]:
     """Make a function a verb: its parameters before ``*`` are arguments, those behind it options.
 
-    An :class:`Options` among them stands for all of its fields. ``gives`` says where the type of each key of the answer
-    is, as ``service.log:log`` (what that returns). ``store``: it takes ``--db``.
+    An :class:`Options` among them stands for all of its fields. ``gives`` says what ``data`` of its answer is, or what
+    it may be, by places of types such as ``service.log:log`` (what that returns). ``store``: it takes ``--db``.
     """
 
     def declared(body: Body) -> Verb:
@@ -104,7 +107,7 @@ def verb(
         made += [*beside, *shared, *options.OUTPUT_OPTIONS]
         main |= {"json", "db", "help", "help_all"}
         command = Verb(name, callback=_callback(body, groups), help=cleandoc(body.__doc__ or ""), **settings)
-        command.gives, command.sections = gives or {}, sections
+        command.gives, command.sections = gives if isinstance(gives, tuple) else (gives,), sections
         command.params, command.usual = made, frozenset(main)
         if len([each for each in made if isinstance(each, click.Option)]) > FEW:
             made.append(HELP_ALL)
@@ -146,9 +149,12 @@ def declared(root: click.Group) -> Iterator[tuple[tuple[str, ...], Verb]]:
             yield (name,), found
 
 
-def answer_types(command: Verb) -> dict[str, Any]:
-    """The type of each key of a verb's answer, imported from where its declaration says."""
-    return {key: _type_at(place) for key, place in command.gives.items()}
+def answer_types(command: Verb) -> list[Any]:
+    """What ``data`` of a verb's answer may be, from where its declaration says: types, or those of its keys."""
+    return [
+        _type_at(each) if isinstance(each, str) else {key: _type_at(place) for key, place in each.items()}
+        for each in command.gives
+    ]
 
 
 def _type_at(place: str) -> Any:

@@ -187,6 +187,11 @@ def best_decision(decisions: Iterable[Decision]) -> Decision:
     return min(decisions, key=_weight)
 
 
+def deciding(decisions: Iterable[Decision], exit_code: int) -> Decision | None:
+    """The decision that gives a call of several its exit code; ``None`` where an error does, or nothing was decided."""
+    return max((each for each in decisions if each.exit_code == exit_code), key=_weight, default=None)
+
+
 def _weight(decision: Decision) -> tuple[int, int, bool]:
     return _RANKS[decision.outcome], decision.exit_code, decision.code not in _CODES
 

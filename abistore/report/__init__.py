@@ -28,7 +28,11 @@ def draft(report: Report, format: str, style: Style) -> str:
     from abistore.report.model import legible
     from abistore.report.outline import with_short_paths
 
-    findings = len(report.changes) + len(report.suppressed) + len(report.declarations)
-    with limits_for(findings << 10, f"writing the report as {format}"):
+    with limits_for(weight(report), f"writing the report as {format}"):
         report = with_short_paths(report, style.source_root)
         return chosen.render(report if chosen.is_complete else legible(report), style)
+
+
+def weight(report: Report) -> int:
+    """About how many bytes of input writing a report is worth, for its limits."""
+    return (len(report.changes) + len(report.suppressed) + len(report.declarations)) << 10

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ import msgspec
 
 from abistore.errors import UsageError
 from abistore.model.declarations import Name, kind_of
+from abistore.model.envelope import Envelope, schema_of
 from abistore.model.findings import Impact, Verdict
 from abistore.model.snapshot import Location, Target
 from abistore.urls import masked
@@ -109,11 +111,16 @@ def _labelled(match: re.Match[str]) -> str:
     return f"{side}{f' ({notes})' if notes else ''}:\n\n```{LANGUAGES.get(language, language)}"
 
 
+PLAIN = frozenset({bool, int, float, str})
+
+
 def plain(value: Any) -> Any:
     """``value`` in JSON's own types: names as ``{kind, symbol}``, verdicts by name, times in ISO 8601.
 
     What is unset is left out.
     """
+    if value is None or type(value) in PLAIN:
+        return value
     match value:
         case Verdict():
             return value.name
@@ -121,8 +128,6 @@ def plain(value: Any) -> Any:
             return value.label
         case Enum():
             return value.value
-        case None | bool() | int() | float() | str():
-            return value
         case Name():
             return {"kind": value.kind, "symbol": value.spelling}
         case Target() | Location() | Path():
@@ -153,30 +158,47 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
-def plain_schema(title: str, **answer: Any) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a command's answer: its status, and :func:`plain` of one value under each key.
+def answer_schema(title: str, words: tuple[str, ...], *data: Any) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of what a verb prints, by what ``data`` may be: a type, or the types of its keys.
 
     Every field is required that is not left out where it is unset, so that readers need no defaults.
     """
-    (properties,), definitions = _written([answer])
+    (answer,), definitions = _answers({words: data})
+    return {"$schema": SCHEMA, "title": title, **answer, "$defs": definitions}
+
+
+def answers_schema(verbs: Mapping[tuple[str, ...], Sequence[Any]]) -> dict[str, Any]:
+    """The same of all verbs, each below ``$defs/verb WORDS``."""
+    answers, definitions = _answers(verbs)
+    named = {f"verb {' '.join(words)}": answer for words, answer in zip(verbs, answers, strict=True)}
+    return {"$schema": SCHEMA, "title": "answers of abistore", "$defs": {**named, **definitions}}
+
+
+def _answers(verbs: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The schema of what each verb prints, and the definitions that these share."""
+    kinds = [each if isinstance(each, Mapping) else {"": each} for every in verbs.values() for each in every]
+    shapes, definitions = _written([*kinds, {"": Envelope}])
+    envelope, told = definitions.pop("Envelope"), map(_data, shapes)
+    answers = [_enveloped(envelope, words, [*islice(told, len(every))]) for words, every in verbs.items()]
+    return answers, definitions
+
+
+def _data(properties: dict[str, Any]) -> dict[str, Any]:
+    """What data may be: of one type, or an object with exactly these keys."""
+    whole: dict[str, Any] | None = properties.get("")
+    if whole is not None:
+        return whole
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _enveloped(envelope: dict[str, Any], words: tuple[str, ...], data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    own = {"schema": {"const": schema_of(words)}, "data": {"anyOf": [*data, {"type": "null"}]}}
     return {
-        "$schema": SCHEMA,
-        "title": title,
         "type": "object",
-        "properties": {"status": {"const": "ok"}, **properties},
-        "required": ["status", *answer],
-        "$defs": definitions,
+        "properties": envelope["properties"] | own,
+        "required": envelope["required"],
+        "additionalProperties": False,
     }
-
-
-def answers_schema(verbs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The JSON Schema of the answers of all verbs, each below ``$defs/verb NAME``, by the types of their keys."""
-    shapes, definitions = _written(list(verbs.values()))
-    answers = {
-        f"verb {name}": {"type": "object", "properties": properties}
-        for name, properties in zip(verbs, shapes, strict=True)
-    }
-    return {"$schema": SCHEMA, "title": "answers of abistore", "$defs": {**answers, **definitions}}
 
 
 def _written(answers: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

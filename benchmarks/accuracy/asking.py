@@ -116,7 +116,7 @@ def abistore(old: Release, new: Release, headers: bool, folder: Path) -> Said:
     done = run([*words, *(_abistore_headers(old, new) if headers else [])], folder)
     if done.code not in (0, 2, 4):
         return no_answer(done.failure)
-    document = json.loads(done.out)
+    document = json.loads(done.out)["data"]
     verdict = document["verdict"]
     impact = verdict.lower() if verdict in STOPPING else ""
     leading = {f"{each['kind']} {each['symbol']}" for each in document["changes"] if each["impact"] == impact}

@@ -40,10 +40,25 @@ class Done:
     err: str
 
     @property
-    def json(self) -> dict[str, Any]:
+    def envelope(self) -> dict[str, Any]:
+        """The one object that was printed, which says what the process does."""
         answer = json.loads(self.out)
         assert isinstance(answer, dict)
+        assert answer["exit_code"] == self.code
         return answer
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """What the answer is about."""
+        data = self.envelope["data"]
+        assert isinstance(data, dict)
+        return data
+
+    @property
+    def error(self) -> dict[str, str]:
+        error = self.envelope["error"]
+        assert isinstance(error, dict)
+        return error
 
 
 Call = Callable[..., Done]

@@ -18,10 +18,9 @@ from tests.cli.conftest import Call, Done
 def assert_refused(done: Done, code: str, exit_code: int = 74) -> None:
     assert done.code == exit_code, done.err
     assert done.err == ""
-    assert done.json["status"] == "error"
-    assert done.json["code"] == code
-    assert done.json["error"]
-    assert done.json["hint"]
+    assert done.error["code"] == code
+    assert done.error["message"]
+    assert done.error["hint"]
 
 
 def test_a_text_file_is_not_a_database(abistore: Call, old: Path, database: Path) -> None:
@@ -58,7 +57,6 @@ def test_a_damaged_database_is_told_by_check(stored: Call, database: Path) -> No
     damaged.close()
     done = stored("db", "check", "--json")
     assert done.code == 74
-    assert done.json["status"] == "error"
     assert done.json["problems"]
 
 
@@ -93,7 +91,7 @@ def test_a_locked_database_is_busy(stored: Call, old: Path, database: Path, monk
 def assert_refused_file(done: Done, code: str) -> None:
     """The one file of an ingest was refused by the database."""
     assert done.code == 74
-    assert done.json["code"] == code
+    assert done.error["code"] == code
     (file,) = done.json["files"]
     assert file["status"] == "failed"
     assert file["code"] == code

@@ -54,7 +54,7 @@ def test_a_bundle_keeps_what_a_verdict_did_not_check(abistore: Call, tmp_path: P
 def test_a_bundle_of_a_baseline_has_it_alone(abistore: Call, stored: Path, tmp_path: Path) -> None:
     bundle, other = tmp_path / "abi.bundle", tmp_path / "other.db"
     made = abistore("export", "--bundle", "--channel", "release", "-o", bundle, "--json", "--db", stored)
-    assert [one["version"] for one in json.loads(made.out)["releases"]] == ["1.0"]
+    assert [one["version"] for one in made.json["releases"]] == ["1.0"]
     abistore("import", bundle, "--db", other)
     assert json.loads(abistore("compare", "libcase@baseline", "libcase@1.0", "--json", "--db", other).out)
     assert abistore("show", "libcase@2.0", "--db", other).code == 67
@@ -81,7 +81,7 @@ def test_a_damaged_bundle_is_an_error_with_a_code(abistore: Call, stored: Path, 
     abistore("export", "--bundle", "-o", bundle, "--db", stored)
     bundle.write_bytes(bundle.read_bytes()[:-9])
     done = abistore("import", bundle, "--json", "--db", tmp_path / "other.db")
-    assert (done.code, json.loads(done.out)["code"]) == (65, "bundle")
+    assert (done.code, done.error["code"]) == (65, "bundle")
 
 
 def test_the_audit_is_asked_by_library_person_action_and_time(abistore: Call, stored: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_audit_is_asked_by_library_person_action_and_time(abistore: Call, st
     )
 
     def told(*words: str) -> list[tuple[str, str]]:
-        records = json.loads(abistore("db", "audit", *words, "--json", "--db", stored).out)["audit"]
+        records = abistore("db", "audit", *words, "--json", "--db", stored).json["audit"]
         return [(record["action"], record["subject"].split(" ")[0]) for record in records]
 
     assert ("ingest", "libother@1.0") in told("--action", "ingest")

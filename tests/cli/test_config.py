@@ -116,7 +116,7 @@ def test_a_database_with_a_password_is_shown_without_it(abistore: Call, monkeypa
 
 def test_a_command_that_takes_nothing_of_the_file_is_refused(abistore: Call) -> None:
     done = abistore("config", "show", "list", "--json")
-    assert (done.code, done.json["code"]) == (64, "usage")
+    assert (done.code, done.error["code"]) == (64, "usage")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,6 @@ def test_what_is_wrong_in_the_file_is_told_with_its_line(
     abistore: Call, tmp_path: Path, text: str, said: str, hint: str
 ) -> None:
     done = abistore("verdict", "libx@1.0", "--config", written(tmp_path, text), "--json")
-    assert (done.code, done.json["code"]) == (64, "config")
-    assert said in done.json["error"]
-    assert hint in done.json["hint"]
+    assert (done.code, done.error["code"]) == (64, "config")
+    assert said in done.error["message"]
+    assert hint in done.error["hint"]

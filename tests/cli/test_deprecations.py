@@ -97,9 +97,9 @@ def test_a_statement_says_of_each_removal_whether_it_was_announced_in_time(
     words = ["--deprecation", window] if window else []
     done = history("verdict", "--statement", "libfoo@2.0.0", *words)
     assert row in [" ".join(line.split()) for line in done.out.splitlines()]
-    document = history("verdict", "--statement", "libfoo@2.0.0", *words, "--json").json
-    STATEMENTS.validate(document)
-    stated = document["statement"]
+    answer = history("verdict", "--statement", "libfoo@2.0.0", *words, "--json")
+    STATEMENTS.validate(answer.envelope)
+    stated = answer.json["statement"]
     assert (stated["outcome"], stated["deprecation"]) == ("fail" if window == "2 major" else "pass", window or "")
     early = "old may be removed from 3.0.0 on (deprecated since 1.1.0): restore what went too early"
     assert (early in stated["sentence"]) == (window == "2 major")
@@ -132,8 +132,8 @@ def test_releases_without_headers_say_nothing_and_are_named(history: Call, tmp_p
 @pytest.mark.parametrize("text", ["soon", "0 minor", "2", "-1 days", "2 fortnights"])
 def test_what_is_no_window_is_refused_with_an_example(history: Call, text: str) -> None:
     done = history("show", "--deprecated", "libfoo", "--deprecation", text, "--json")
-    assert (done.code, done.json["code"]) == (64, "usage")
-    assert "'2 minor'" in done.json["hint"]
+    assert (done.code, done.error["code"]) == (64, "usage")
+    assert "'2 minor'" in done.error["hint"]
 
 
 @pytest.mark.parametrize(("window", "allowed"), [("1 major", True), ("2 major", False), (None, True)])

@@ -139,8 +139,8 @@ def test_a_baseline_that_was_lost_is_no_first_build(gating: Gating, abistore: Ca
     assert "gate against --channel release" in typed.err
     assert abistore("db", "baseline", "clear", "libcase").code == 0
     done = gating(new, "--bootstrap", "--json")
-    assert (done.code, done.json["code"]) == (67, "baseline-lost")
-    assert "abistore db baseline set libcase@1.0 --channel release" in done.json["hint"]
+    assert (done.code, done.error["code"]) == (67, "baseline-lost")
+    assert "abistore db baseline set libcase@1.0 --channel release" in done.error["hint"]
     assert gating(new, "--profile", "debug", "--bootstrap").code == 0
     assert abistore("db", "baseline", "set", "libcase@1.0").code == 0
     first = gating(new, "--profile", "debug", "--bootstrap")
@@ -181,12 +181,9 @@ def test_reports_of_several_libraries_are_one_file(
     other = build_library(OLD, soname="libother.so.1")
     assert abistore("ingest", other, "--version", "1.0", "--set-baseline").code == 0
     done = gating(new, other, "-o", tmp_path / "abi.json")
-    report = json.loads((tmp_path / "abi.json").read_text())
-    assert (done.code, report["exit_code"], report["verdict"]) == (4, 4, "BREAKING")
-    assert {one["name"]: one["verdict"] for one in report["libraries"]} == {
-        "libcase": "BREAKING",
-        "libother": "NO_CHANGE",
-    }
+    answer = json.loads((tmp_path / "abi.json").read_text())
+    assert (done.code, answer["exit_code"], answer["verdict"], answer["outcome"]) == (4, 4, "BREAKING", "fail")
+    assert [one["judged"]["verdict"]["verdict"] for one in answer["data"]["files"]] == ["BREAKING", "NO_CHANGE"]
     assert gating(new, other, "--format", "junit", "-o", tmp_path / "abi.xml").code == 4
     assert int(ElementTree.parse(tmp_path / "abi.xml").getroot().get("failures", "0")) > 0
 
@@ -200,10 +197,7 @@ def test_an_ingest_writes_the_reports_of_several_libraries_as_one_file_too(
     done = abistore("ingest", new, other, *words, "-o", tmp_path / "abi.json")
     assert done.code == 0 and "stored    libcase 1.1" in done.out
     written = json.loads((tmp_path / "abi.json").read_text())
-    assert {one["name"]: one["verdict"] for one in written["libraries"]} == {
-        "libcase": "BREAKING",
-        "libother": "NO_CHANGE",
-    }
+    assert [one["verdict"]["verdict"] for one in written["data"]["files"]] == ["BREAKING", "NO_CHANGE"]
     printed = abistore("ingest", new, other, *words, "--format", "junit")
     assert int(ElementTree.fromstring(printed.out).get("tests", "0")) > 1
 

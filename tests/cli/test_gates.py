@@ -353,11 +353,11 @@ def test_a_stripped_build_passes_no_gate_that_a_full_one_was_measured_by(
     based: Call, stripped: Path, gate: str
 ) -> None:
     done = based("ingest", stripped, "--version", "2.0", "--against", "baseline", "--fail-on", gate, "--json")
-    assert (done.code, done.json["code"], done.json["status"]) == (72, "evidence", "error")
+    assert (done.code, done.error["code"], done.envelope["outcome"]) == (72, "evidence", "undecided")
     assert (file_of(done)["status"], file_of(done)["verdict"]["verdict"]) == ("refused", "NO_CHANGE")
-    assert "libcase 2.0: layout is missing (" in done.json["error"]
-    assert "full in libcase 1.0" in done.json["error"]
-    assert "--debug-dir" in done.json["hint"] and "--require none" in done.json["hint"]
+    assert "libcase 2.0: layout is missing (" in done.error["message"]
+    assert "full in libcase 1.0" in done.error["message"]
+    assert "--debug-dir" in done.error["hint"] and "--require none" in done.error["hint"]
     assert versions(based) == ["1.0"]
 
 
@@ -467,8 +467,8 @@ def test_evidence_that_is_required_must_be_on_both_sides(abistore: Call, old: Pa
         assert abistore("compare", *words).code == 0
         assert abistore("compare", *words, "--require", "symbol").code == 0
         done = abistore("compare", *words, "--require", "symbol,layout", "--json")
-        assert (done.code, done.json["code"], done.json["verdict"]) == (72, "evidence", "NO_CHANGE")
-        assert done.json["exit_code"] == 72
+        assert (done.code, done.error["code"], done.json["verdict"]) == (72, "evidence", "NO_CHANGE")
+        assert done.envelope["exit_code"] == 72
     assert abistore("compare", old, old, "--require", "symbol,layout").code == 0
     assert abistore("compare", old, bare, "--require", "old").code == 72
     assert abistore("compare", bare, old, "--require", "old").code == 0
@@ -631,7 +631,7 @@ def test_a_library_without_exports_is_told(abistore: Call, words: tuple[str, ...
 
 def test_all_of_a_call_is_one_json_object(based: Call, new: Path, stripped: Path) -> None:
     done = based("ingest", new, stripped, "--version", "2.0", "--against", "baseline", "--json")
-    assert (done.code, done.json["exit_code"], done.json["failed"]) == (72, 72, 0)
+    assert (done.code, done.envelope["outcome"]) == (72, "undecided")
     assert [each["exit_code"] for each in done.json["files"]] == [4, 72]
 
 
@@ -639,7 +639,7 @@ def test_what_takes_too_long_to_judge_is_not_stored(based: Call, added: Path, mo
     monkeypatch.setattr(limits, "SECONDS", 0.3)
     monkeypatch.setattr(import_module("abistore.diffing.judge.judged"), "fold", endless)
     done = based("ingest", added, "--version", "1.1", "--against", "baseline", "--keep-failed", "--json")
-    assert (done.code, done.json["code"], file_of(done)["status"]) == (65, "limit", "failed")
+    assert (done.code, done.error["code"], file_of(done)["status"]) == (65, "limit", "failed")
     assert versions(based) == ["1.0"]
 
 

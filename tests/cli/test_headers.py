@@ -41,9 +41,7 @@ def test_headers_that_declare_no_export_leave_what_is_undeclared_public(abistore
     types = written(tmp_path / "types.h", "struct t { int a; };\n")
     done = abistore("compare", old, new, "--header", types, "--json")
     assert done.code == 4
-    assert [each["reason"] for each in json.loads(done.out)["not_checked"] if each["facet"] == "source"] == [
-        "no-export-declared"
-    ]
+    assert [each["reason"] for each in done.json["not_checked"] if each["facet"] == "source"] == ["no-export-declared"]
     assert abistore("compare", old, old, "--header", types, "--require", "source").code == 72
     calls = written(tmp_path / "calls.h", "int f(void);\n")
     assert abistore("compare", old, new, "--header", calls).code == 0
@@ -91,7 +89,7 @@ def test_each_side_has_its_own_include_folders(abistore: Call, old: Path, tmp_pa
     sides = ("--old-include-dir", tmp_path / "old", "--new-include-dir", tmp_path / "new")
     done = abistore("compare", old, old, "--header", header, *sides, "--json")
     assert (source(done, "old"), source(done, "new")) == ("full", "full")
-    assert abistore("compare", old, old, "--header", header, "--json").json["code"] == "headers"
+    assert abistore("compare", old, old, "--header", header, "--json").error["code"] == "headers"
 
 
 def test_headers_that_an_ingest_read_are_there_later(abistore: Call, old: Path, new: Path, include: Path) -> None:
@@ -147,8 +145,8 @@ def test_headers_of_what_has_its_own_are_a_wrong_command(
     abistore("export", old, "-o", tmp_path / "d.json")
     values = {"NEW": old, "INC": include, "JSON": tmp_path / "d.json"}
     done = abistore(*(values.get(word, word) for word in words), "--json")
-    assert (done.code, done.json["code"]) == (64, "usage")
-    assert said in done.json["error"]
+    assert (done.code, done.error["code"]) == (64, "usage")
+    assert said in done.error["message"]
 
 
 def test_headers_are_for_the_file_where_the_other_side_has_its_own(
@@ -179,9 +177,9 @@ def test_what_is_wrong_with_headers_is_an_input_error(
     (tmp_path / "empty").mkdir()
     values = {"INC": include, "EMPTY": tmp_path / "empty"}
     done = abistore("export", old, *(values.get(word, word) for word in options), "--json")
-    assert (done.code, done.json["code"]) == (65, "headers")
-    assert said in done.json["error"]
-    assert done.json["hint"]
+    assert (done.code, done.error["code"]) == (65, "headers")
+    assert said in done.error["message"]
+    assert done.error["hint"]
 
 
 # --- abistore.toml ---------------------------------------------------------------------------------------------------
@@ -246,7 +244,7 @@ def test_a_wrong_project_file_is_an_error_that_says_where(text: str, said: str, 
 
 def test_a_project_file_that_is_not_there_or_is_no_text_is_an_error(abistore: Call, old: Path, tmp_path: Path) -> None:
     done = abistore("export", old, "--config", tmp_path / "no.toml", "--json")
-    assert (done.code, done.json["code"]) == (64, "config")
+    assert (done.code, done.error["code"]) == (64, "config")
     (tmp_path / "no.toml").write_bytes(b"\xff\xfe")
     assert "is no UTF-8" in abistore("export", old, "--config", tmp_path / "no.toml").err
 

@@ -90,16 +90,16 @@ def test_a_private_change_of_one_library_is_no_break_of_the_other(abistore: Call
 def test_a_name_that_is_not_there_is_an_error(abistore: Call, tmp_path: Path) -> None:
     lib = package(tmp_path / "p")
     done = abistore("ingest", lib, "--version", "1.0", *named(lib, "one"), "--header", "libtow=x.h", "--json")
-    assert (done.code, done.json["code"]) == (64, "usage")
-    assert "libtow" in done.json["error"] and "libone, libtwo" in done.json["hint"]
+    assert (done.code, done.error["code"]) == (64, "usage")
+    assert "libtow" in done.error["message"] and "libone, libtwo" in done.error["hint"]
     assert "nothing is stored" in abistore("list").out
 
 
 def test_headers_that_leave_out_the_only_library_are_an_error(abistore: Call, tmp_path: Path) -> None:
     lib = package(tmp_path / "p")
     done = abistore("export", lib / "libtwo.so.1", *named(lib, "one"), "--json")
-    assert (done.code, done.json["code"]) == (64, "usage")
-    assert "is libtwo, and headers are given for libone" in done.json["error"]
+    assert (done.code, done.error["code"]) == (64, "usage")
+    assert "is libtwo, and headers are given for libone" in done.error["message"]
 
 
 def test_a_folder_with_an_equals_sign_in_its_name_is_a_folder(abistore: Call, tmp_path: Path) -> None:

@@ -106,12 +106,12 @@ def test_a_function_that_moved_to_a_re_exported_library_is_found_in_the_folder(
     moved = build_dylib(two, install_name="@rpath/libmore.1.dylib", name="libmore.1.dylib")
     (new / "libmore.1.dylib").write_bytes(moved.read_bytes())
     assert run(["compare", str(old), str(new), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["data"]
     assert {each["kind"] for each in found["changes"] if each["impact"] != "compatible"} >= {
         "pe_forwarder_changed.moved"
     }
     assert run(["compare", str(old), str(alone), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["data"]
     assert "needed-library-not-given" in {each["reason"] for each in found["not_checked"]}
 
 
@@ -130,7 +130,7 @@ def test_each_architecture_of_two_universal_files_is_judged_in_one_report(
 ) -> None:
     old, new = _two(tmp_path, f"{SOURCE}\nint g(void) {{ return 3; }}", "int f(void) { return 1; }")
     assert run(["compare", str(old), str(new), "--json"]) == 4
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["data"]
     assert [(each["target"], each["verdict"], each["summary"]["breaking"]) for each in found["libraries"]] == [
         ("macho-aarch64-64-little", "BREAKING", 1),
         ("macho-x86_64-64-little", "BREAKING", 2),
@@ -146,10 +146,10 @@ def test_an_architecture_that_a_universal_file_loses_is_a_library_that_is_remove
 ) -> None:
     thin = build_dylib(SOURCE, target=INTEL)
     assert run(["compare", str(_universal(tmp_path)), str(thin), "--json"]) == 4
-    (finding,) = json.loads(capsys.readouterr().out)["changes"]
+    (finding,) = json.loads(capsys.readouterr().out)["data"]["changes"]
     assert finding["kind"] == "bundle_library_removed" and "macho-aarch64-64-little" in finding["description"]
     assert run(["compare", str(thin), str(_universal(tmp_path)), "--json"]) == 0
-    assert [each["kind"] for each in json.loads(capsys.readouterr().out)["changes"]] == ["bundle_library_added"]
+    assert [each["kind"] for each in json.loads(capsys.readouterr().out)["data"]["changes"]] == ["bundle_library_added"]
 
 
 def test_a_dump_of_one_architecture_says_nothing_about_the_others(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_any_other_name_is_refused_where_it_comes_in(
         if place[0] == "approve" and (not name or name.strip() != name):
             continue  # blanks around are no part of a scope, and nothing is the default
         done = abistore(*(str(added) if word == "FILE" else word.replace("{}", name) for word in place), "--json")
-        assert (done.code, bool(done.json.get("hint"))) == (64, True), (name, done)
+        assert (done.code, bool(done.error["hint"])) == (64, True), (name, done)
     assert before == (
         abistore("list", "--json").out,
         abistore("db", "baseline", "list").out,

@@ -303,9 +303,9 @@ def test_the_package_source_and_suite_of_releases_are_shown(abistore: Call, tmp_
     assert "package" not in abistore("show", "libcase@2.0").out
     assert "case/libcase1 bookworm" in abistore("list", "libcase").out
     assert "package case/libcase1 bookworm: 1.0-1" in abistore("history", "libcase").out
-    (line,) = json.loads(abistore("list", "--json").out)["lines"]
+    (line,) = abistore("list", "--json").json["lines"]
     assert line["package"] is None, "the latest release was read from a file"
-    told = json.loads(abistore("show", "libcase@1.0-1", "--json").out)["snapshot"]["provenance"]["package"]
+    told = abistore("show", "libcase@1.0-1", "--json").json["snapshot"]["provenance"]["package"]
     assert (told["source"], told["suite"], told["architecture"]) == ("case", "bookworm", "amd64")
     assert abistore("ingest", package, "--suite", "trixie").code == 0, "stored already: the first word counts"
 

@@ -159,9 +159,9 @@ def test_bad_input_is_an_error_before_anything_is_written(
     paths = {key: str(tmp_path / text.partition(": ")[0]) for key, text in FILES.items()}
     given = [word.format(**paths) for word in words]
     done = abistore("ingest", old, "--version", "1", "--against", "prev", *given, "--json")
-    assert (done.code, done.json["status"], done.json["code"]) == (64, "error", BAD_INPUTS[words])
-    assert done.json["error"]
-    assert done.json["hint"]
+    assert (done.code, done.error["code"]) == (64, BAD_INPUTS[words])
+    assert done.error["message"]
+    assert done.error["hint"]
     assert not database.exists()
     assert abistore("compare", old, old, *given).code == 64
 
@@ -195,8 +195,8 @@ def test_candidates_cover_the_breaks_and_wait_for_a_person(
     build = (new, "--version", "2", "--suppress", path)
     for words in (("compare", old, new, "--suppress", path), ("gate", *build), ("ingest", *build, "--against", "1")):
         refused = abistore(*words, "--json")
-        assert (refused.code, refused.json["code"]) == (64, "policy")
-        assert "gives no reason" in refused.json["error"]
+        assert (refused.code, refused.error["code"]) == (64, "policy")
+        assert "gives no reason" in refused.error["message"]
     path.write_text(path.read_text().replace('reason: ""', "reason: agreed with all users"))
     reviewed = abistore("compare", old, new, "--suppress", path, "--strict-suppressions", "--json")
     assert (reviewed.code, reviewed.json["verdict"]) == (0, "COMPATIBLE")

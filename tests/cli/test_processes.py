@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import jsonschema
@@ -18,7 +20,7 @@ from abistore.report.plain import answers_schema
 from tests.build import build_library
 from tests.cli.commands import commands
 from tests.cli.conftest import NEW, OLD
-from tests.warm.starting import REAL
+from tests.warm import starting
 
 ANSWERS = {
     "approve export": ("", 0, "  - "),
@@ -85,6 +87,7 @@ ANSWERS = {
 """Words behind each command, the exit code, and what it prints among other things. Words in capitals are filled in."""
 
 DECLARED = "struct point { int x, y; };"
+EXTENDED = "struct point { int x, y, z; };"
 
 APP = f"""
 {DECLARED}
@@ -93,10 +96,11 @@ int main(void) {{ struct point p = {{1, 2}}; return norm(&p); }}
 """
 
 
-def start(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def start(place: Path, *words: str, warm: bool = False) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ABISTORE_DB": str(place / "abi.db")}
+    command = starting.abistore(environment) if warm else starting.REAL
     return subprocess.run(
-        [*REAL, *words], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        [*command, *words], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
 
 
@@ -113,8 +117,9 @@ def asked(of_three: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def findings(asked: Path) -> dict[str, str]:
     """The identities of what broke in the last release, by what broke."""
     done = start(asked.parent, "verdict", "libcase@2.0", "--json")
-    changes = json.loads(done.stdout)["changes"]
-    return {"GONE": identity(changes, "gone"), "GROWN": identity(changes, "point"), "DECLARED": DECLARED}
+    changes = json.loads(done.stdout)["data"]["changes"]
+    found = {"GONE": identity(changes, "gone"), "GROWN": identity(changes, "point")}
+    return found | {"DECLARED": DECLARED, "EXTENDED": EXTENDED}
 
 
 def identity(changes: list[dict[str, str]], symbol: str) -> str:
@@ -159,25 +164,152 @@ def test_a_command_answers_in_a_process_of_its_own(
     assert printed in done.stdout
 
 
-SCHEMA = answers_schema({" ".join(words): answer_types(each) for words, each in declared(cli)})
+SCHEMA = answers_schema({words: answer_types(each) for words, each in declared(cli)})
 UNTIL_CLOSED = {"mcp serve"}
 """What answers no question."""
 
-AS_A_FILE = {"export", "mcp call"}
-"""What prints a file, or an agent's answer."""
+OTHER_ANSWERS = {
+    "approve export": ("-o out.yaml",),
+    "approve list": ("--notes", "libcase --past"),
+    "approve sync": ("other.yaml --check", "nowhere.yaml"),
+    "blame": ("point",),
+    "changes": ("--established",),
+    "compare": (
+        "old.so old.so",
+        "old.so new.so --bisect",
+        "old.so bare.so --require layout",
+        "old.so nowhere.so",
+        "old.so new.so -o out.json",
+        "old.so new.so -o out.sarif",
+        "old.so",
+    ),
+    "db check": ("--db damaged.db",),
+    "db merge": ("conflict.db --dry-run",),
+    "explain": ("GONE",),
+    "export": (
+        "libcase@1.1 -o out.json",
+        "new.so -o out.json",
+        "--bundle -o out.bundle",
+        "libcase@1.1 --format version-script",
+    ),
+    "gate": (
+        "old.so --version 1.0.1",
+        "bare.so --version 3.0",
+        "nowhere.so --version 3.0",
+        "old.so new.so --version 3.0 -o out.json",
+    ),
+    "history": ("libcase --compare-with-strict --policy sdk_vendor", "libcase -o out.json"),
+    "import": ("whole.bundle",),
+    "ingest": ("new.so --version 3.0 --against 1.0", "nowhere.so --version 3.0", "bare.so --version 3 --against 1.0"),
+    "list": ("libcase", "--provides norm"),
+    "matrix": ("libcase@1.0", "--program app"),
+    "mcp call": ("abi_list library=libgoe",),
+    "mcp serve": ("--check",),
+    "policy suppress suggest": ("old.so new.so -o out.yaml",),
+    "show": (
+        "libcase@1.1 norm",
+        "libcase@1.1 --exports",
+        "libcase@1.1 --types",
+        "libcase --users point",
+        "libcase --exports --unused",
+        "libcase --deprecated",
+        "nowhere@1",
+    ),
+    "verdict": (
+        "libcase@1.1",
+        "libcase@2.0 --all-baselines",
+        "libcase@2.0 --all-targets",
+        "libcase@2.0 --statement",
+        "libcase@2.0 -o out.json",
+    ),
+    "whatif": ("libcase@1.0 --declare EXTENDED",),
+}
+"""Other words behind commands: each answer that one may give, what passes, fails and stays undecided, and errors."""
+
+PRINTS_A_FILE = {("export", "libcase@1.1")}
+CALLS = {(command, words) for command, (words, *_) in ANSWERS.items() if command not in UNTIL_CLOSED}
+CALLS |= {(command, words) for command, several in OTHER_ANSWERS.items() for words in several}
+CODES = {"pass": {0}, "fail": {1, 2, 4}, "undecided": {72}}
+"""What may be the exit code of an outcome: 1 is what `git bisect` reads."""
 
 
-@pytest.mark.parametrize("command", sorted(set(ANSWERS) - UNTIL_CLOSED - AS_A_FILE))
-def test_an_answer_fits_the_schema_that_its_declaration_names(
-    command: str, sound: Path, findings: dict[str, str], tmp_path: Path
+@pytest.fixture(scope="module")
+def unsound(sound: Path, findings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with a library without debug information, and stores and files that disagree or are damaged."""
+    place = tmp_path_factory.mktemp("unsound")
+    shutil.copytree(sound, place, dirs_exist_ok=True)
+    subprocess.run(["strip", "-g", "-o", "bare.so", "old.so"], cwd=place, check=True)
+    shutil.copy(sound / "abi.db", place / "damaged.db")
+    with sqlite3.connect(place / "damaged.db") as damaged:
+        damaged.execute("UPDATE shape SET body = body || ' ' WHERE id = (SELECT min(id) FROM shape)")
+    damaged.close()
+    for words in (
+        ("ingest", "new.so", "--version", "1.0", "--db", "conflict.db"),
+        ("export", "--bundle", "-o", "whole.bundle"),
+        ("approve", "GROWN", "--reason", "wanted", "--db", "other.db"),
+        ("approve", "export", "--db", "other.db", "-o", "other.yaml"),
+    ):
+        done = start(place, *(findings.get(word, word) for word in words))
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+def asked_for_json(unsound: Path, findings: dict[str, str], place: Path, words: str) -> tuple[int, dict[str, Any]]:
+    """The exit code of a command in a copy of a folder, and the one object that it prints."""
+    shutil.copytree(unsound, place, dirs_exist_ok=True)
+    done = start(place, *(findings.get(word, word) for word in words.split()), "--json", warm=True)
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("command", "words"), sorted(CALLS - PRINTS_A_FILE))
+def test_json_is_one_object_that_says_what_the_process_does_and_fits_its_schema(
+    command: str, words: str, unsound: Path, findings: dict[str, str], tmp_path: Path
 ) -> None:
-    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
-    words = (findings.get(word, word) for word in ANSWERS[command][0].split())
-    answer = json.loads(start(tmp_path, *command.split(), *words, "--json").stdout)
+    code, answer = asked_for_json(unsound, findings, tmp_path, f"{command} {words}")
     shape = {"$ref": f"#/$defs/{quote(f'verb {command}')}", "$defs": SCHEMA["$defs"]}
-    jsonschema.validate(answer, shape)
-    keys = set(SCHEMA["$defs"][f"verb {command}"]["properties"])
-    assert keys & set(answer), answer.keys()
+    jsonschema.Draft202012Validator(shape).validate(answer)
+    assert answer["exit_code"] == code
+    assert code in CODES.get(answer["outcome"], {code})
+    assert (answer["error"] is not None) == (code >= 64)
+    assert answer["error"] or answer["data"] is not None
+    if "-o out.json" in words and command != "export":
+        assert json.loads((tmp_path / "out.json").read_text()) == answer
+
+
+CONCLUSIONS = {
+    "compare old.so old.so": (0, "pass", "NO_CHANGE", None),
+    "compare old.so new.so": (4, "fail", "BREAKING", None),
+    "compare old.so new.so --fail-on never": (0, "pass", "BREAKING", None),
+    "compare old.so new.so --bisect": (1, "fail", "BREAKING", None),
+    "compare old.so bare.so --require layout": (72, "undecided", "NO_CHANGE", "evidence"),
+    "compare old.so nowhere.so": (65, None, None, "input"),
+    "compare old.so nowhere.so --bisect": (125, None, None, "input"),
+    "compare old.so": (64, None, None, "usage"),
+    "frobnicate": (64, None, None, "usage"),
+    "gate new.so --version 3.0": (4, "fail", "BREAKING", None),
+    "gate old.so --version 1.0.1": (0, "pass", "NO_CHANGE", None),
+    "gate old.so nowhere.so --version 1.0.1": (65, None, None, "input"),
+    "ingest new.so --version 3.0": (0, None, None, None),
+    "ingest new.so --version 3.0 --against 1.0": (4, "fail", "BREAKING", None),
+    "ingest bare.so --version 3.0 --against 1.0": (72, "undecided", "NO_CHANGE", "evidence"),
+    "verdict libcase@2.0": (4, "fail", "BREAKING", None),
+    "verdict libcase@2.0 --statement": (4, "fail", "BREAKING", None),
+    "verdict libcase@2.0 --all-baselines": (0, None, None, None),
+    "whatif libcase@2.0 --declare DECLARED": (4, "fail", "BREAKING", None),
+    "consumers broken libcase@2.0": (4, "fail", "BREAKING", None),
+    "consumers broken libcase@1.1": (0, "pass", None, None),
+    "db check": (0, None, None, None),
+    "db check --db damaged.db": (74, None, None, "store"),
+    "history libcase": (0, None, None, None),
+}
+"""The exit code, outcome, verdict and error of calls."""
+
+
+@pytest.mark.parametrize("words", CONCLUSIONS)
+def test_an_answer_says_what_was_decided(words: str, unsound: Path, findings: dict[str, str], tmp_path: Path) -> None:
+    code, answer = asked_for_json(unsound, findings, tmp_path, words)
+    error = answer["error"] and answer["error"]["code"]
+    assert (code, answer["outcome"], answer["verdict"], error) == CONCLUSIONS[words]
 
 
 def test_every_command_is_asked() -> None:

@@ -18,7 +18,7 @@ FILES = {
     "report.html": "<!doctype html>",
     "report.sarif": '{\n  "$schema"',
     "report.md": "## libcase",
-    "report.json": '{\n  "status"',
+    "report.json": '{\n  "schema": "abistore/compare/1"',
     "report.xml": "<?xml",
     "report.txt": "libcase",
 }

@@ -28,7 +28,7 @@ def test_a_statement_begins_with_its_sentence_in_every_format(abistore: Call, da
     assert page.read_text().splitlines()[0] == f"### {SENTENCE}"
     assert "| elf-" not in page.read_text()
     assert abistore("verdict", "--statement", "libgeo@1.1", "--format", "json", "-o", document).code == 4
-    assert json.loads(document.read_text())["statement"] == answer
+    assert json.loads(document.read_text())["data"]["statement"] == answer
     STATEMENTS.validate(json.loads(document.read_text()))
 
 

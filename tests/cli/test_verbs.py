@@ -96,7 +96,7 @@ def test_fail_on_decides_the_exit_code_and_the_report_says_so(
     abistore: Call, old: Path, new: Path, gate: str, code: int
 ) -> None:
     done = abistore("compare", old, new, "--fail-on", gate, "--json")
-    assert done.code == done.json["exit_code"] == code
+    assert done.code == done.envelope["exit_code"] == code
     assert done.json["verdict"] == "BREAKING"
 
 
@@ -220,7 +220,7 @@ def test_a_release_that_breaks_the_baseline_fails_the_call_and_does_not_become_i
 ) -> None:
     def build(path: Path, version: str) -> tuple[int, str | None]:
         done = abistore("ingest", path, "--version", version, "--against", "baseline", "--set-baseline", "--json")
-        assert done.json["exit_code"] == done.code
+        assert done.envelope["exit_code"] == done.code
         return done.code, done.json["files"][0]["baseline"]
 
     assert build(old, "1.0") == (0, "release")
@@ -269,7 +269,7 @@ def test_a_label_that_no_reference_could_name_is_refused(abistore: Call, old: Pa
     version = [] if option == "--version" else ["--version", "1"]
     done = abistore("ingest", old, *version, option, word, "--json")
     assert done.code == 64
-    assert done.json["code"] == "usage"
+    assert done.error["code"] == "usage"
 
 
 def test_a_file_name_that_is_no_text_is_shown_as_one(process: Call, old: Path, tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_file_name_that_is_no_text_is_shown_as_one(process: Call, old: Path, t
     shutil.copy(old, library)
     assert process("ingest", library, "--version", "1.0", "--json").json["files"][0]["status"] == "stored"
     assert process("export", library, "-o", tmp_path / "x.json").code == 0
-    assert process("export", tmp_path / "missing\udcff.so", "--json").json["code"] == "input"
+    assert process("export", tmp_path / "missing\udcff.so", "--json").error["code"] == "input"
 
 
 def test_an_output_encoding_that_lacks_characters_is_no_reason_to_fail(process: Call) -> None:

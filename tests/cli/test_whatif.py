@@ -174,7 +174,7 @@ def test_a_patch_needs_its_headers_and_must_apply(stored: Call, headers: Path) -
     (headers / "geo.h").write_text(HEADER.replace("long id", "long number"))
     words = ["whatif", "libgeo", "--header", headers, "--header-patch", edit]
     refused(stored(*words), 65, "does not apply to geo.h")
-    assert stored(*words, "--json").json["code"] == "patch"
+    assert stored(*words, "--json").error["code"] == "patch"
 
 
 def test_an_edit_that_does_not_compile_is_an_error_with_its_place(stored: Call, headers: Path) -> None:

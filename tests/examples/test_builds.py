@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
+from contextlib import redirect_stdout
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from abistore.cli.main import cli
+from abistore.cli.main import run
 from examples.independent_recipes import CLIPPER
 from examples.recipes import LZ4, Recipe
 from tests.releases import UNOPTIMISED_JSONNET, release
@@ -52,12 +53,19 @@ def built(library: str, way: str) -> Path:
             return release(recipe, version)
 
 
+def printed(*words: str | Path) -> tuple[int, str]:
+    """The exit code of ``abistore``, and what it prints."""
+    output = io.StringIO()
+    with redirect_stdout(output):
+        return run([*map(str, words)]), output.getvalue()
+
+
 def compared(old: Path, new: Path) -> tuple[int, dict[str, Any]]:
-    """The exit code and the answer of ``abistore compare``."""
-    done = CliRunner().invoke(cli, ["compare", str(old), str(new), "--json"])
-    answer = json.loads(done.stdout)
+    """The exit code and the report of ``abistore compare``."""
+    code, text = printed("compare", old, new, "--json")
+    answer = json.loads(text)["data"]
     assert isinstance(answer, dict)
-    return done.exit_code, answer
+    return code, answer
 
 
 @pytest.mark.parametrize(("library", "way"), WAYS)
@@ -87,6 +95,6 @@ def test_a_stripped_build_of_a_real_release_is_no_change_and_its_layout_is_said_
         assert ("layout", side, "no-debug-info") in {
             (missed["facet"], missed["side"], missed["reason"]) for missed in answer["not_checked"]
         }
-        text = CliRunner().invoke(cli, ["compare", str(old), str(new)]).stdout
+        _, text = printed("compare", old, new)
         assert "Not checked" in text
         assert "(no-debug-info)" in text

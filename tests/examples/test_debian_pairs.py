@@ -116,7 +116,7 @@ def test_totals_leave_doubtful_pairs_out_and_count_each_engine_by_itself() -> No
 
 
 def test_an_error_of_abistore_is_no_answer_with_its_code(tmp_path: Path) -> None:
-    failed = Done(65, '{"status": "error", "code": "limit", "error": "/home/me/a.deb: too costly"}', "")
+    failed = Done(65, '{"data": null, "error": {"code": "limit", "message": "/home/me/a.deb: too costly"}}', "")
     found = answer_of(failed, "libfoo1", HEADERS, "1", 2.5)
     assert (found.word, found.exit, found.breaks) == ("no answer: exit 65: a.deb: too costly", "65 limit", None)
     add(found, tmp_path / "answers.csv")

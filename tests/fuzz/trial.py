@@ -102,7 +102,7 @@ def _called(words: Sequence[str]) -> tuple[int, str, str]:
 def _problems(options: Sequence[str], code: int, out: str, err: str) -> Iterator[str]:
     if code == BUG or "Traceback" in out + err:
         yield f"a bug: {err[-800:]}"
-    if code not in VERDICTS and not err.startswith("error: ") and '"status":"error"' not in out.replace(" ", ""):
+    if code not in VERDICTS and not err.startswith("error: ") and '"error": {' not in out:
         yield f"code {code} without an error: {err[:200]}"
     for name, text in (("output", out), ("errors", err)):
         if found := CONTROL.search(text):

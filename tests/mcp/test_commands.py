@@ -33,7 +33,7 @@ def test_the_tools_are_listed(said: Any) -> None:
     code, out, _ = said("tools")
     assert code == 0
     assert all(name in out for name in TOOLS)
-    listed = json.loads(said("tools", "--schema", "--json")[1])
+    listed = json.loads(said("tools", "--schema", "--json")[1])["data"]
     assert [tool["name"] for tool in listed["tools"]] == list(TOOLS)
     assert listed["tools"][0]["inputSchema"]["properties"]["limit"]["type"] == "integer"
 
@@ -42,7 +42,7 @@ def test_addresses_and_prompts_are_listed(said: Any) -> None:
     code, out, _ = said("resources")
     assert code == 0
     assert "abistore://libraries/{library}/history" in out
-    assert len(json.loads(said("resources", "--json")[1])["resources"]) == len([*RESOURCES, "libgeo"])
+    assert len(json.loads(said("resources", "--json")[1])["data"]["resources"]) == len([*RESOURCES, "libgeo"])
     code, out, _ = said("prompts")
     assert code == 0
     assert "review_release" in out
@@ -97,4 +97,4 @@ def test_without_the_extra_there_is_a_hint(said: Any, monkeypatch: pytest.Monkey
         assert (code, out) == (2, "")
         assert f"install it: {how_to_install('mcp')}" in err
         code, out, _ = said(*words, "--json")
-        assert (code, json.loads(out)["hint"]) == (2, f"install it: {how_to_install('mcp')}")
+        assert (code, json.loads(out)["error"]["hint"]) == (2, f"install it: {how_to_install('mcp')}")

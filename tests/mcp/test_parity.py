@@ -43,23 +43,27 @@ def judged(libraries: dict[str, Path], tmp_path: Path) -> Path:
 
 
 def report(agent: Agent, library: Path) -> Any:
-    return agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", include_report=True)["report"]
+    answer = agent("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", include_report=True)
+    return result(answer["report"])
 
 
 def at(uri: str) -> Asked:
-    return lambda agent, library: json.loads(read(agent, f"abistore://{uri}"))
+    return lambda agent, library: result(json.loads(read(agent, f"abistore://{uri}")))
+
+
+def result(answer: dict[str, Any]) -> Any:
+    """What a resource tells, without its status; of a report that whole, with what JSON leaves out as usual."""
+    if "changes" in answer:
+        return plain(msgspec.convert(answer, abistore.Report))
+    return {key: value for key, value in answer.items() if key != "status"}
 
 
 def shown(key: str, verb: Callable[[abistore.OpenStore], Any]) -> Python:
-    return lambda store, library: {"status": "ok", key: plain(verb(store))}
+    return lambda store, library: {key: plain(verb(store))}
 
 
 def flat(verb: Callable[[abistore.OpenStore], Any]) -> Python:
-    return lambda store, library: {"status": "ok", **plain(verb(store))}
-
-
-def encoded(report: abistore.Report) -> Any:
-    return json.loads(msgspec.json.encode(report))
+    return lambda store, library: plain(verb(store))
 
 
 ESTABLISHED = "the field knows the tool's answer in another shape; a test below compares the facts"
@@ -71,12 +75,12 @@ SAME: dict[str, Forms] = {
     "compare": Forms(
         ["compare", "libgeo@1.0", "libgeo@2.0"],
         report,
-        lambda store, library: encoded(store.compare("libgeo@1.0", "libgeo@2.0")),
+        lambda store, library: plain(store.compare("libgeo@1.0", "libgeo@2.0")),
     ),
     "verdict": Forms(
         ["verdict", "libgeo@2.0"],
         at("libraries/libgeo/releases/2.0/verdict"),
-        lambda store, library: encoded(store.verdict("libgeo@2.0").report),
+        lambda store, library: plain(store.verdict("libgeo@2.0").report),
     ),
     "lines": Forms(["list"], at("libraries"), shown("lines", lambda store: store.lines())),
     "releases": Forms(
@@ -104,7 +108,7 @@ SAME: dict[str, Forms] = {
     ),
     "db_stats": Forms(
         ["db", "stats"],
-        lambda agent, library: {"status": "ok", "stats": agent("abi_store_stats")["store"]},
+        lambda agent, library: {"stats": agent("abi_store_stats")["store"]},
         shown("stats", lambda store: abistore.db_stats(database=store)),
     ),
     "changes": Forms(["changes"], ESTABLISHED, lambda store, library: kinds()),
@@ -227,7 +231,7 @@ SAME: dict[str, Forms] = {
 
 def kinds() -> Any:
     found = plain({"changes": abistore.changes()})["changes"]
-    return {"status": "ok", "count": len(found), "changes": found}
+    return {"count": len(found), "changes": found}
 
 
 ALIKE = "the command wraps it: a test below compares what it writes or tells"
@@ -315,6 +319,8 @@ def test_a_verb_gives_the_same_json_to_all(
     words = [str(library) if word == "LIBRARY" else word for word in forms.command]
     run(words if verb in {"export", "dump"} else [*words, "--json"])
     printed = json.loads(capsys.readouterr().out)
+    if verb not in {"export", "dump"}:
+        printed = printed["data"]
     if callable(forms.mcp):
         assert forms.mcp(modern.set(database=str(judged)), library) == printed
     with open_store(judged, read_only=True) as store:
@@ -409,7 +415,7 @@ def test_a_stored_finding_is_told_alike(
         found = store.findings(REMOVED).findings[-1]
     capsys.readouterr()
     run(["explain", REMOVED, "--json"])
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)["data"]
     answer = modern.set(database=str(judged))("abi_finding", finding_id=REMOVED)
     assert answer["finding"]["id"] == found.change.id
     assert found.change.id in json.dumps(printed)

@@ -10,6 +10,7 @@ import pytest
 
 from abistore import interface
 from abistore.interface import ApprovalPlan, approve
+from abistore.model.envelope import Envelope
 from abistore.model.findings import Verdict
 from abistore.model.history import IngestRequest
 from abistore.model.statements import ReleaseStatement
@@ -33,7 +34,9 @@ def statement(reference: str, **words: Any) -> ReleaseStatement:
 
 
 def answer(found: ReleaseStatement) -> dict[str, Any]:
-    return {"status": "ok", "statement": plain(found)}
+    concluded = found.outcome, found.exit_code, found.verdict
+    answer: dict[str, Any] = plain(Envelope("abistore/verdict/1", *concluded, {"statement": found}, (), None))
+    return answer
 
 
 def told(found: ReleaseStatement) -> str:
@@ -169,9 +172,11 @@ def test_the_schema_refuses_what_is_no_statement(address: str) -> None:
     stored(address, release("f", "g"), release("f")).close()
     stated = answer(statement("libgeo@1.1", database=address))
     published = jsonschema.Draft202012Validator(PUBLISHED)
-    assert published.is_valid({**stated, "later": 1})
+    told = stated["data"]["statement"]
+    assert published.is_valid({**stated, "data": {"statement": {**told, "later": 1}}})
+    assert not published.is_valid({**stated, "later": 1})
     for wrong in ({"verdict": "FINE"}, {"outcome": "yes"}, {"lines": [{}]}):
-        assert not published.is_valid({**stated, "statement": {**stated["statement"], **wrong}})
+        assert not published.is_valid({**stated, "data": {"statement": {**told, **wrong}}})
     for missing in ("sentence", "outcome", "lines", "policy"):
-        left = {name: value for name, value in stated["statement"].items() if name != missing}
-        assert not published.is_valid({**stated, "statement": left}), missing
+        left = {name: value for name, value in told.items() if name != missing}
+        assert not published.is_valid({**stated, "data": {"statement": left}}), missing

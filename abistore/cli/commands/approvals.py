@@ -103,7 +103,7 @@ def add_command(settings: SharedSettings, findings: FindingIdentities, *, terms:
 @verb(
     "list",
     inside=approve_command,
-    gives={"approvals": "service.approving:approvals", "notes": "service.log:reviews"},
+    gives=({"approvals": "service.approving:approvals"}, {"notes": "service.log:reviews"}),
 )
 def list_command(
     settings: SharedSettings,
@@ -193,7 +193,7 @@ def withdraw_command(
 @verb(
     "export",
     inside=approve_command,
-    gives={"count": "builtins:int", "approvals": "builtins:str", "output": "builtins:str"},
+    gives=({"count": "builtins:int", "approvals": "builtins:str"}, {"count": "builtins:int", "output": "builtins:str"}),
 )
 def export_command(
     settings: SharedSettings,
@@ -237,9 +237,11 @@ def sync_command(
     from abistore.service.approval_files import sync_approvals
 
     done = sync_approvals(file, check=check, actor=actor, database=settings.database)
-    code = StaleBaseline.exit_code if done.differs and not done.done else 0
-    answer(settings, {"exit_code": code, "synced": done}, lambda: "\n".join(_differences(done)))
-    return code
+    stale = StaleBaseline(f"the database says something else than {file}", f"abistore approve sync {file}")
+    error = stale if done.differs and not done.done else None
+    text = "\n".join(_differences(done))
+    answer(settings, {"synced": done}, lambda: text, error=error)
+    return error.exit_code if error else 0
 
 
 def _differences(done: SyncedLedger) -> Iterator[str]:

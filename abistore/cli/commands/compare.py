@@ -15,6 +15,7 @@ from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOpt
 from abistore.cli.rendering import AllowingOptions, FailingOptions, Rendering, show_report, style_of, tells_notes
 from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
+from abistore.model.envelope import concluded
 
 if TYPE_CHECKING:
     from abistore.service.whatif import WhatIf, WhatIfBaseline
@@ -26,11 +27,7 @@ class ComparedOptions(FailingOptions, frozen=True):
     allow: Annotated[AllowWord | None, ALLOW._replace(default="the verdict alone decides")] = None
 
 
-REPORTED = {"verdict": "model.findings:Verdict", "exit_code": "builtins:int", "summary": "report.model:Summary"}
-"""What every report has; docs/report-schema.json has the whole."""
-
-
-@verb("compare", gives=REPORTED, bisect=True)
+@verb("compare", gives="report.model:Report", bisect=True)
 def compare_command(
     settings: SharedSettings,
     old: Operand,
@@ -80,7 +77,7 @@ def compare_command(
             consumers=gating.consumers,
         )
     if (said := strangers(report)) and not tells_notes(rendering):
-        note(settings, f"note: {said}")
+        note(settings, said, "note")
     return show_report(settings, rendering.shown(report), rendering)
 
 
@@ -123,12 +120,12 @@ class WiderOptions(Options, frozen=True):
 
 @verb(
     "verdict",
-    gives={
-        **REPORTED,
-        "ledgers": "service.ledger:ledger",
-        "lines": "service.ledger:lines_of_release",
-        "statement": "service.statements:statement",
-    },
+    gives=(
+        "report.model:Report",
+        {"ledgers": "service.ledger:ledger"},
+        {"lines": "service.ledger:lines_of_release"},
+        {"statement": "service.statements:statement"},
+    ),
     bisect=True,
 )
 def verdict_command(
@@ -226,7 +223,8 @@ def whatif_command(
     plan = WhatIfPlan(options.headers, header_patch or "", declare)
     selection = Selection(line.target, line.profile, msgspec.structs.replace(options, headers=None))
     found = whatif(operand, plan, database=settings.database, selection=selection, fail_on=fail_on, by=judging.ruling())
-    answer(settings, {"what_if": found}, lambda: "\n\n".join(_told(settings, found)))
+    conclusion = concluded((each.report.decision for each in found.judged), found.exit_code)
+    answer(settings, {"what_if": found}, lambda: "\n\n".join(_told(settings, found)), conclusion=conclusion)
     return found.exit_code
 
 

@@ -11,6 +11,8 @@ from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, table
 from abistore.cli.reading_options import JudgingOptions, LineOptions
 from abistore.cli.verbs import group, verb
+from abistore.model.envelope import Conclusion
+from abistore.model.findings import Verdict
 from abistore.model.words import counted
 from abistore.report.wording import shortened
 
@@ -170,7 +172,8 @@ def broken_command(
         profile=line.profile,
         database=settings.database,
     )
-    answer(settings, {"release": found}, lambda: "\n".join(_broken(found)))
+    broken = Conclusion(Verdict.BREAKING, "fail") if found.breaking else Conclusion(None, "pass")
+    answer(settings, {"release": found}, lambda: "\n".join(_broken(found)), conclusion=broken)
     return 4 if found.breaking else 0
 
 

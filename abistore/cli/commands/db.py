@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from abistore.arguments import Actor, Described, DryRun, LibraryName, Reason, ReleaseName, SearchedLibrary
 from abistore.cli.commands.releases import baseline_group, release_group
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, error_document, note, progress, table
+from abistore.cli.output import answer, note, progress, table
 from abistore.cli.reading_options import LineOptions
 from abistore.cli.verbs import Options, group, verb
-from abistore.errors import BundleError, StoreError, VersionTaken
+from abistore.errors import AbistoreError, BundleError, StoreError, VersionTaken
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ COUNTS = {
     "audit_records": "records of the audit",
 }
 
+RENAME_HINT = (
+    "where it came from, ingest its file under another name, or move the baseline to another channel; "
+    "then take it out there by its digest: abistore db forget DIGEST --reason WHY"
+)
 
 db_command = group("db", "Create, upgrade, check and back up the database; baselines and facts of releases.")
 db_command.add_command(baseline_group)
@@ -72,16 +76,19 @@ def merge_command(
 
 def show_merged(settings: SharedSettings, done: Sequence[Merged]) -> int:
     """Tell what was brought in; the exit code is that of what was not: a conflict of a dry run, or a name."""
-    code = max(map(_code, done), default=0)
-    document = {"exit_code": code, "merged": done}
-    answer(settings, document, lambda: "\n".join(line for one in done for line in _lines(one)))
-    return code
+    worst = max(filter(None, map(_error, done)), key=lambda each: each.exit_code, default=None)
+    text = "\n".join(line for one in done for line in _lines(one))
+    answer(settings, {"merged": done}, lambda: text, error=worst)
+    return worst.exit_code if worst else 0
 
 
-def _code(done: Merged) -> int:
+def _error(done: Merged) -> AbistoreError | None:
     if done.conflicts and done.dry_run:
-        return VersionTaken.exit_code
-    return BundleError.exit_code if done.left_out else 0
+        found = counted(len(done.conflicts), "conflict")
+        return VersionTaken(f"{done.source}: {found}", "say which side wins with --prefer")
+    if done.left_out:
+        return BundleError(f"{done.source}: {len(done.left_out)} left out", RENAME_HINT)
+    return None
 
 
 def _lines(done: Merged) -> Iterator[str]:
@@ -115,10 +122,7 @@ def _refused(done: Merged) -> Iterator[str]:
     for each in done.left_out:
         yield f"left out: {each}"
     if done.left_out:
-        yield (
-            "hint: where it came from, ingest its file under another name, or move the baseline to another channel; "
-            "then take it out there by its digest: abistore db forget DIGEST --reason WHY"
-        )
+        yield f"hint: {RENAME_HINT}"
 
 
 def _moment(value: str) -> datetime:
@@ -214,8 +218,8 @@ def check_command(
     with progress(settings) as advance:
         problems = db_check(quick=quick, database=settings.database, progress=advance)
     error = StoreError(f"{counted(len(problems), 'problem')} found", "restore a backup") if problems else None
-    status = error_document(error) if error else {}
-    answer(settings, {**status, "problems": problems}, lambda: "\n".join(problems) if problems else "sound")
+    text = "\n".join(problems) if problems else "sound"
+    answer(settings, {"problems": problems}, lambda: text, error=error)
     return error.exit_code if error else 0
 
 
@@ -327,9 +331,7 @@ def audit_command(
         note(settings, f"there may be more: --skip {query.skip + limit} shows the next")
 
 
-@verb(
-    "scheme", inside=db_command, gives={"scheme": "builtins:str", "lines": "builtins:list", "library": "builtins:str"}
-)
+@verb("scheme", inside=db_command, gives="service.administration:db_scheme")
 def scheme_command(
     settings: SharedSettings,
     library: LibraryName,
@@ -339,11 +341,10 @@ def scheme_command(
 
     `auto` reads the version labels of all conventions. A declared scheme refuses labels that it cannot read.
     """
-    from abistore.report.plain import plain
     from abistore.service.administration import db_scheme
 
     found = db_scheme(library, scheme, database=settings.database)
-    answer(settings, plain(found), lambda: "\n".join((f"{library}: {found.scheme}", *_orders(found))))
+    answer(settings, found, lambda: "\n".join((f"{library}: {found.scheme}", *_orders(found))))
 
 
 def _orders(found: SchemeCard) -> Iterator[str]:

@@ -17,9 +17,10 @@ from abistore.arguments import Channel, Described
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, note, progress, say, say_error, write_file
 from abistore.cli.reading_options import BuildOptions, JudgingOptions, ReadingOptions
-from abistore.cli.rendering import AllowingOptions, Rendering, show_together, style_as, style_of
+from abistore.cli.rendering import AllowingOptions, Rendering, error_of, show_together, style_as, style_of
 from abistore.cli.verbs import Options, verb
 from abistore.errors import OutputError, StoreError
+from abistore.model.envelope import concluded
 from abistore.model.words import counted, json_text
 from abistore.report import draft, render
 from abistore.report.comment import comment as comment_on
@@ -214,34 +215,52 @@ def _platforms(
 def _show(
     settings: SharedSettings, results: tuple[GateResult, ...], reports: list[Report], rendering: Rendering
 ) -> None:
-    told = [each for each in results if each.judged.verdict or not each.judged.code]  # an error tells itself below
-    if settings.json:
-        _document(settings, results)
-    elif rendering.format == "text" and rendering.file is None:
+    if settings.json or rendering.json_file is not None:
+        _hold(settings, results, rendering.json_file)
+    if reports and rendering.file is not None and rendering.json_file is None:
+        show_together(settings, reports, rendering)
+    if not settings.json:
+        _say(settings, results, reports, rendering)
+    for each in results:
+        if each.judged.code and not settings.json:
+            say_error(each.judged.error, each.judged.hint)
+        if each.untold:
+            note(settings, f"what this change brought is not told apart: {each.untold}", "note")
+
+
+def _hold(settings: SharedSettings, results: tuple[GateResult, ...], file: Path | None) -> None:
+    code = max(each.exit_code for each in results)
+    judged = [each.judged for each in results]
+    decisions = (each.verdict.decision if each.verdict is not None else each.decision for each in judged)
+    answer(
+        settings,
+        {"files": [_hidden(each) for each in results]},
+        str,
+        conclusion=concluded(decisions, code),
+        error=error_of(judged, code),
+        file=file,
+    )
+
+
+def _hidden(result: GateResult) -> GateResult:
+    return replace(result, judged=replace(result.judged, path=masked(result.judged.path)))
+
+
+def _say(
+    settings: SharedSettings, results: tuple[GateResult, ...], reports: list[Report], rendering: Rendering
+) -> None:
+    """Say on the terminal, or in the log of a job, what decides."""
+    told = [each for each in results if each.judged.verdict or not each.judged.code]  # an error is said by itself
+    if rendering.format == "text" and rendering.file is None:
         answer(settings, {}, lambda: "\n".join(line for each in told for line in _lines(settings, each, rendering)))
     elif not reports:  # no format has a document of first builds; errors follow
         for each in results:
             if not each.judged.code:
                 say(each.sentence, err=rendering.format != "markdown" or rendering.file is not None)
-    else:
+    elif rendering.file is None:
         show_together(settings, reports, rendering)
-        if rendering.file is not None:  # the log of the job has what decides
-            say("\n".join(line for each in told for line in (each.sentence, *_ways(each))))
-    for each in results:
-        if each.judged.code and not settings.json:
-            say_error(each.judged.error, each.judged.hint)
-        if each.untold:
-            note(settings, f"note: what this change brought is not told apart: {each.untold}")
-
-
-def _document(settings: SharedSettings, results: tuple[GateResult, ...]) -> None:
-    hidden = [replace(each, judged=replace(each.judged, path=masked(each.judged.path))) for each in results]
-    document: dict[str, Any] = {"exit_code": max(each.exit_code for each in results), "files": hidden}
-    failed = next((each.judged for each in results if each.judged.code), None)
-    if failed is not None:
-        said = {"status": "error", "code": failed.code, "error": failed.error, "hint": failed.hint}
-        document = said | document
-    answer(settings, document, str)
+    else:
+        say("\n".join(line for each in told for line in (each.sentence, *_ways(each))))
 
 
 def _lines(settings: SharedSettings, result: GateResult, rendering: Rendering) -> Iterator[str]:

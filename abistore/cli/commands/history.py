@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -22,7 +22,7 @@ from abistore.errors import DamagedStore, UsageError
 from abistore.model.findings import Verdict
 from abistore.model.labels import word_on
 from abistore.model.statements import is_withdrawn
-from abistore.model.words import counted, json_text
+from abistore.model.words import counted
 from abistore.report.history import history_document
 from abistore.report.outline import CHECKED, ruling
 from abistore.report.reasons import notable_outcome, outcome_words
@@ -60,7 +60,14 @@ SIGNS = {"appeared": "+", "changed": "~", "vanished": "-", "not-observed": "?"}
 Form: TypeAlias = Literal["text", "json", "markdown", "html"]
 
 
-@verb("history", gives={"histories": "service.history:history", "evaluations": "service.ledger:evaluate"})
+@verb(
+    "history",
+    gives=(
+        {"histories": "service.history:history"},
+        {"histories": "service.history:history", "folded": "report.history:fold"},
+        {"evaluations": "service.ledger:evaluate"},
+    ),
+)
 def history_command(
     settings: SharedSettings,
     library: LibraryName,
@@ -121,6 +128,13 @@ def history_command(
     return DamagedStore.exit_code if any(history.damaged for history in histories) else 0
 
 
+def _damage(histories: tuple[History, ...]) -> DamagedStore | None:
+    damaged = [str(each.line) for each in histories if each.damaged]
+    if not damaged:
+        return None
+    return DamagedStore(f"the stored data of {', '.join(damaged)} are damaged", "see `abistore db check`")
+
+
 def _evaluate(settings: SharedSettings, library: str, by: Ruling | None, line: LineOptions) -> int:
     """Judge all releases by another policy, from what is stored, and show which verdicts change."""
     from abistore.report.ledgers import as_text, evaluation_tables
@@ -151,8 +165,12 @@ def _format(settings: SharedSettings, form: str | None, plot: bool, output: Path
 
 def _show(settings: SharedSettings, histories: tuple[History, ...], shown: str, output: Path | None) -> None:
     """Print the timelines, or write them to a file."""
+    damage = _damage(histories)
+    if is_file(output) and shown == "json":
+        answer(settings, history_document(histories), str, error=damage, file=output)
+        return
     if not is_file(output) and shown in {"text", "plot", "json"}:
-        answer(settings, history_document(histories), lambda: _rendered(settings, histories, shown))
+        answer(settings, history_document(histories), partial(_rendered, settings, histories, shown), error=damage)
         return
     text = _rendered(settings, histories, shown)
     if is_file(output):
@@ -175,10 +193,6 @@ def _rendered(settings: SharedSettings, histories: tuple[History, ...], shown: s
             from abistore.report.history import plot
 
             return "\n\n".join(plot(each, style_of(settings, full=True)) for each in histories)
-        case "json":
-            from abistore.report.plain import plain
-
-            return json_text(json.dumps({"status": "ok", **plain(history_document(histories))}, indent=2))
     return "\n\n".join((*map(_timeline, histories), *_fold(histories)))
 
 

@@ -19,16 +19,18 @@ from abistore.cli.main import WORDS
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, is_file, note, progress, say_error, write_file, write_snapshot
 from abistore.cli.reading_options import BuildOptions, FactOptions, JudgingOptions, LineOptions, ReadingOptions
-from abistore.cli.rendering import AllowingOptions, Rendering, show_together, style_as, style_of
+from abistore.cli.rendering import AllowingOptions, Rendering, error_of, show_together, style_as, style_of
 from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
 from abistore.files import exists
+from abistore.model.envelope import concluded
 from abistore.model.versions import MOST_LETTERS
 from abistore.model.words import counted
 from abistore.report import draft
 from abistore.urls import masked
 
 if TYPE_CHECKING:
+    from abistore.model.decision import Decision
     from abistore.model.snapshot import Evidence
     from abistore.report.model import Report, Style
     from abistore.service.generate import GeneratedFormat
@@ -200,35 +202,44 @@ def show_ingested(settings: SharedSettings, results: tuple[Ingested, ...], rende
     """
     code = max(result.exit_code for result in results)
     errors = [result for result in results if result.code]
-    failed = sum(result.status == "failed" for result in results)
     files = [msgspec.structs.replace(result, path=masked(result.path)) for result in results]
-    document = {"exit_code": code, "failed": failed, "files": files}
-    if settings.json and errors:
-        first = errors[0]
-        document = {"status": "error", "code": first.code, "error": first.error, "hint": first.hint} | document
     reports = [each for result in results for each in (result.verdict, result.other_verdict) if each is not None]
     alone = rendering is not None and rendering.format != "text" and rendering.file is None
     if settings.json or not (alone and reports):
         style = style_of(settings, full=False) if rendering is None else style_as(settings, rendering)
         answer(
-            settings, document, lambda: "\n".join(line for each in results for line in _lines(settings, each, style))
+            settings,
+            {"files": files},
+            lambda: "\n".join(line for each in results for line in _lines(settings, each, style)),
+            conclusion=concluded(_decisions(results), code),
+            error=error_of(results, code),
+            file=rendering.json_file if rendering is not None else None,
         )
-    if rendering is not None and (alone or rendering.file is not None) and (reports or not errors):
-        _show_reports(settings, reports, rendering)
+    if rendering is not None and rendering.json_file is None and (alone or rendering.file is not None):
+        _show_reports(settings, reports, rendering, bool(errors))
     if not settings.json:
         for result in errors:
             say_error(result.error, result.hint)
     for hint in dict.fromkeys(_hints(results)):
-        note(settings, f"hint: {hint}")
+        note(settings, hint, "hint")
     return code
 
 
-def _show_reports(settings: SharedSettings, reports: list[Report], rendering: Rendering) -> None:
+def _decisions(results: Iterable[Ingested]) -> Iterator[Decision | None]:
+    for each in results:
+        yield each.decision
+        yield each.other_verdict.decision if each.other_verdict is not None else None
+        yield from _decisions(each.members)
+
+
+def _show_reports(settings: SharedSettings, reports: list[Report], rendering: Rendering, failed: bool) -> None:
     """The reports of all files as one document, where a format or a file is asked for."""
-    if not reports:
-        note(settings, "note: no report was written: nothing was judged (--against)")
-    elif rendering.file is not None or not settings.json:
+    if rendering.file is None and settings.json:
+        return
+    if reports:
         show_together(settings, reports, rendering)
+    elif not failed:
+        note(settings, "no report was written: nothing was judged (--against)", "note")
 
 
 def _hints(results: Iterable[Ingested]) -> Iterator[str]:
@@ -307,16 +318,18 @@ FORMATS: TypeAlias = Literal[
     "json", "debian-symbols", "version-script", "abigail-suppressions", "abicc-skip-symbols", "abicc-skip-types"
 ]
 DIGEST = re.compile(r"[0-9a-f]{6,64}")
+WRITTEN = {"output": "builtins:str", "bytes": "builtins:int"}
+"""What an answer says of a file that was written."""
 
 
 @verb(
     "export",
-    gives={
-        "release": "model.history:Release",
-        "library": "builtins:str",
-        "evidence": "model.snapshot:Snapshot.evidence",
-        "generated": "service.generate:generate",
-    },
+    gives=(
+        WRITTEN | {"release": "model.history:Release"},
+        WRITTEN | {"library": "builtins:str", "evidence": "model.snapshot:Snapshot.evidence"},
+        WRITTEN | {each: f"service.imports:Bundle.{each}" for each in ("whole", "libraries", "releases")},
+        {"generated": "service.generate:generate"},
+    ),
 )
 def export_command(
     settings: SharedSettings,
@@ -398,10 +411,10 @@ def _dump(
     with progress(settings) as advance:
         dumped = dump(path, options=msgspec.structs.replace(options, progress=advance), target=target)
     snapshot, data = dumped.snapshot, dumped.json
-    notes = tuple(filter(None, [strangers(snapshot)]))
-    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence, "notes": notes})
-    for said in notes:
-        note(settings, f"note: {said}\nhint: {STRANGERS_HINT}")
+    write_snapshot(settings, output, data, {"library": snapshot.library, "evidence": snapshot.evidence})
+    if said := strangers(snapshot):
+        note(settings, said, "note")
+        note(settings, STRANGERS_HINT, "hint")
     if not is_file(output):
         return
     exports = len(snapshot.entries.get("symbol", ()))
@@ -417,8 +430,9 @@ def _generate(
     from abistore.service.generate import generate
 
     made = generate(form, reference, target=line.target, profile=line.profile, database=settings.database)
-    if not is_file(output):
+    if not is_file(output) or settings.json:
         answer(settings, {"generated": made}, lambda: made.text.removesuffix("\n"))
+    if not is_file(output):
         return
     write_file(output, made.text.encode())
     note(settings, f"{output}: {made.format} of {made.release}, counted from {made.counted_from}")
@@ -436,7 +450,7 @@ def _export_bundle(settings: SharedSettings, what: tuple[str, ...], output: Path
     answer(settings, {**told, **chosen}, lambda: f"{output}: {len(made.data):,} bytes")
 
 
-@verb("import", gives={"files": "service.imports:import_", "merged": "service.imports:import_bundles"})
+@verb("import", gives=({"files": "service.imports:import_"}, {"merged": "service.imports:import_bundles"}))
 def import_command(
     settings: SharedSettings,
     paths: Annotated[tuple[Path, ...], Described(metavar="PATH...")],

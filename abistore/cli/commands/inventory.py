@@ -80,14 +80,14 @@ class ListOptions(Options, frozen=True):
 
 @verb(
     "show",
-    gives={
-        "snapshot": "service.declarations:card",
-        "declarations": "service.declarations:declarations",
-        "inventory": "service.inventory:exports",
-        "unused": "service.consumer_verdicts:unused_exports",
-        "types": "service.inventory:who_uses",
-        "deprecations": "service.log:deprecations",
-    },
+    gives=(
+        {"snapshot": "service.declarations:card"},
+        {"declarations": "service.declarations:declarations"},
+        {"inventory": "service.inventory:exports"},
+        {"unused": "service.consumer_verdicts:unused_exports"},
+        {"types": "service.inventory:who_uses"},
+        {"deprecations": "service.log:deprecations"},
+    ),
 )
 def show_command(
     settings: SharedSettings,
@@ -285,11 +285,11 @@ def _users(settings: SharedSettings, used: TypeUsers | None) -> Iterator[str]:
 
 @verb(
     "list",
-    gives={
-        "lines": "service.listing:lines",
-        "releases": "service.listing:releases",
-        "providers": "service.inventory:provides",
-    },
+    gives=(
+        {"lines": "service.listing:lines"},
+        {"releases": "service.listing:releases"},
+        {"providers": "service.inventory:provides"},
+    ),
 )
 def list_command(
     settings: SharedSettings,

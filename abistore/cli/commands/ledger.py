@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -17,9 +16,9 @@ from abistore.cli.output import answer, is_file, progress, write_file
 from abistore.cli.reading_options import JudgingOptions, LineOptions
 from abistore.cli.rendering import Rendering
 from abistore.cli.verbs import Options, verb
-from abistore.errors import UsageError
+from abistore.errors import EvidenceMissing, UsageError
+from abistore.model.envelope import AnswerError, Conclusion
 from abistore.model.findings import Verdict
-from abistore.model.words import json_text
 from abistore.report.history import as_html
 from abistore.report.history import as_text as matrix_text
 from abistore.report.ledgers import as_markdown, as_text, ledger_tables, lines_table, statement_tables
@@ -41,7 +40,8 @@ def all_baselines(settings: SharedSettings, reference: str, *, rendering: Render
     found = ledger(
         reference, deprecation=options["gating"].deprecation, **_common(settings, options["judging"], options["line"])
     )
-    return _show_tables(settings, {"ledgers": found}, lambda: ledger_tables(found), rendering)
+    _show_tables(settings, {"ledgers": found}, lambda: ledger_tables(found), rendering)
+    return 0
 
 
 def all_targets(settings: SharedSettings, reference: str, *, rendering: Rendering, **options: Any) -> int:
@@ -49,7 +49,8 @@ def all_targets(settings: SharedSettings, reference: str, *, rendering: Renderin
     from abistore.service.ledger import lines_of_release
 
     found = lines_of_release(reference, **_common(settings, options["judging"], options["line"]))
-    return _show_tables(settings, {"lines": found}, lambda: [lines_table(found)], rendering)
+    _show_tables(settings, {"lines": found}, lambda: [lines_table(found)], rendering)
+    return 0
 
 
 def stated(settings: SharedSettings, reference: str, *, rendering: Rendering, **options: Any) -> int:
@@ -59,7 +60,15 @@ def stated(settings: SharedSettings, reference: str, *, rendering: Rendering, **
     found = statement(
         reference, deprecation=options["gating"].deprecation, **_common(settings, options["judging"], options["line"])
     )
-    _show_tables(settings, {"statement": found}, lambda: statement_tables(found), rendering)
+    undecided = AnswerError(EvidenceMissing.code, found.sentence, EvidenceMissing.usual_hint)
+    _show_tables(
+        settings,
+        {"statement": found},
+        lambda: statement_tables(found),
+        rendering,
+        conclusion=Conclusion(found.verdict, found.outcome),
+        error=undecided if found.outcome == "undecided" else None,
+    )
     return found.exit_code
 
 
@@ -73,25 +82,22 @@ def _common(settings: SharedSettings, judging: JudgingOptions, line: LineOptions
 
 
 def _show_tables(
-    settings: SharedSettings, value: dict[str, Any], tables: Callable[[], list[LedgerTable]], rendering: Rendering
-) -> int:
-    """Print an answer, or write it to a file."""
+    settings: SharedSettings,
+    value: dict[str, Any],
+    tables: Callable[[], list[LedgerTable]],
+    rendering: Rendering,
+    **concluded: Any,
+) -> None:
+    """Print an answer, or write it to a file. What is ``concluded`` is for the envelope of JSON."""
     form = "json" if settings.json else rendering.format
     if form not in {"text", "json", "markdown"}:
         raise UsageError(f"this is not written as {form}", "ask for text, json or markdown")
-    if not rendering.file and form in {"text", "json"}:
-        answer(settings, value, lambda: as_text(tables()))
-        return 0
-    text = document(value) if form == "json" else (as_markdown if form == "markdown" else as_text)(tables())
-    write_text(rendering.file, text)
-    return 0
-
-
-def document(value: dict[str, Any]) -> str:
-    """An answer as JSON text, for a file."""
-    from abistore.report.plain import plain
-
-    return json_text(json.dumps({"status": "ok", **plain(value)}, indent=2))
+    if rendering.file and form == "json":
+        answer(settings, value, str, file=rendering.file, **concluded)
+    elif form in {"text", "json"} and not rendering.file:
+        answer(settings, value, lambda: as_text(tables()), **concluded)
+    else:
+        write_text(rendering.file, (as_markdown if form == "markdown" else as_text)(tables()))
 
 
 def write_text(output: Path | None, text: str) -> None:
@@ -118,11 +124,11 @@ class RangeOptions(Options, frozen=True):
 
 @verb(
     "matrix",
-    gives={
-        "matrices": "service.matrix:matrix",
-        "range": "service.matrix:compatible_range",
-        "ranges": "service.consumer_verdicts:program_range",
-    },
+    gives=(
+        {"matrices": "service.matrix:matrix"},
+        {"range": "service.matrix:compatible_range"},
+        {"ranges": "service.consumer_verdicts:program_range"},
+    ),
 )
 def matrix_command(
     settings: SharedSettings,
@@ -169,11 +175,11 @@ def matrix_command(
         return
     shown = "json" if settings.json else form
     found = _matrix(settings, reference, among, judging, line)
-    if output is None and shown != "html":
-        answer(settings, {"matrices": found}, lambda: matrix_text(found))
-        return
-    write = {"json": lambda found: document({"matrices": found}), "html": as_html, "text": matrix_text}[shown]
-    write_text(output, write(found))
+    if shown == "json" or (output is None and shown == "text"):
+        file = output if is_file(output) else None
+        answer(settings, {"matrices": found}, lambda: "" if file else matrix_text(found), file=file)
+    else:
+        write_text(output, (as_html if shown == "html" else matrix_text)(found))
 
 
 def _matrix(

@@ -14,12 +14,13 @@ from msgspec.structs import asdict
 
 from abistore.arguments import Described
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import answer, error_document, note, say_error, table, write_json
+from abistore.cli.output import answer, fail, note, table
 from abistore.cli.verbs import Options, group, verb
 from abistore.errors import InputError, UsageError
 from abistore.installing import how_to_install
 from abistore.mcp.listening import Listening, tokens
 from abistore.mcp.settings import Approvals, LogFormat, LogLevel, Settings, folders, variable
+from abistore.model.envelope import AnswerError
 from abistore.model.words import visible
 
 if TYPE_CHECKING:
@@ -349,7 +350,14 @@ def call_command(
 
     given = dict(_pair(word) for word in arguments)
     found = call(Settings(database=settings.database, **asdict(bounds), **asdict(writing)), tool, given)
-    click.echo(visible(found.text))
+    if settings.json:
+        import json
+
+        told = json.loads(found.text)
+        error = AnswerError(str(told["code"]), told["error"], told.get("hint", "")) if found.failed else None
+        answer(settings, {"answer": told}, str, error=error)
+    else:
+        click.echo(visible(found.text))
     return InputError.exit_code if found.failed else 0
 
 
@@ -391,9 +399,5 @@ def config_command(
 def _require_sdk(settings: SharedSettings) -> None:
     if find_spec("mcp") is not None:
         return
-    error = UsageError("the MCP server needs the package mcp", f"install it: {how_to_install('mcp')}")
-    if settings.json:
-        write_json(error_document(error))
-    else:
-        say_error(error.message, error.hint)
+    fail(settings, UsageError("the MCP server needs the package mcp", f"install it: {how_to_install('mcp')}"))
     click.get_current_context().exit(NO_SDK)

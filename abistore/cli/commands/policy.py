@@ -33,7 +33,10 @@ Paths: TypeAlias = Annotated[tuple[str, ...], Described(metavar="FILE...", compl
 
 @verb(
     "changes",
-    gives={"count": "builtins:int", "changes": "service.kinds:changes", "established": "service.kinds:established"},
+    gives=(
+        {"count": "builtins:int", "changes": "service.kinds:changes"},
+        {"count": "builtins:int", "established": "service.kinds:established"},
+    ),
     store=False,
 )
 def changes_command(
@@ -89,14 +92,14 @@ def _established(settings: SharedSettings) -> None:
 
 @verb(
     "explain",
-    gives={
-        "kind": "service.kinds:ExplainedKind.kind",
-        "why": "service.kinds:ExplainedKind.why",
-        "fix": "service.kinds:ExplainedKind.fix",
-        "findings": "service.log:StoredFindings.findings",
-        "more": "builtins:int",
-        "kinds": "service.kinds:ExplainedKind[]",
-    },
+    gives=(
+        "service.kinds:explain",
+        {
+            "findings": "service.log:StoredFindings.findings",
+            "more": "builtins:int",
+            "kinds": "service.kinds:ExplainedKind[]",
+        },
+    ),
 )
 def explain_command(
     settings: SharedSettings, what: Annotated[str, Described(metavar="KIND|FINDING", complete="explained")]
@@ -114,7 +117,7 @@ def explain_command(
     from abistore.service.kinds import explain
 
     found = explain(what)
-    answer(settings, msgspec.structs.asdict(found), lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
+    answer(settings, found, lambda: "\n\n".join(_explained(found, settings.verbosity > 0)))
 
 
 def _explain_finding(settings: SharedSettings, identity: str) -> None:
@@ -195,17 +198,26 @@ def _text(card: PolicyCard) -> str:
     return f"{head}\n{table(POLICY_HEADS, rows)}"
 
 
-@verb("check", inside=policy_command, store=False, gives={"policy": "builtins:dict"})
+class CheckedPolicy(msgspec.Struct, frozen=True):
+    """A policy that is sound: how many overrides it has, and how many of them have expired."""
+
+    name: str
+    digest: str
+    overrides: int
+    expired: int
+
+
+@verb("check", inside=policy_command, store=False, gives={"policy": "cli.commands.policy:CheckedPolicy"})
 def policy_check_command(settings: SharedSettings, file: Annotated[str, Described(complete="file")]) -> None:
     """Check a policy FILE. Exits with 64 and names the first error, if there is one."""
     from abistore.service.ruling import policy_card
 
     card = policy_card(file)
     expired = sum(one.expired for one in card.overrides)
-    value = {"name": card.name, "digest": card.digest, "overrides": len(card.overrides), "expired": expired}
+    checked = CheckedPolicy(card.name, card.digest, len(card.overrides), expired)
     answer(
         settings,
-        {"policy": value},
+        {"policy": checked},
         lambda: (
             f"{card.name}: sound, {counted(len(card.overrides), 'override')}{f', {expired} expired' if expired else ''}"
         ),
@@ -218,7 +230,10 @@ suppress_group = group("suppress", "Suggest, check and list suppressions.", insi
 @verb(
     "suggest",
     inside=suppress_group,
-    gives={"candidates": "builtins:int", "suppressions": "builtins:str", "output": "builtins:str"},
+    gives=(
+        {"candidates": "builtins:int", "suppressions": "builtins:str"},
+        {"candidates": "builtins:int", "output": "builtins:str"},
+    ),
 )
 def suggest_command(
     settings: SharedSettings,

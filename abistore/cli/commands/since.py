@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from abistore.service.ruling import Ruling
 
 
-@verb("blame", gives={"blames": "service.blame:blame", "found": "service.bisect:first_broken"})
+@verb("blame", gives=({"blames": "service.blame:blame"}, {"found": "service.bisect:first_broken"}))
 def blame_command(
     settings: SharedSettings,
     what: Annotated[str, Described(metavar="LIBRARY|NAME", complete="library")],

@@ -59,13 +59,14 @@ def abistore(pair: DebianPair, question: Question, engine: str, place: Path) -> 
 def answer_of(done: Done, package: str, question: Question, engine: str, seconds: float) -> Answer:
     """The answer that a command of abistore printed as JSON, which is an error's where it has no verdict."""
     document = _document(done)
-    if "verdict" not in document:
-        why = f"exit {done.code}: {document['error']}" if document else done.failure
-        code = f"{done.code} {document.get('code', '')}".strip()
+    report, error = document.get("data"), document.get("error") or {}
+    if report is None:
+        why = f"exit {done.code}: {error['message']}" if error else done.failure
+        code = f"{done.code} {error.get('code', '')}".strip()
         return Answer(package, *question, engine, no_answer(why).word, code, "", "", 0, "", seconds)
-    old, new = (source(document[side]["evidence"]) for side in ("old", "new"))
-    breaking, verdict = document["summary"]["breaking"], document["verdict"]
-    first = "; ".join(islice(_leading(document["changes"]), SHOWN))
+    old, new = (source(report[side]["evidence"]) for side in ("old", "new"))
+    breaking, verdict = report["summary"]["breaking"], report["verdict"]
+    first = "; ".join(islice(_leading(report["changes"]), SHOWN))
     return Answer(package, *question, engine, verdict, str(done.code), old, new, breaking, first, seconds)
 
 
