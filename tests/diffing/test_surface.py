@@ -147,32 +147,6 @@ def test_what_a_source_file_defines_makes_no_header_public() -> None:
     assert hidden(more, {USE: "src/use.c", inner: "src/use.c"})
 
 
-@pytest.mark.parametrize(
-    ("public", "plain", "count", "expected"),
-    [
-        (False, 1, 10, "src/help.cc"),
-        (False, 1, 9, ""),
-        (False, 0, 10, ""),
-        (True, 1, 10, ""),
-        (True, 10, 10, "src/help.cc"),
-        (True, 9, 10, ""),
-        (True, 10, 9, ""),
-    ],
-)
-def test_where_public_headers_declare_next_to_no_cpp_no_cpp_function_is_public(
-    public: bool, plain: int, count: int, expected: str
-) -> None:
-    walks = {function(f"_ZN6Walker4walk{index}"): member(WALKER) for index in range(count)}
-    sums = {SUM: member(POINT)} if public else {}
-    used = {function(f"use{index}"): uses(Named(POINT)) for index in range(1, plain)}
-    layout: dict[Name, AnyShape] = {POINT: struct(INT), WALKER: struct(INT), HELP: uses(INT), **used}
-    layout[USE if plain else function("_Z3usePoint")] = uses(Named(POINT))
-    side = snapshot({**layout, **walks, **sums})
-    places = {POINT: LIB, WALKER: HEADER, USE: "src/use.cc", HELP: "src/help.cc"}
-    located = {name: Location(file, 1) for name, file in places.items()}
-    assert surface_of(side, located).header(HELP) == expected
-
-
 def test_a_cpp_function_stands_where_the_types_that_it_needs_can_be_included() -> None:
     size = alias("size")
     layout = {SUM: member(POINT), POINT: struct(INT), WALK: member(WALKER), WALKER: struct(INT)}

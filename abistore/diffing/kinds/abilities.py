@@ -49,12 +49,10 @@ def lost(declared: Changed[Declared], context: Context, *abilities: Ability) -> 
     """Those of ``abilities`` that the old side has and the new one lacks, where the compilers of both were asked.
 
     A class that became abstract lost its objects, and one that became ``final`` those that derive from it: what these
-    could do is no further loss. Programs have nothing to lose of a class that the one around it keeps from them.
+    could do is no further loss.
     """
     pairs = _pairs(declared.old, declared.new)
     found = {ability for old, new in pairs for ability in _lost(old, new, _left(old, new, abilities))}
-    if not found or _is_kept_from_programs(declared.subject.name, context.old):
-        return []
     return [each for each in abilities if each in found]
 
 
@@ -72,10 +70,6 @@ def _left(old: Abilities | None, new: Abilities | None, abilities: Iterable[Abil
 
 
 _TOLD: Final[tuple[Ability, Ability]] = ("instantiate", "derive")
-
-
-def _is_kept_from_programs(name: Name, side: SideFacts) -> bool:
-    return any(each.access != "public" for each in side.variants("source", name) if isinstance(each, Record))
 
 
 def gained(declared: Changed[Declared]) -> list[Ability]:

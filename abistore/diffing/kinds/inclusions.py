@@ -94,11 +94,6 @@ class IncludeGraph:
         file = self.header(name)
         return file is not None and file not in kept and name in self.names.get(file, ())
 
-    def has_unplaced(self, file: str) -> bool:
-        """Whether a header declares functions or variables that are placed elsewhere."""
-        placed = sum(each.kind in ("function", "variable") for each in self.names.get(file, ()))
-        return self.outline(file).linked > placed
-
 
 def _is_for_programs(name: Name, shape: object) -> bool:
     """Whether programs use what a header declares, and not the headers alone."""
@@ -175,13 +170,12 @@ class _Losses:
     def _of(self, file: str) -> dict[str, Collection[Name]]:
         """The headers of both releases that one brings along no longer, each with what is known to be missed of it.
 
-        Nothing is missed of a header whose declarations come by others. Functions that debug information places in
-        sources may have gone with the header.
+        Nothing is missed of a header whose declarations come by others.
         """
         old, new = self._old, self._new
         kept, found = new.reached(file), dict[str, Collection[Name]]()
         for each in (old.reached(file) & new.files) - kept:
             missing = [name for name in old.names.get(each, ()) if new.declares_beyond(kept, name)]
-            if missing or (old.has_unplaced(each) and new.has_unplaced(each)):
+            if missing:
                 found[each] = missing
         return found

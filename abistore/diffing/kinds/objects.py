@@ -80,40 +80,12 @@ def _may_be_constructed(name: Name, side: SideFacts) -> bool:
 def library_reads(names: Iterable[Name], context: Context) -> bool:
     """Whether functions that both releases export, and no program has a copy of, read objects of these types.
 
-    They get one by value or by address of what is ``const``, in a container too, or are its member functions. What is
-    behind other pointers may be to fill in. Constructors and destructors look at what they made.
+    They get one by value or by address of what is ``const``, or are its member functions. What is behind other pointers
+    may be to fill in. Constructors and destructors look at what they made.
     """
-    every = _with_containers(names, context.old)
+    every = set(names)
     users = {user for each in every for user in context.old.reach.users(each) if user.kind == "function"}
     return any(_is_reached(user, context) and _is_read(user, every, context.old) for user in users)
-
-
-def _with_containers(names: Iterable[Name], side: SideFacts) -> set[Name]:
-    """These types, their other names, and the templates of other libraries that hold such objects."""
-    pending = list(names)
-    found = set(pending)
-    while pending:
-        each = pending.pop()
-        for user in side.reach.users(each):
-            if user not in found and any(_holds(shape, each, side) for shape in side.snapshot.described(user)):
-                found.add(user)
-                pending.append(user)
-    return found
-
-
-def _holds(shape: object, name: Name, side: SideFacts) -> bool:
-    match shape:
-        case Alias(target=target):
-            return _named(target) == name
-        case Foreign(arguments=arguments):
-            return any(_named(each) == name for each in arguments)
-    return False
-
-
-def _named(type: TypeRef) -> Name | None:
-    """The type that stands there, ``const`` or not."""
-    target = getattr(type, "target", type) if not isinstance(type, Pointer) else type
-    return target.name if isinstance(target, Named) else None
 
 
 def _is_reached(export: Name, context: Context) -> bool:

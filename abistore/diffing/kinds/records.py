@@ -572,13 +572,5 @@ def _users_and_callbacks(name: Name, side: SideFacts) -> Iterator[Name]:
     while pending:
         come = set(side.reach.users(pending.pop())) - seen
         seen |= come
-        callbacks = {each for each in come if _is_callback(each, side)}
-        pending += (each for each in come - callbacks if each.kind == "alias")
-        yield from (each for each in come if each.kind != "alias" or each in callbacks)
-
-
-def _is_callback(alias: Name, side: SideFacts) -> bool:
-    bare, _ = side.types.bare(Named(alias))
-    if isinstance(bare, Pointer):
-        bare, _ = side.types.bare(bare.target)
-    return isinstance(bare, Procedure)
+        pending += (each for each in come if each.kind == "alias")
+        yield from (each for each in come if each.kind != "alias")

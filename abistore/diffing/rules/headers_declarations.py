@@ -111,7 +111,7 @@ def _is_missed(declared: Removed[Declared], context: Context) -> bool:
     vanished = context.old.variants("symbol", name) != () == context.new.variants("symbol", name)
     class_goes = _goes_with_class(name, context.old, context.new) or _is_deleted(context.old, name)
     special = overload or vanished or class_goes or is_experimental(name)
-    return is_plain(declared.old) and not special and not _is_macro_now(name, context)
+    return is_plain(declared.old) and not special
 
 
 def _successor(name: Name, context: Context) -> Successor | None:
@@ -167,12 +167,6 @@ def _taking_calls(declared: Removed[Declared], context: Context) -> Successor | 
 
 def _calls(declared: Removed[Declared], other: Successor) -> tuple[str, str]:
     return demangle(declared.subject.name.spelling), demangle(other.name.spelling)
-
-
-def _is_macro_now(name: Name, context: Context) -> bool:
-    from abistore.diffing.kinds.constants import macro_for  # headers alone have macros
-
-    return macro_for(name, context) is not None
 
 
 def _is_deleted(side: SideFacts, name: Name) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from abistore.diffing.reuse import Derived, Summaries
 from abistore.diffing.surface.allocation import Allocation
@@ -23,7 +22,7 @@ class ConstantHeaders:
     """The headers of one release of which something tells that consumers include them.
 
     They are those of the library's own ``include`` folder, where it has one. Elsewhere they declare an export or a type
-    that consumers see into, or are called like a source file that defines an export: ``zip.h`` beside ``zip.c``.
+    that consumers see into.
     """
 
     def __init__(self, own: ReleaseExports, files: Mapping[Name, str], can_see: Callable[[Name], bool]) -> None:
@@ -36,10 +35,7 @@ class ConstantHeaders:
         root = include_root(file)
         if root is not None:
             return not may_be_private(file) and any(each.startswith(root) for each in self._defining)
-        return is_own_header(file) and not self._has_folder and (file in self._declaring or self._is_named_alike(file))
-
-    def _is_named_alike(self, file: str) -> bool:
-        return PurePosixPath(file).stem in {PurePosixPath(each).stem for each in self._defining if is_source(each)}
+        return is_own_header(file) and not self._has_folder and file in self._declaring
 
     @cached_property
     def _defining(self) -> frozenset[str]:

@@ -256,8 +256,6 @@ def _pointee(type: TypeRef, levels: int) -> Iterator[Name]:
 
 
 _PREFIX: Final = pattern(r"_+[A-Za-z0-9]+_(?=\w)")
-MANY = 10
-"""So many C++ exports in hidden headers, and so many times those in public ones, tell that the interface is a C one."""
 
 
 class PublicHeaders(Derived):
@@ -284,8 +282,7 @@ class PublicHeaders(Derived):
         """The header that is not public and declares ``name``, or must be included to declare it; empty without one.
 
         A C++ function of which the definition alone is known stands in a public header only if that can do with what
-        the function's types need, and if public headers declare any C++ at all: else its source file stands for where
-        it is declared.
+        the function's types need.
         """
         file = self.file(name)
         if not is_source(file):
@@ -297,18 +294,7 @@ class PublicHeaders(Derived):
             needed = {self.file(other) for other, _ in self._needed(name, False)} & self.hidden
             if needed:
                 return min(needed)
-        return file if self._interface_is_c else ""
-
-    @cached_property
-    def _interface_is_c(self) -> bool:
-        """Whether public headers declare next to no C++ export, while hidden ones and C functions are many."""
-        exports = [name for name in self._clues.names if name.kind in ("function", "variable")]
-        files = [self.file(name) for name in exports if is_mangled(name.spelling)]
-        plain, public = len(exports) - len(files), sum(include_root(file) is not None for file in files)
-        if not plain or public * MANY > plain:
-            return False  # most often, and without a look at who needs which header
-        hidden = sum(file in self.hidden for file in files)
-        return hidden >= MANY and public * MANY <= hidden
+        return ""
 
     def file(self, name: Name) -> str:
         """The file that declares ``name``, the class for members; empty where it is not known."""

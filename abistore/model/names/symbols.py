@@ -113,10 +113,6 @@ LOCAL_CLASS_DATA: Final = tuple(f"{prefix}Z" for prefix in (VTABLE, TYPEINFO, TY
 MEMBER: Final = "_ZN"
 """The prefix of members of classes and namespaces, other than those that have qualifiers."""
 
-ALLOCATION_OPERATORS: Final = frozenset(
-    {"_Znwm", "_Znwj", "_Znam", "_Znaj", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdlPvj", "_ZdaPvm", "_ZdaPvj"}
-)
-"""``operator new`` and ``operator delete`` that replace the runtime's, with 32 and 64-bit sizes."""
 
 REPLACEABLE: Final = pattern(r"_Z(?:n[wa][mj]|d[la]Pv[mj]?)(?:St11align_val_t)?(?:RKSt9nothrow_t)?")
 """The ``operator new`` and ``operator delete`` that a program may replace ([new.delete]), with their sizes of 32 and 64
