@@ -373,7 +373,6 @@ FORMER_NAMES = {
     "constant_enum_added": "constant_changed.to_enumerator",
     "constant_handed_changed": "constant_changed.passed_in",
     "constant_initializer_changed": "constant_changed.initializer",
-    "constant_limit_widened": "constant_changed.limit_raised",
     "constant_macro_added": "constant_changed.to_macro",
     "constant_macro_removed": "constant_changed.from_macro",
     "constant_number_changed": "constant_changed.integer",
@@ -642,7 +641,9 @@ FORMER_NAMES = {
 stored findings hold these names."""
 
 FOLDED_NAMES = {
+    "constant_changed.limit_raised": "constant_changed",
     "constant_changed.reinterpreted": "constant_changed",
+    "constant_limit_widened": "constant_changed",
     "enum_member_removed.combination": "enum_member_removed",
     "enum_member_removed.experimental": "enum_member_removed",
     "enum_member_removed.reserved": "enum_member_removed",
@@ -650,6 +651,7 @@ FOLDED_NAMES = {
     "enum_member_value_changed.reinterpreted": "enum_member_value_changed",
     "enum_underlying_size_changed.narrowed": "enum_underlying_size_changed",
     "func_return_changed.enumeration": "func_return_changed",
+    "symbols_removed.unobtainable": "func_removed",
     "typedef_base_changed.value_added": "typedef_base_changed",
     "virtual_method_added.unimplemented": "func_pure_virtual_added",
     "virtual_method_added.unreached": "virtual_method_added.trailing",

@@ -96,7 +96,6 @@ CONSTANTS = frozenset(
         *(
             "constant_changed",
             "constant_changed.passed_in",
-            "constant_changed.limit_raised",
             "constant_changed.integer",
         ),
         "constant_changed.sentinel",

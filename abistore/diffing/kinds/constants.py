@@ -97,15 +97,6 @@ def _is_itself(name: Name, declared: Declared) -> bool:
     return declared.meaning is None and not any_matches("measure", release_words(name.spelling))
 
 
-def is_raised_limit(name: Name, old: Declared, new: Declared) -> bool:
-    """Whether the number of a macro that is called the most of something, and no length, is larger."""
-    before, after = _number(old), _number(new)
-    called = set(release_words(name.spelling))
-    if before is None or after is None or not all("macro" in each.traits for each in (old, new)):
-        return False
-    return after > before >= 0 and any_matches("limit", called) and not any_matches("length", called)
-
-
 def _number(declared: Declared) -> int | None:
     value = INTEGER.fullmatch(known_value(declared) or declared.value or "")
     return int(value[1]) if value else None
@@ -425,13 +416,11 @@ def macro_for(function: Name, context: Context) -> Replacement | None:
 def is_own(name: Name, macro: Replacement) -> bool:
     """Whether headers define a macro for themselves first, so that programs may have no use for it.
 
-    They write it in their own declarations; or other macros use it, and its name says so, or they are such themselves;
-    or it is empty, and they or its name ask whether it is defined. An annotation of declarations says so by its name.
+    They write it in their own declarations; or it is empty, and they or its name ask whether it is defined. An
+    annotation of declarations says so by its name.
     """
     spelling = name.spelling
     if "declaration" in macro.used or "inside" in macro.used or matches("annotation", spelling):
-        return True
-    if "macro" in macro.used and matches("internal_macro", spelling):
         return True
     is_empty = macro.parameters is None and not macro.digest
     return is_empty and ("asked" in macro.used or matches("switch", spelling))

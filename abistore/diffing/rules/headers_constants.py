@@ -93,16 +93,6 @@ def _ends(declared: Changed[Declared] | Removed[Declared], context: Context) -> 
     return (number(declared.old) is not None and is_end(*told)) or gathers_flags(*told)
 
 
-def _is_bound(declared: Changed[Declared] | Removed[Declared], context: Context) -> bool:
-    return _ends(declared, context) or _is_raised(declared)
-
-
-def _is_raised(declared: Changed[Declared] | Removed[Declared]) -> bool:
-    from abistore.diffing.kinds.constants import is_raised_limit  # few constants change
-
-    return isinstance(declared, Changed) and is_raised_limit(declared.subject.name, declared.old, declared.new)
-
-
 @rule(
     Impact.API_BREAK,
     evidence="source",
@@ -188,7 +178,7 @@ def constant_changed_build(declared: Changed[Declared] | Removed[Declared], cont
 def _only_used(declared: Changed[Declared] | Removed[Declared], context: Context) -> tuple[str, str] | None:
     """The two values of a constant that sources compute with, and that no code of the headers passes on."""
     values = _changed(declared, context)
-    if values is None or _is_handed(declared) or _initializes(declared) or _is_bound(declared, context):
+    if values is None or _is_handed(declared) or _initializes(declared) or _ends(declared, context):
         return None
     return values if _is_other(declared, context) else None
 
@@ -297,7 +287,7 @@ def constant_changed_integer(declared: Changed[Declared] | Removed[Declared], co
     Fix: give it its old value explicitly.
     """
     values = _changed(declared, context)
-    known = number(declared.old) is not None and not _is_bound(declared, context)
+    known = number(declared.old) is not None and not _ends(declared, context)
     if values is not None and (known or (number(declared.old) is None and _is_moved(declared, context))):
         yield Note("the constant's number differs", *values)
 
@@ -315,21 +305,6 @@ def constant_changed_sentinel(declared: Changed[Declared], context: Context) -> 
     handed = number(declared.old) is None and _is_handed(declared)
     if values is not None and _ends(declared, context) and not handed:
         yield Note("the sentinel moved", *values)
-
-
-@rule(Impact.RISK, variant="limit_raised", evidence="source", element="variables", action="changed")
-def constant_changed_limit_raised(declared: Changed[Declared], context: Context) -> Iterator[Note]:
-    """A macro that is called the most of something is larger.
-
-    Built programs check against the old limit, and allow less than the library does: ``#define GEO_RATE_MAX 192000``.
-    They meet more than they know where the library returns it, and must have no array of that length which it fills.
-    A limit that is called a length or a size is an ordinary constant, and so are one that fell and one with a type.
-
-    Fix: nothing, where no function fills or reads an array of that length.
-    """
-    values = _changed(declared, context)
-    if values is not None and _is_raised(declared) and not _ends(declared, context) and not _is_handed(declared):
-        yield Note("the limit is larger", *values)
 
 
 @rule(Impact.COMPATIBLE, variant="version", evidence="source", element="variables", action="changed")
@@ -508,9 +483,9 @@ def macro_removed(declared: Removed[Declared], context: Context) -> Iterator[Not
 def macro_changed_own(declared: Changed[Declared] | Removed[Declared], context: Context) -> Iterator[Note]:
     """A macro that public headers define for themselves first is gone, or takes another number of arguments.
 
-    They write it in their own declarations, their other macros use it and its name says so, or it is empty and there to
-    be asked for (``#ifdef``). Built programs do not miss it. Sources that use it as well stop compiling; those that ask
-    for it are compiled otherwise, without a warning.
+    They write it in their own declarations, or it is empty and there to be asked for (``#ifdef``). Built programs
+    do not miss it. Sources that use it as well stop compiling; those that ask for it are compiled otherwise,
+    without a warning.
 
     Fix: keep the macro where programs may use it, as for callbacks that they declare alike.
     """
