@@ -14,7 +14,7 @@ from abistore.diffing.context import Context
 from abistore.diffing.side import SideFacts
 from abistore.diffing.types.closed_classes import INTEGER, known_value
 from abistore.model.declarations import Argument, Declared, Name
-from abistore.model.hints import any_matches, found, matches
+from abistore.model.hints import any_matches, matches
 from abistore.model.names.qualified import last_component
 from abistore.model.names.symbols import INTEGERS, plain_path
 from abistore.model.shapes import Function, Primitive, Record, TypeRef
@@ -340,19 +340,17 @@ def tells_build(name: Name, old: str, new: str) -> bool:
     """Whether the two values of a macro tell two builds apart, as those of any two releases differ.
 
     That is what ``configure`` found, or wrote of the package; the time, place or compiler of a build; the commit it was
-    made from; who wrote it; the number of the release, or of an interface,
-    in another spelling. A limit, a format or an option is none of these.
+    made from; who wrote it; the number of the release in another spelling. A limit, a format, an interface or an
+    option is none of these.
     """
     if any(all(tells(name, each) for each in (old, new)) for tells in (is_probe, is_of_package)):
         return True
     told = name_words(name)
-    if "default" in told:
+    if "default" in told or is_of_something_else(told):
         return False
-    if is_of_something_else(told):
-        return any_matches("interface", told) and _are_versions(old, new)
     texts = all(_TEXTS.fullmatch(each) for each in (old, new))
     said = (texts and _text_tells(told, old, new)) or _is_notice(told, old, new)
-    return said or matches("release_in_one_word", told[-1]) or _are_versions(old, new)
+    return said or matches("release_in_one_word", told[-1])
 
 
 def _is_notice(told: list[str], old: str, new: str) -> bool:
@@ -360,14 +358,7 @@ def _is_notice(told: list[str], old: str, new: str) -> bool:
     return matches("notice", told[-1]) and all('"' in each for each in (old, new))
 
 
-def _are_versions(old: str, new: str) -> bool:
-    before, after = (found("made_of_version", each.strip()) for each in (old, new))
-    return before is not None and after is not None and before[1] == after[1]
-
-
 def _text_tells(told: list[str], old: str, new: str) -> bool:
-    if any_matches("compiler_flags", (told[-1], " ".join(told[-2:]))):
-        return True
     if (matches("fact_of_build", told[-1]) and any_matches("build", told[-2:-1])) or _is_place(told, old, new):
         return True
     return matches("commit", old) and matches("commit", new) and any_matches("sources", told)
