@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from abistore.diffing.context import Context, Note, rule
@@ -237,25 +236,30 @@ def macho_directive_changed(library: Changed[Library], context: Context) -> Iter
         yield Note("the linker is told something else", old, new)
 
 
-@rule(Impact.COMPATIBLE, variant="macos", evidence="symbol", element="library", action="changed")
-def system_minimum_widened_macos(library: Changed[Library]) -> Iterator[Note]:
-    """The library loads on older systems than before.
+def _systems(library: Changed[Library]) -> tuple[str | None, str | None]:
+    """The oldest versions of macOS or Windows that load the library, before and after."""
+    if both := _of_both(library):
+        return both[0].minimum_os, both[1].minimum_os
+    return library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
+
+
+@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
+def system_minimum_widened(library: Changed[Library]) -> Iterator[Note]:
+    """The library loads on older versions of macOS or Windows than before.
 
     Consumers work as before.
 
     Fix: nothing.
     """
-    both = _of_both(library)
-    if both and both[0].minimum_os and _number(both[1].minimum_os) < _number(both[0].minimum_os):
-        yield Note("older systems load the library", both[0].minimum_os, both[1].minimum_os)
+    old, new = _systems(library)
+    if old and new and _number(new) < _number(old):
+        yield Note("older systems load the library", old, new)
 
 
 def raised_system(library: Changed[Library]) -> tuple[str | None, str] | None:
     """The oldest system that loaded the library, and the newer one that is needed now."""
-    both = _of_both(library)
-    if both and both[1].minimum_os and _number(both[1].minimum_os) > _number(both[0].minimum_os):
-        return both[0].minimum_os, both[1].minimum_os
-    return None
+    old, new = _systems(library)
+    return (old, new) if new and _number(new) > _number(old) else None
 
 
 # --- the signature ------------------------------------------------------------------------------------------------
@@ -363,43 +367,6 @@ def pe_import_load_mode_changed(library: Changed[Library]) -> Iterator[Note]:
     for dll in sorted(old ^ new):
         now = ("at the first call", "at start") if dll in old else ("at start", "at the first call")
         yield Note(f"{dll} is loaded at another time", *now)
-
-
-@rule(
-    Impact.RISK,
-    variant="windows",
-    evidence="symbol",
-    element="library",
-    action="changed",
-    aliases=("os_deployment_floor_raised",),
-)
-def runtime_floor_raised_windows(library: Changed[Library]) -> Iterator[Note]:
-    """The DLL needs a newer version of Windows.
-
-    Older systems refuse to load it, and with it every program that uses it.
-
-    Fix: link with ``/SUBSYSTEM:CONSOLE,6.01`` (``-Wl,--major-subsystem-version``) for the oldest that is supported.
-    """
-    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
-    if old and new and _numbers(old) < _numbers(new):
-        yield Note("a newer version of Windows is needed", old, new)
-
-
-@rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
-def system_minimum_widened(library: Changed[Library]) -> Iterator[Note]:
-    """The DLL can be loaded by older versions of Windows, too.
-
-    Consumers work as before.
-
-    Fix: nothing.
-    """
-    old, new = library.old.on_pe.minimum_system, library.new.on_pe.minimum_system
-    if old and new and _numbers(new) < _numbers(old):
-        yield Note("an older version of Windows will do", old, new)
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d{1,9}", version)]
 
 
 @rule(Impact.RISK, evidence="symbol", element="library", action="changed")

@@ -318,33 +318,20 @@ def func_ref_qual_changed(function: Changed[Requalified]) -> Iterator[Note]:
         yield Note("the member function's reference qualifier differs", old, new)
 
 
-@rule(Impact.BREAKING, variant="class_key", evidence="symbol", element="functions", action="changed")
-def symbol_decoration_changed_class_key(symbol: Changed[Rekeyed]) -> Iterator[Note]:
-    """A type in the decorated name of an export of a DLL became a class, or a struct.
-
-    Visual C++ writes ``struct P`` and ``class P`` differently into the names of all that mention P. Built programs ask
-    for the old name, which is gone, and do not start. Other compilers make no difference.
-
-    Fix: declare the type with the same class key as before, in every header and source file.
-    """
-    from abistore.model.names.microsoft import decoration  # ELF files have none
-
-    old, new = (decoration(each.symbol, class_keys=True) for each in (symbol.old, symbol.new))
-    yield Note("a type in the decorated name has another class key", str(old), str(new))
-
-
 @rule(Impact.BREAKING, evidence="symbol", element="functions", action="changed")
-def symbol_decoration_changed(symbol: Changed[Redecorated]) -> Iterator[Note]:
+def symbol_decoration_changed(symbol: Changed[Redecorated | Rekeyed]) -> Iterator[Note]:
     """The decorated name of a function or variable of a DLL changed.
 
     Visual C++ writes into names what a function returns, how it is called, whether it is virtual or static and who has
-    access, and which type a variable has. Built programs ask for the old name, which is gone, and do not start.
+    access, which type a variable has, and whether a type is a ``struct`` or a ``class``. Built programs ask for the old
+    name, which is gone, and do not start.
 
-    Fix: keep the old function beside the new one, or give the DLL another name.
+    Fix: keep the old function beside the new one and the class key of each type, or give the DLL another name.
     """
     from abistore.model.names.microsoft import decoration  # ELF files have none
 
-    old, new = decoration(symbol.old.symbol), decoration(symbol.new.symbol)
+    keys = isinstance(symbol.new, Rekeyed)
+    old, new = (decoration(each.symbol, class_keys=keys) for each in (symbol.old, symbol.new))
     yield Note("the name is decorated differently", str(old), str(new))
 
 

@@ -314,14 +314,14 @@ def _spelled(requirement: VersionRequirement) -> str:
     evidence="symbol",
     element="library",
     action="added",
-    aliases=("macos_deployment_target_raised", "platform_baseline_floor_raised"),
+    aliases=("macos_deployment_target_raised", "os_deployment_floor_raised", "platform_baseline_floor_raised"),
 )
 def runtime_floor_raised(requirement: Added[VersionRequirement] | Changed[Library]) -> Iterator[Note]:
-    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer system, e.g. macOS 13.
+    """The library needs a newer C or C++ runtime, e.g. ``GLIBC_2.34``, or a newer version of macOS or Windows.
 
     On systems with an older one the loader refuses the library, and with it every program that uses it.
 
-    Fix: build on the oldest system that is to be supported.
+    Fix: build on the oldest system that is to be supported, or link for it (``/SUBSYSTEM:CONSOLE,6.01``).
     """
     if isinstance(requirement.new, Library):
         from abistore.diffing.rules.platforms import raised_system
