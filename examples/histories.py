@@ -1,4 +1,4 @@
-"""Real releases, built from the sources that package registries carry, ingested and looked back on.
+"""Real releases, built from the sources that package registries carry, stored and compared in several ways.
 
 ::
 
@@ -6,7 +6,6 @@
     python -m examples.histories ingest           # into .cache/examples/history.db
     python -m examples.histories check            # history = comparing stored versions = comparing the binaries
     python -m examples.histories matrix           # each cell of a matrix = comparing its two releases
-    python -m examples.histories document         # write docs/lab/real-history.md
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from examples.obtain import CACHE, PROJECT, Missing
+from examples.obtain import CACHE, Missing
 from examples.recipes import RECIPES, Recipe, build
 
 ABISTORE = Path(sys.executable).with_name("abistore")
@@ -107,64 +106,11 @@ def comparison(*words: str | Path) -> dict[str, Any]:
     return {key: document[key] for key in ANSWERS}
 
 
-def document(recipe: Recipe) -> None:
-    """This library's part of ``docs/lab/real-history.md``; the page is written anew with the first library's."""
-    page = PROJECT / "docs" / "lab" / "real-history.md"
-    before = INTRODUCTION if recipe is next(iter(RECIPES.values())) else page.read_text()
-    page.write_text(before + "\n" + "\n\n".join(section(recipe)) + "\n")
-
-
-def section(recipe: Recipe) -> Iterator[str]:
-    """How the releases were obtained, their timeline, one type's log and one verdict: the commands and their output."""
-    language = "C++" if recipe.compiler.endswith("++") else "C"
-    carriers = ", ".join(old if old == new else f"{old} (in {new})" for old, new in recipe.releases)
-    yield f"## {recipe.library} ({language})"
-    yield f"{recipe.remark} From the {ORIGINS[recipe.origin]} `{recipe.package}`: {carriers}."
-    yield f"Compiled with `{recipe.compiler} -shared -fPIC -g -O2 {' '.join(recipe.flags)}`."
-    declaration, judged = SHOWN[recipe.library]
-    yield console("history", recipe.library)
-    yield console("log", declaration, "--library", recipe.library)
-    yield console("verdict", f"{recipe.library}@{judged}")
-
-
-def console(*words: str) -> str:
-    """A command and what it prints, cut to what a page can show."""
-    lines = abistore("--db", DATABASE, *words).splitlines()
-    more = [f"[... {len(lines) - LINES} more lines]"] if len(lines) > LINES else []
-    return "\n".join(["```console", f"$ abistore {' '.join(words)}", *lines[:LINES], *more, "```"])
-
-
-LINES = 70
-ORIGINS = {"pypi": "PyPI sdists of", "npm": "npm package"}
-SHOWN = {
-    "liblz4": ("LZ4F_preferences_t", "1.9.1"),
-    "libzstd": ("ZSTD_frameHeader", "1.5.2"),
-    "libjsonnet": ("JsonnetImportCallback", "0.19.1"),
-    "libre2": ("re2::RE2::Options", "1.19.0"),
-}
-"""The type whose log and the release whose verdict the page shows."""
-
-INTRODUCTION = """# Real releases, looked back on
-
-Every output on this page was printed by the command above it. To make it all again:
-
-```console
-$ python -m examples.histories build      # needs gcc, g++ and npm; about fifteen minutes of compiling
-$ python -m examples.histories ingest
-$ python -m examples.histories check      # comparing stored versions equals comparing the binaries
-$ python -m examples.histories document   # writes this page
-```
-
-Sources come with `pip download` and `npm pack`, by name and version; see `examples/recipes.py`. The commands below read
-the database that `ingest` wrote: `export ABISTORE_DB=.cache/examples/history.db`. Long outputs are cut, and say so.
-"""
-
 STEPS: dict[str, Callable[[Recipe], None]] = {
     "build": build_all,
     "ingest": ingest,
     "check": check,
     "matrix": matrix,
-    "document": document,
 }
 
 

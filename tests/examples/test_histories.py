@@ -74,8 +74,7 @@ def test_a_command_without_an_answer_is_reported_with_its_words(built: Path) -> 
         histories.abistore("--db", histories.DATABASE, "history", "libpoint")
 
 
-def test_every_recipe_has_eight_releases_in_order_and_a_type_to_show() -> None:
-    assert set(histories.SHOWN) == set(RECIPES)
+def test_every_recipe_has_eight_releases() -> None:
     for recipe in RECIPES.values():
         versions = recipe.version_numbers()
         assert len(set(versions)) == len(versions) >= 8
