@@ -49,13 +49,15 @@ class Matrix(msgspec.Struct, frozen=True):
     ``verdicts`` has a row for each release that programs were built against, and in it a verdict for each release that
     they run on, both in the order of ``releases``; ``None`` for a release and itself, for older ones unless
     ``downgrades`` were asked for, and for the ``unjudged``. ``partial`` says in the same way of which verdicts one side
-    shows less than the other, so that something may have gone unseen.
+    shows less than the other, so that something may have gone unseen, and
+    ``outcomes`` what is decided about a release compared with the previous one or the baseline.
     """
 
     line: LineKey
     releases: tuple[MatrixRelease, ...]
     verdicts: tuple[tuple[Verdict | None, ...], ...]
     partial: tuple[tuple[bool, ...], ...]
+    outcomes: tuple[tuple[Outcome | None, ...], ...]
     downgrades: bool = False
     policy: str = RulingKey().policy
     unjudged: tuple[UnjudgedPair, ...] = ()
@@ -213,6 +215,8 @@ def _text(matrix: Matrix) -> Iterator[str]:
         cells = (_sign(matrix, row, column).ljust(wide) for column in range(len(versions)))
         yield f"{version.ljust(first)}  {' '.join(cells)}".rstrip()
     yield LEGEND
+    signs = {_told_outcome(matrix, row, column) for row in range(len(versions)) for column in range(len(versions))}
+    yield from (f"{sign} {said}" for sign, said in TOLD_OUTCOMES.items() if sign in signs)
     if any(_is_partial(matrix, row, column) for row in range(len(versions)) for column in range(len(versions))):
         yield f"{PARTIAL} one of the two releases shows less than the other, so that something may have gone unseen"
     yield from (f"{UNJUDGED} {each.new} was not judged against {each.old}: {each.reason}" for each in matrix.unjudged)
@@ -221,10 +225,23 @@ def _text(matrix: Matrix) -> Iterator[str]:
 def _sign(matrix: Matrix, row: int, column: int) -> str:
     verdict = matrix.verdicts[row][column]
     if verdict is not None:
-        return SIGNS[verdict] + (PARTIAL if _is_partial(matrix, row, column) else "")
+        return (
+            SIGNS[verdict] + _told_outcome(matrix, row, column) + (PARTIAL if _is_partial(matrix, row, column) else "")
+        )
     if row == column:
         return SELF
     return UNJUDGED if row < column or matrix.downgrades else UNASKED
+
+
+TOLD_OUTCOMES = {"p": "breaks, and passes: the line allows it, or it is approved", "u": "undecided", "f": "fails"}
+"""Letters behind the sign of a verdict, where the outcome is not what the sign suggests."""
+
+
+def _told_outcome(matrix: Matrix, row: int, column: int) -> str:
+    verdict, outcome = matrix.verdicts[row][column], matrix.outcomes[row][column]
+    if verdict is None or outcome is None:
+        return ""
+    return "" if outcome == ("fail" if verdict >= Verdict.API_BREAK else "pass") else outcome[0]
 
 
 def _is_partial(matrix: Matrix, row: int, column: int) -> bool:
@@ -240,6 +257,7 @@ def as_html(matrices: Sequence[Matrix]) -> str:
         style=asset("page.css"),
         matrix_style=asset("matrix.css"),
         counted=counted,
+        TOLD_OUTCOMES=TOLD_OUTCOMES,
     )
 
 
@@ -261,6 +279,8 @@ def _cell(matrix: Matrix, row: int, column: int) -> MatrixCell:
     words = f"{verdict.name.replace('_', ' ').lower()}{', checked in part' if partial else ''}"
     if old.soname != new.soname:
         tone, words = "apart", f"{words}, under another SONAME"
+    if outcome := matrix.outcomes[row][column]:
+        words = f"{words}; outcome {outcome}"
     return MatrixCell(sign, tone, f"built against {old.version}, on {new.version}: {words}", begins)
 
 

@@ -24,6 +24,7 @@ from abistore.report.history import (
     MARKS,
     MEANINGS,
     OUTCOMES,
+    TOLD_OUTCOMES,
     UNJUDGED_MARK,
     History,
     HistoryRow,
@@ -430,6 +431,7 @@ def _environment() -> Environment:
     made.globals |= {
         "MEANINGS": MEANINGS,
         "OUTCOMES": OUTCOMES,
+        "TOLD_OUTCOMES": TOLD_OUTCOMES,
         "VERDICTS": VERDICTS,
         "Verdict": Verdict,
         "chart": chart,

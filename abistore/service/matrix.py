@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from abistore.errors import Incomparable, InputError, UsageError
 from abistore.limits import limits_for
+from abistore.model.decision import Outcome
 from abistore.model.declarations import Name
 from abistore.model.findings import RulingKey, Verdict, unequal_evidence
 from abistore.model.history import LineKey, Release
 from abistore.model.structure import without_cycle_collection
-from abistore.report.history import Matrix, MatrixRelease, UnjudgedPair
+from abistore.report.history import History, Matrix, MatrixRelease, UnjudgedPair
 from abistore.service.database import Database, using
+from abistore.service.history import history
 from abistore.service.inventory import released
 from abistore.service.listing import lines_of, place_of, releases_of
 from abistore.service.verdicts import SideWalk
@@ -133,15 +136,20 @@ def matrix(
     profile: str | None = None,
     progress: Progress | None = None,
     by: Ruling | None = None,
+    today: date | None = None,
 ) -> tuple[Matrix, ...]:
     """Which release can replace which, for all pairs of each line of a library.
 
-    With ``downgrades``, older releases are judged as replacements of later ones too. Nothing is stored. Raises
+    With ``downgrades``, older releases are judged as replacements of later ones too. A release and its previous one, or
+    the baseline, have an outcome, too, with what is approved ``today``; of the verdicts these are stored. Raises
     :class:`SnapshotNotFound`, and :class:`UsageError` for a range that is none.
     """
+    histories = history(library, database=database, target=target, profile=profile, by=by, today=today)
+    told = {one.line: one for one in histories}
     with using(database) as store, store.reading():
         keys = lines_of(store, library, target, profile)
-        return tuple(_matrix(store, key, _Asked(within or ReleaseRange(), downgrades, progress, by)) for key in keys)
+        asked = _Asked(within or ReleaseRange(), downgrades, progress, by)
+        return tuple(_matrix(store, key, asked, told[key]) for key in keys if key in told)
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -153,7 +161,7 @@ class _Asked(msgspec.Struct, frozen=True):
     by: Ruling | None
 
 
-def _matrix(store: Store, key: LineKey, asked: _Asked) -> Matrix:
+def _matrix(store: Store, key: LineKey, asked: _Asked, told: History) -> Matrix:
     chosen = ranged(releases_of(store, key), asked.within)
     cells = _Cells(chosen)
     for first, bases in _bands(chosen):
@@ -163,10 +171,21 @@ def _matrix(store: Store, key: LineKey, asked: _Asked) -> Matrix:
         tuple(MatrixRelease(each.version, each.released or each.ingested, each.soname) for each in chosen),
         tuple(tuple(row) for row in cells.verdicts),
         tuple(tuple(bool(unequal_evidence(old.evidence, new.evidence)) for new in chosen) for old in chosen),
+        _outcomes(told, chosen),
         asked.downgrades,
         asked.by.policy.name if asked.by else RulingKey().policy,
         tuple(cells.unjudged),
     )
+
+
+def _outcomes(told: History, releases: Sequence[Release]) -> tuple[tuple[Outcome | None, ...], ...]:
+    """What is decided about each release: compared with the previous one, and with the baseline."""
+    known: dict[tuple[str, str], Outcome] = {}
+    for row in told.rows:
+        for old, decision in ((told.baseline, row.baseline_decision), (row.previous, row.decision)):
+            if old is not None and decision is not None:
+                known[old, row.release.version] = decision.outcome
+    return tuple(tuple(known.get((old.version, new.version)) for new in releases) for old in releases)
 
 
 def ranged(releases: Sequence[Release], within: ReleaseRange) -> Sequence[Release]:

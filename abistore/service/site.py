@@ -370,7 +370,9 @@ class LibraryPages:
             folder.write(file, "", text)
         if several:
             ends = [(one.line, [row.release for row in one.rows[-PAIRED:]], len(one.rows)) for one in histories]
-            folder.put("matrix.html", key(self._plan.frame, ends, self._ruling(ends)), lambda: self._matrix(name))
+            decided = [(row.decision, row.baseline_decision) for one in histories for row in one.rows]
+            whole = key(self._plan.frame, ends, self._ruling(ends), decided)
+            folder.put("matrix.html", whole, lambda: self._matrix(name))
         folder.finish()
         return _made(histories, folder.path.name)
 

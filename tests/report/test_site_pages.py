@@ -333,11 +333,19 @@ def test_many_names_are_told_apart_by_how_their_words_begin(monkeypatch: pytest.
 def test_a_matrix_marks_where_another_soname_begins() -> None:
     releases = tuple(MatrixRelease(name, datetime(2020, 1, 1, tzinfo=UTC), soname) for name, soname in SONAMES)
     broken = Verdict.BREAKING
-    matrix = Matrix(LINE, releases, ((None, broken, broken), (None, None, broken), (None,) * 3), ((False,) * 3,) * 3)
+    matrix = Matrix(
+        LINE,
+        releases,
+        ((None, broken, broken), (None, None, broken), (None,) * 3),
+        ((False,) * 3,) * 3,
+        ((None, "fail", None), (None, None, "pass"), (None,) * 3),
+    )
     assert sonames(matrix) == [("libgeo.so.1", 2), ("libgeo.so.2", 1)]
     (_, first), (_, second), _ = cells_of(matrix)
     assert [cell.tone for cell in first] == ["self", "breaking", "apart"]
     assert [cell.begins for cell in second] == [False, False, True]
+    assert [cell.sign for cell in (*first, *second)] == ["\\", "X", "X", "", "\\", "Xp"]
+    assert second[2].title.endswith("under another SONAME; outcome pass")
 
 
 SONAMES = (("1.0", "libgeo.so.1"), ("1.1", "libgeo.so.1"), ("2.0", "libgeo.so.2"))
