@@ -17,7 +17,6 @@ from abistore.interface import (
     WhatIfPlan,
     WhatIfWay,
     first_decision,
-    requirement,
     usual_counterpart,
 )
 from abistore.mcp.answers import (
@@ -101,7 +100,7 @@ def abi_summary(
         if meant is not None and not meant.word:
             return _first(store.releases(library, **of_line)[0])
         other = meant.word if meant is not None else against
-        judged = store.verdict(reference, against=other, **of_line, require=requirement("none"))
+        judged = store.verdict(reference, against=other, **of_line)
         answer = _answer(call, judged, _baseline(store, judged, chosen, other or ""))
         older = (meant.why,) if meant is not None and meant.why else ()
         return msgspec.structs.replace(answer, warnings=(*older, *answer.warnings))
