@@ -158,6 +158,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     does not fail a gate. ``unapproved`` says why an approval that there is does not hold,
     and ``lapse`` whether it is over or does not apply. ``review`` is what somebody
     said of it. ``consumers`` are the known programs that a break hurts, if the report was to name them.
+    ``since`` is the earlier build in which the declaration became what it is, where the store knows one.
     """
 
     id: str
@@ -189,6 +190,7 @@ class ReportedFinding(msgspec.Struct, frozen=True):
     review: ReportedReview | None = None
     consumers: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
+    since: str = ""
 
 
 class ChangeKind(msgspec.Struct, frozen=True):

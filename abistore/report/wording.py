@@ -393,9 +393,10 @@ def approval(said: ReportedApproval) -> str:
 
 
 def said_of(finding: ReportedFinding) -> tuple[str, ...]:
-    """What is known of a finding beside the libraries: whom it hurts, that it is approved, or no longer, its review."""
+    """What is known of a finding beside the libraries: since when, whom it hurts, its approval, its review."""
     review = finding.review
     told = (
+        f"since {finding.since}" if finding.since else "",
         f"hurts {listed(finding.consumers)}" if finding.consumers else "",
         f"approved {approval(finding.approved)}" if finding.approved else "",
         finding.unapproved,

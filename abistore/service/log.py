@@ -351,6 +351,40 @@ def _first_builds(store: Store, key: LineKey, events: Sequence[LogEvent]) -> Ite
         yield builds[first]
 
 
+def with_origins(store: Store, report: Report, old: Release, new: Release) -> Report:
+    """The report, in which a break says in which build since ``old`` its declaration became what it is in ``new``.
+
+    Nothing is judged: a declaration that is the same in both says nothing, nor does one that ``new`` itself changed.
+    """
+    names = {Name(each.subject, each.symbol) for each in report.changes if each.impact in _BREAKS}
+    builds = store.builds(new.line.library, new.line.target, new.line.profile) if names else ()
+    places = {each.sequence: place for place, each in enumerate(builds)}
+    start, end = places.get(old.sequence), places.get(new.sequence)
+    if start is None or end is None or end - start < 2:
+        return report
+    alike = store.walk().lifetimes_of(names, builds).alike(names, end)
+
+    def told(finding: ReportedFinding) -> ReportedFinding:
+        same = alike.get(Name(finding.subject, finding.symbol), 0)
+        first = end
+        while first - 1 > start and same >> (first - 1) & 1:
+            first -= 1
+        if first == end or same >> start & 1 or finding.impact not in _BREAKS:
+            return finding
+        return msgspec.structs.replace(finding, since=_built(builds[first]))
+
+    return msgspec.structs.replace(report, changes=tuple(map(told, report.changes)))
+
+
+_BREAKS = frozenset({"breaking", "api_break"})
+
+
+def _built(build: Release) -> str:
+    """A build in a few words: ``1.1.0-2-gd8fc9c8, a candidate, revision d8fc9c8a31``."""
+    revision = f"revision {build.revision[:10]}" if build.revision else ""
+    return ", ".join(filter(None, (build.version, "a candidate" if build.candidate else "", revision)))
+
+
 def _brief(name: str) -> str:
     return name if len(name) <= 80 else f"{name[:77]}..."
 

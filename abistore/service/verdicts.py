@@ -27,7 +27,7 @@ from abistore.service.consumers import allow_plan, with_consumers
 from abistore.service.database import Database, asker, line_target, using
 from abistore.service.decision import DecisionRequest, compared_as, decided
 from abistore.service.judging import EvidenceRequirement, churn, concluded, report, stated, usual
-from abistore.service.log import early_removals, moment
+from abistore.service.log import early_removals, moment, with_origins
 from abistore.service.predecessors import beside_itself, counterpart, passed_over
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def verdict(
         before = counterpart(store, release, "prev" if against is None else against)
         other = before or release
         judgement = _told(store, judged(store, other, release, by=by), against, today)
+        judgement = msgspec.structs.replace(judgement, report=with_origins(store, judgement.report, other, release))
         if consumers:
             sides = store.load(other), store.load(release)
             judgement = msgspec.structs.replace(judgement, report=with_consumers(store, judgement.report, sides))

@@ -203,3 +203,12 @@ def test_the_site_names_the_commit_of_a_release_and_its_author(
     assert re.search(rf'href="{URL.partition("{")[0]}[0-9a-f]{{40}}"', text)
     assert "Add another function" in text
     assert "Ana Example, 20" in text
+
+
+def test_a_verdict_says_beside_a_break_in_which_build_it_began(repository: Repository, guilty: tuple[str, str]) -> None:
+    label, revision = guilty
+    done = repository.abistore("verdict", "libgeo@1.1.0")
+    assert f"since {label}, a candidate, revision {revision[:10]}" in " ".join(done.out.split())
+    changes = repository.abistore("verdict", "libgeo@1.1.0", "--json").json["changes"]
+    assert {each["impact"] for each in changes if each["since"]} == {"breaking"}
+    assert all(not each["since"] for each in changes if each["impact"] == "compatible")
