@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
 from tests.laws.decisions import LawOfOneDecision, Tally
 
 SHOWN = 20
+"""So many contradictions are listed."""
+
+EVERY = 25
+"""After so many histories a line says how far it is."""
 
 
 def main() -> int:
@@ -18,9 +23,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="the first one; each history has the next")
     asked = parser.parse_args()
     tally = Tally()
-    for seed in range(asked.seed, asked.seed + asked.histories):
+    for number, seed in enumerate(range(asked.seed, asked.seed + asked.histories), 1):
         with tempfile.TemporaryDirectory() as folder:
             LawOfOneDecision(seed, Path(folder), tally).check()
+        if number % EVERY == 0:
+            said = (
+                f"{number} histories, {tally.statements.total()} statements, {len(tally.contradictions)} contradictions"
+            )
+            print(said, file=sys.stderr, flush=True)
     print(report(asked.histories, tally))
     return 1 if tally.contradictions else 0
 
