@@ -126,6 +126,19 @@ def test_reading_the_store_does_not_import_the_migrations(process: Call, old: Pa
     modules = imported("list", "--db", database)
     assert "abistore.store.store" in modules
     assert not roots(modules) & {"alembic", "platformdirs", "psycopg"}
+    assert not modules & {"asyncio.events", "email"}
+
+
+def test_what_sqlalchemy_imports_and_seldom_uses_is_there_once_it_is_used() -> None:
+    code = (
+        "import abistore.store.store, asyncio, importlib.metadata, sys\n"
+        "async def one(): return 1\n"
+        "print('asyncio.events' in sys.modules, asyncio.run(one()), importlib.metadata.version('click') != '')\n"
+        "import asyncio.events\n"
+        "print(sys.modules['asyncio'] is asyncio, asyncio.iscoroutine(1))"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "1", "True", "True", "False"]
 
 
 def test_each_command_of_the_overview_is_one_and_has_help() -> None:
