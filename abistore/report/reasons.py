@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from abistore.model.decision import Bump, Counterpart, Decision, Outcome, Reason
+from abistore.model.decision import Bump, Decision, Outcome, Reason
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding
@@ -64,17 +64,6 @@ def _changed(report: Report) -> str:
 
 def _places(report: Report) -> str:
     return counted(facts_of(report).breaks, "place")
-
-
-def against_word(against: Counterpart) -> str:
-    """What a release was compared with: ``1.1.0, the previous release``."""
-    version = against.version or against.digest[:12]
-    told = {
-        "first": "nothing: it is the first of its line",
-        "previous": f"{version}, the previous release",
-        "baseline": f"{version}, the baseline of channel {against.channel}",
-    }
-    return told.get(against.why, version)
 
 
 def restore(failing: Sequence[ReportedFinding]) -> str:

@@ -25,9 +25,6 @@ TOP, BOTTOM = 38.0, 126.0
 MIDDLE, TALLEST = 168.0, 28.0
 """Added and changed grow up from the middle, removed down, at most so far."""
 
-OUTCOME, VERDICT = 219.0, 243.0
-"""The heights of the marks, and behind them that of the labels."""
-
 LABELS, LEVEL, TILTED = 270, 282, 336
 """The height of the labels, and of a chart whose labels lie level or are tilted."""
 

@@ -231,7 +231,7 @@ def consumers_broken(
         known = consumers_of(store, release.line.library, release.line.target, sonames)
         with limits_for(release.declarations << 12, f"asking what {release.reference} means for its consumers"):
             needs = _needs(store, release, ordered)
-            other, changes = _changes(store, release, ordered, against, by) if known else (None, ())
+            other, changes = _changes(store, release, against, by) if known else (None, ())
             by_number = any(symbol.startswith("#") for each in known for symbol in each.symbols)
             before = store.load(other) if other and by_number else None
             found = [_judged(each, needs, changes, other, before) for each in known]
@@ -251,7 +251,7 @@ def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> Releas
 
 
 def _changes(
-    store: Store, release: Release, ordered: Sequence[Release], against: str | None, by: Ruling | None
+    store: Store, release: Release, against: str | None, by: Ruling | None
 ) -> tuple[Release | None, tuple[ReportedFinding, ...]]:
     other = counterpart(store, release, "prev" if against is None else against)
     if other is None:

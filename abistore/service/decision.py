@@ -118,7 +118,7 @@ def decide(report: Report, asked: DecisionRequest, parts: Sequence[Report] = ())
     found = _weighed(report, asked)
     missing = () if found.code else tuple(_missing(parts or (report,), report, asked.require))
     outcome: Outcome = "fail" if found.code else "undecided" if missing else "pass"
-    reasons = tuple(_reasons(report, asked, found, missing))
+    reasons = tuple(_reasons(report, found, missing))
     return Decision(
         library=report.new.library,
         version=report.new.version or "",
@@ -313,9 +313,7 @@ def _of_library(row: ReleaseLibrary, labels: OldAndNew, plan: AllowPlan, checked
 # --- reasons and ways ---------------------------------------------------------------------------------------------
 
 
-def _reasons(
-    report: Report, asked: DecisionRequest, found: _Weighed, missing: Sequence[MissingEvidence]
-) -> Iterator[Reason]:
+def _reasons(report: Report, found: _Weighed, missing: Sequence[MissingEvidence]) -> Iterator[Reason]:
     yield from (Reason("evidence-missing", each.sentence) for each in missing)
     yield _first_reason(report, found)
     if found.waived and (found.code or found.allowed or found.existing):

@@ -294,7 +294,7 @@ def who_uses(
         if reference is not None:
             release = released(store, reference, target, profile)
             snapshot = store.load(release)
-            return tuple(_used(release, snapshot, _types(snapshot, find(snapshot, type))))
+            return tuple(_used(release, snapshot, _types(find(snapshot, type))))
         found = tuple(_everywhere(store, type, (line_target(store, target), profile)))
         if not found:
             hint = declarations_near(type, store.spellings_near(type))
@@ -309,10 +309,10 @@ def _everywhere(store: Store, type: str, of: tuple[str | None, str | None]) -> I
             release = releases_of(store, key)[-1]
             snapshot = store.load(release)
             names = tuple(sorted({each.name for each in events if snapshot.described(each.name)}))
-            yield from _used(release, snapshot, _types(snapshot, names))
+            yield from _used(release, snapshot, _types(names))
 
 
-def _types(snapshot: Snapshot, names: tuple[Name, ...]) -> tuple[Name, ...]:
+def _types(names: tuple[Name, ...]) -> tuple[Name, ...]:
     return tuple(name for name in names if name.kind in TYPES)
 
 

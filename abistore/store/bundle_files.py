@@ -216,52 +216,6 @@ AnyRecord: TypeAlias = (
     | Ending
 )
 
-CARRIED: Final[dict[str, tuple[type[BundleRecord], str]]] = {
-    "library": (LibraryRecord, "lines and checksum are sums over what comes with it"),
-    "line": (LineRecord, "its sums are over what comes with it"),
-    "snapshot": (SnapshotRecord, "what its entries and provenance tell is worked out again, and its digest compared"),
-    "location": (SnapshotRecord, ""),
-    "name": (NameRecord, ""),
-    "shape": (ShapeRecord, ""),
-    "entry": (EntryRecord, ""),
-    "baseline_move": (MoveRecord, ""),
-    "verdict": (VerdictRecord, ""),
-    "verdict_part": (VerdictRecord, ""),
-    "finding": (FindingRecord, "the first verdict that had it is the first that comes with it"),
-    "review": (ReviewRecord, ""),
-    "approval": (ApprovalRecord, ""),
-    "consumer": (ConsumerRecord, ""),
-    "consumer_import": (ConsumerRecord, ""),
-    "consumer_type": (ConsumerRecord, ""),
-    "audit": (AuditLine, "as the history of where it came from"),
-}
-"""The record that carries what each table says, and what of it is not spelled out."""
-
-ANEW: Final = frozenset(
-    {"id", "line_id", "library_id", "old_id", "new_id", "snapshot_id", "verdict_id", "consumer_id", "checksum"}
-)
-"""The columns that every store gives for itself: numbers of rows, and what seals them."""
-
-LEFT_OUT: Final[dict[str, frozenset[str]]] = {
-    "library": frozenset({"lines"}),
-    "line": frozenset({"releases", "candidates", "moves"}),
-    "snapshot": frozenset({"sha256", "size", "build_id", "soname", "exports", "declarations", "members"}),
-    "name": frozenset({"digest", "entries"}),
-    "shape": frozenset({"digest"}),
-    "verdict": frozenset({"parts", "brought"}),
-    "consumer": frozenset({"imported", "built"}),
-    "audit": frozenset({"digest"}),
-}
-"""The other columns that are worked out again: sums, digests, what entries and provenance tell, and who judged."""
-
-DERIVED: Final[dict[str, str]] = {
-    "root": "sums over what the other tables hold",
-    "calling": "made of names and shapes where they are written",
-    "calling_sum": "sums over calling",
-    "consequence": "made of findings where they are written",
-}
-"""The tables that a store makes of the others."""
-
 Value = TypeVar("Value")
 
 HIGHEST: Final = 2**31 - 2

@@ -15,7 +15,22 @@ from abistore.model.approvals import Approval
 from abistore.model.history import FindingReview, IngestRequest, LineKey, Merged, Side
 from abistore.model.snapshot import Snapshot
 from abistore.store import bundle_files
-from abistore.store.bundle_files import ANEW, CARRIED, DERIVED, LEFT_OUT, AnyRecord, AuditLine
+from abistore.store.bundle_files import (
+    AnyRecord,
+    ApprovalRecord,
+    AuditLine,
+    ConsumerRecord,
+    EntryRecord,
+    FindingRecord,
+    LibraryRecord,
+    LineRecord,
+    MoveRecord,
+    NameRecord,
+    ReviewRecord,
+    ShapeRecord,
+    SnapshotRecord,
+    VerdictRecord,
+)
 from abistore.store.gathering import BundleSelection, gather
 from abistore.store.merging import MergeWish
 from abistore.store.store import Store
@@ -25,6 +40,52 @@ from tests.store.builders import EXPORTED, X86, function, snapshot
 from tests.store.schemas.build import fill, fill_with_every_fact, summary
 
 LINE = LineKey("libgeo", str(X86))
+
+CARRIED = {
+    "library": (LibraryRecord, "lines and checksum are sums over what comes with it"),
+    "line": (LineRecord, "its sums are over what comes with it"),
+    "snapshot": (SnapshotRecord, "what its entries and provenance tell is worked out again, and its digest compared"),
+    "location": (SnapshotRecord, ""),
+    "name": (NameRecord, ""),
+    "shape": (ShapeRecord, ""),
+    "entry": (EntryRecord, ""),
+    "baseline_move": (MoveRecord, ""),
+    "verdict": (VerdictRecord, ""),
+    "verdict_part": (VerdictRecord, ""),
+    "finding": (FindingRecord, "the first verdict that had it is the first that comes with it"),
+    "review": (ReviewRecord, ""),
+    "approval": (ApprovalRecord, ""),
+    "consumer": (ConsumerRecord, ""),
+    "consumer_import": (ConsumerRecord, ""),
+    "consumer_type": (ConsumerRecord, ""),
+    "audit": (AuditLine, "as the history of where it came from"),
+}
+"""The record that carries what each table says, and what of it is not spelled out."""
+
+ANEW = frozenset(
+    {"id", "line_id", "library_id", "old_id", "new_id", "snapshot_id", "verdict_id", "consumer_id", "checksum"}
+)
+"""The columns that every store gives for itself: numbers of rows, and what seals them."""
+
+LEFT_OUT = {
+    "library": frozenset({"lines"}),
+    "line": frozenset({"releases", "candidates", "moves"}),
+    "snapshot": frozenset({"sha256", "size", "build_id", "soname", "exports", "declarations", "members"}),
+    "name": frozenset({"digest", "entries"}),
+    "shape": frozenset({"digest"}),
+    "verdict": frozenset({"parts", "brought"}),
+    "consumer": frozenset({"imported", "built"}),
+    "audit": frozenset({"digest"}),
+}
+"""The other columns that are worked out again: sums, digests, what entries and provenance tell, and who judged."""
+
+DERIVED = {
+    "root": "sums over what the other tables hold",
+    "calling": "made of names and shapes where they are written",
+    "calling_sum": "sums over calling",
+    "consequence": "made of findings where they are written",
+}
+"""The tables that a store makes of the others."""
 
 
 def test_every_table_has_its_place_in_a_bundle() -> None:

@@ -343,7 +343,7 @@ Place = Callable[[Cursor], "Location | None"]
 """Where a public macro is defined; ``None`` for one of another file."""
 
 
-def public_definitions(lib: LibClang, top: Iterable[Cursor], place: Place) -> list[tuple[Cursor, Location]]:
+def public_definitions(top: Iterable[Cursor], place: Place) -> list[tuple[Cursor, Location]]:
     """The definitions of macros in public headers, in the order in which they are read."""
     found = ((cursor, place(cursor)) for cursor in top if cursor.kind == kinds.MACRO)
     return [(cursor, location) for cursor, location in found if location is not None]

@@ -377,7 +377,7 @@ def occupied(unit: Any, names: HeaderNames) -> frozenset[str]:
         top = lib.top(unit)
         place = PublicFiles(lib, names, unit.obj).place
         standing = (place(each) for each in top if each.kind not in kinds.PREPROCESSING)
-        definitions = public_definitions(lib, top, place)
+        definitions = public_definitions(top, place)
         defined = (location for _, location, _ in macros(lib, SourceText(lib, unit.obj), definitions))
         return frozenset(location.file for location in (*standing, *defined) if location is not None)
 
@@ -413,7 +413,7 @@ class UnitWalk:
         """Everything that was found."""
         found = self._public.collected
         self._public.visit(self._top)
-        definitions = public_definitions(self._lib, self._top, self._files.place)
+        definitions = public_definitions(self._top, self._files.place)
         for name, location, declared in macros(self._lib, self._text, definitions):
             found.declare(name, location, declared)
         self._collect_mentioned(found)

@@ -491,7 +491,7 @@ class _Reading:
                 chosen = _own(symbol, there, alone=len(names) == 1)
                 kind = self._exports.kinds[symbol]
                 if chosen is not None and chosen.is_function == (kind == "function") and chosen.type:
-                    self._entries[Name(kind, symbol)] = (self._shape(chosen, symbol),)
+                    self._entries[Name(kind, symbol)] = (self._shape(chosen),)
                     self._described.add(symbol)
 
     def read_reached(self) -> None:
@@ -528,7 +528,7 @@ class _Reading:
 
     # --- shapes ---------------------------------------------------------------------------------------------------
 
-    def _shape(self, found: PdbSymbol, symbol: str) -> AnyShape:
+    def _shape(self, found: PdbSymbol) -> AnyShape:
         display = normal_name(found.name)
         if not found.is_function:
             return self._variable(found, display)
