@@ -186,7 +186,7 @@ from abistore.service.gating import (
     gate as gate,
     since_merge_base as since_merge_base,
 )
-from abistore.service.build_reviews import (
+from abistore.service.gating import (
     BuildReviewPlan as BuildReviewPlan,
     ReviewedBuild as ReviewedBuild,
     review_build as review_build,
