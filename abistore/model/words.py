@@ -145,9 +145,6 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc")
 
-CPP_HEADERS = (".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tcc")
-"""Those that no C program includes."""
-
 SYSTEM = pattern(r"/usr/|<")
 """Where files begin that are no part of the library."""
 
@@ -178,12 +175,6 @@ def is_source(file: str) -> bool:
 def is_own_header(file: str) -> bool:
     """Whether ``file`` is a header of the library and not of the system."""
     return file.lower().endswith(HEADERS) and SYSTEM.match(file) is None
-
-
-@lru_cache(1 << 12)
-def is_cpp_header(file: str) -> bool:
-    """Whether ``file`` is called like a header of C++."""
-    return file.lower().endswith(CPP_HEADERS)
 
 
 @lru_cache(1 << 12)

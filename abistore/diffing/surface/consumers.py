@@ -11,14 +11,12 @@ import msgspec
 from abistore.diffing.reuse import Derived
 from abistore.diffing.surface.export_table import RUNTIMES, STANDARD, ExportTable, is_runtime_symbol, is_unique, is_weak
 from abistore.diffing.types.vtables import is_destructor
-from abistore.model.declarations import EXPORTS, Declared, Name
+from abistore.model.declarations import EXPORTS, Name
 from abistore.model.names.qualified import (
     class_behind,
     demangle,
     entity,
-    last_component,
     outermost_of,
-    scope,
     template_of,
 )
 from abistore.model.names.symbols import (
@@ -32,7 +30,7 @@ from abistore.model.names.symbols import (
     member_prefixes,
 )
 from abistore.model.shapes import Foreign, Function, Record, Variable
-from abistore.model.snapshot import Snapshot, Variants
+from abistore.model.snapshot import Snapshot
 from abistore.model.words import PUBLIC, is_source
 
 Owner: TypeAlias = Literal["own", "foreign", "inline", "instantiation"]
@@ -217,12 +215,12 @@ class Ownership:
 
         Each program that uses these has its own. Link-time optimisation makes the symbols strong that it keeps. Asked
         where a library exports functions, and none of C++: nobody can use what is not inline of its classes. Headers
-        that were read may have classes and templates for C++ programs all the same.
+        that were read tell what else C++ programs may use.
         """
         exports = self._own.exports
         if not (is_mangled(name.spelling) and exports.has_functions) or exports.has_cpp_functions:
             return False
-        if any(map(_is_cpp, self._own.snapshot.entries.get("source", {}).items())):
+        if self._own.snapshot.entries.get("source"):
             return False
         if name.spelling.startswith(CLASS_DATA):
             return entity(demangle(name.spelling)).endswith(">")
@@ -245,21 +243,11 @@ class Ownership:
     def _is_explicit(self, name: Name) -> bool:
         """Whether the library instantiates the class of the member ``name`` explicitly.
 
-        So it is where nothing in the library uses any member that is not virtual: what nobody uses is emitted for an
-        explicit instantiation only. Where nothing tells that one is not virtual, or there is only one, it is unknown.
+        So it is where nothing in the library uses any of its members: what nobody uses is emitted for an explicit
+        instantiation only. Where there is only one, it is unknown.
         """
         members = self._own.exports.unused_members(name.spelling)
-        plain = [each for each in members if self._is_plain(each)]
-        return bool(plain) and len({entity(demangle(each.spelling)) for each in members}) > 1
-
-    def _is_plain(self, member: Name) -> bool:
-        """Whether ``member`` is known not to be virtual: by its name, the class's vtable or debug information."""
-        subject = entity(demangle(member.spelling))
-        owner = scope(subject)
-        if last_component(subject) == last_component(owner) or owner in self._own.exports.tabled:
-            return True
-        shapes = self._own.snapshot.variants("layout", member)
-        return any(isinstance(each, Function) and each.method and each.method.virtual == "no" for each in shapes)
+        return len({entity(demangle(each.spelling)) for each in members}) > 1
 
     def _is_lost_instantiation(self, name: Name, *, explicit: bool) -> bool:
         compilers = [set(each.snapshot.provenance.compilers) for each in (self._own, self._other)]
@@ -299,11 +287,6 @@ def _virtual_functions(record: Record, prefixes: Sequence[str]) -> Iterator[str]
             yield from (f"{prefix}D" for prefix in prefixes)
         else:
             yield from prefixes
-
-
-def _is_cpp(declaration: tuple[Name, Variants]) -> bool:
-    name, shapes = declaration
-    return is_mangled(name.spelling) or any(isinstance(each, Declared) and "template" in each.traits for each in shapes)
 
 
 def _declares(release: ReleaseExports, name: Name) -> bool:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from abistore.model.declarations import EXPORTS, Name, is_number
-from abistore.model.names.qualified import class_behind, demangle, entity, last_component, outermost_of, template_of
+from abistore.model.names.qualified import demangle, entity, last_component, outermost_of, template_of
 from abistore.model.names.symbols import (
     MEMBER,
     REPLACEABLE,
-    VTABLE,
     is_mangled,
     mangled_scope,
     plain_path,
@@ -298,15 +297,6 @@ class ExportTable:
     def _in_tables(self) -> frozenset[str]:
         shapes = (shape for shapes in self._symbols.values() for shape in shapes if isinstance(shape, Symbol))
         return frozenset(word for shape in shapes for word in shape.table)
-
-    @cached_property
-    def tabled(self) -> frozenset[str]:
-        """The classes whose vtables were read."""
-        return frozenset(class_behind(each) for each, name in self.names.items() if self._has_table(each, name))
-
-    def _has_table(self, spelling: str, name: Name) -> bool:
-        tables = (shape for shape in self._symbols[name] if isinstance(shape, Symbol) and shape.table)
-        return spelling.startswith(VTABLE) and any(tables)
 
     @cached_property
     def templates(self) -> frozenset[str]:

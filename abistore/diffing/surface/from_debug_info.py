@@ -74,13 +74,8 @@ class InternalDeclarations(Derived):
     @cached_property
     def concealed(self) -> frozenset[Name]:
         """Types defined in private headers."""
-        surface = self._surface
-        located = ((name, file) for name, file in self._files.items() if file in surface.unneeded)
-        return frozenset(
-            name
-            for name, file in (located if surface.unneeded else ())
-            if may_be_private(file) and (file in surface.hidden or surface.is_handle(name))
-        )
+        hidden = self._surface.hidden
+        return frozenset(name for name, file in self._files.items() if file in hidden and may_be_private(file))
 
     @cached_property
     def classes(self) -> frozenset[Name]:

@@ -13,7 +13,7 @@ from abistore.diffing.surface.export_table import is_weak
 from abistore.model.declarations import Name
 from abistore.model.hints import is_private_node
 from abistore.model.names.qualified import last_component, scope
-from abistore.model.names.symbols import OF_STD, is_mangled
+from abistore.model.names.symbols import is_mangled
 from abistore.model.reach import Reach
 from abistore.model.shapes import (
     Alias,
@@ -34,7 +34,6 @@ from abistore.model.structure import Reference, embedded, references
 from abistore.model.words import (
     include_root,
     is_beside,
-    is_cpp_header,
     is_decorated,
     is_own_header,
     is_source,
@@ -134,7 +133,7 @@ class _Summariser:
             strong,
             owners,
             private=strong and bool(owners) and (bool(told) or all(map(_is_private, members))),
-            inline=bool(symbols) and not strong and any(map(_is_written, members)) and not _is_foreign(name),
+            inline=bool(symbols) and not strong and any(map(_is_written, members)),
             node=_private_node(symbols),
         )
 
@@ -175,11 +174,6 @@ def _is_written(shape: Function | Variable) -> bool:
     if name == "operator=" or name.startswith("~"):
         return False
     return name != simple or len(shape.parameters) != 1 or [*_pointee(shape.parameters[0], 1)] != [shape.method.owner]
-
-
-def _is_foreign(name: Name) -> bool:
-    """Whether it is a function or template of the standard library, which has no friends here."""
-    return name.spelling.startswith(OF_STD)
 
 
 def _private_node(symbols: Variants) -> str:
@@ -265,10 +259,10 @@ class PublicHeaders(Derived):
     are not, as long as nothing public needs what they declare: a type that a public header's types embed, derive from
     or write down by an alias or as an enum, or that its functions take by value, or that C functions are given and
     nothing hands out. Behind a pointer a record needs no more than its name, unless an inline destructor deletes it.
-    C functions that are known by their definition only may be public: they need every record that no public header
-    mentions. Where most of these do with the public headers, the few that do not are internal themselves. Everything
-    that a header declares is as public as the header. Where one header beside the folder is needed, the folder is not
-    all that is installed, and tells of no other.
+    C functions that are known by their definition only may be public: they need every record that they mention. Where
+    most of these do with the public headers, the few that do not are internal themselves. Everything that a header
+    declares is as public as the header. Where one header beside the folder is needed, the folder is not all that is
+    installed, and tells of no other.
     """
 
     def __init__(self, clues: HeaderClues) -> None:
@@ -302,44 +296,18 @@ class PublicHeaders(Derived):
 
     @cached_property
     def hidden(self) -> frozenset[str]:
-        """The paths of the headers that consumers cannot include; none where others than the folder's may be public."""
-        return self.unneeded if self._beside[0] == self.unneeded else frozenset()
-
-    @property
-    def unneeded(self) -> frozenset[str]:
-        """The paths of the headers beside ``include`` folders that nothing public needs."""
-        return self._beside[1]
-
-    def is_handle(self, name: Name) -> bool:
-        """Whether public headers mention the record ``name`` and need no header that defines it."""
-        return self._clues.files.get(name) in self.unneeded and name in self._handles
-
-    @cached_property
-    def _beside(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The headers beside ``include`` folders, and those of them that nothing public needs."""
+        """The paths of the headers that consumers cannot include; none where something public needs one of them."""
         place = self._place
-        if not place:
-            return frozenset(), frozenset()
-        declared: dict[str, list[Name]] = {}
-        for name, file in place.items():
-            declared.setdefault(file, []).append(name)
-        hidden = set(declared)
-        public = (name for name in self._clues.names if self._is_public(name, place))
+        public = (name for name in (self._clues.names if place else ()) if self._is_public(name, place))
         pending = [(name, False) for name in public if name not in self._internal_functions]
         seen = set(pending)
-        while pending and hidden:
-            for each in self._needed(*pending.pop()):
-                if each in seen:
-                    continue
-                seen.add(each)
-                pending.append(each)
-                header = place.get(each[0])
-                if header in hidden:
-                    hidden.discard(header)
-                    come = {(name, False) for name in declared[header]} - seen
-                    pending += come
-                    seen |= come
-        return frozenset(declared), frozenset(hidden)
+        while pending:
+            come = set(self._needed(*pending.pop())) - seen
+            if any(name in place for name, _ in come):
+                return frozenset()
+            seen |= come
+            pending += come
+        return frozenset(place.values())
 
     @cached_property
     def _place(self) -> Mapping[Name, str]:
@@ -455,8 +423,7 @@ class PublicHeaders(Derived):
             tags = () if complete or part.stands_for is None else part.stands_for
             for other, by_value in part.mentions:
                 defined = by_value and other not in tags
-                tag = other.kind == "record"
-                if defined or (unknown and not self._is_named_only(other) if tag else not self._names_handle(other)):
+                if defined or unknown or other.kind != "record":
                     yield other, defined
             if name not in self._destroyed_inside:
                 yield from ((each, True) for held in part.holds for each in self._deleted_by(held))
@@ -473,23 +440,6 @@ class PublicHeaders(Derived):
         return frozenset(
             part.destroys for name in strong for part in self._clues.parts[name] if part.destroys is not None
         )
-
-    def _is_named_only(self, record: Name) -> bool:
-        """Whether C functions do with the name of ``record``: public headers mention it, or it is handed out from C++.
-
-        What a header defines that is called one of C++ (``context.hpp``), C programs get pointers to at most.
-        """
-        return record in self._handles or (record in self._given and is_cpp_header(self.file(record)))
-
-    def _names_handle(self, alias: Name) -> bool:
-        """Whether ``alias`` is another name of a record that public headers mention."""
-        named = [each for part in self._clues.parts[alias] for each in part.stands_for or ()]
-        return bool(named) and self._handles.issuperset(named)
-
-    @cached_property
-    def _handles(self) -> frozenset[Name]:
-        public = (name for name in self._clues.names if include_root(self.file(name)) is not None)
-        return frozenset(other for name in public for other in self._clues.mentioned(name))
 
     @cached_property
     def _given(self) -> frozenset[Name]:

@@ -407,7 +407,7 @@ def _are_copied_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]
     before, after = _only(old, new), _only(new, old)
     if not _are_plain(before, sides[0]) or not _are_plain(after, sides[1]):
         return False
-    return old.passing == "reference" or _places(before) == _places(after) or _pass_alike(old, new, sides)
+    return old.passing == "reference" or _places(before) == _places(after)
 
 
 def _shown(record: Record) -> list[Field]:
@@ -428,17 +428,6 @@ def _move(old: Iterable[Field], new: Sequence[Field]) -> bool:
 
 def _storage(field: Field) -> tuple[int, int | None, TypeRef]:
     return field.offset, field.bit_size, field.type
-
-
-def _pass_alike(old: Record, new: Record, sides: tuple[TypeSide, TypeSide]) -> bool:
-    """Whether objects by value go into the same registers, or are too large for any."""
-    from abistore.diffing.types.sameness import LARGEST, registers  # few private members move
-
-    largest = LARGEST.get(sides[0].snapshot.target.machine, 0)
-    if old.size > largest:
-        return True
-    before, after = registers(Inline(old), sides[0]), registers(Inline(new), sides[1])
-    return before is not None and before == after
 
 
 def _places(fields: Iterable[Field]) -> dict[int, TypeRef]:

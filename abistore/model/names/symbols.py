@@ -154,9 +154,6 @@ LOCAL: Final = "_ZZ"
 LOCAL_GUARD: Final = "_ZGVZ"
 """How the guards of these begin."""
 
-OF_STD: Final = "_ZSt"
-"""How functions of namespace ``std`` begin that are no members of a class."""
-
 _WORDS: Final = (("const", "const"), ("volatile", "volatile"), ("restrict", "__restrict"))
 _REFERENCES: Final = {"R": "&", "O": "&&"}
 
