@@ -191,19 +191,8 @@ def follows_interface(declared: Changed[Declared], context: Context) -> bool:
 
 
 def _follows_only(declared: Changed[Declared], context: Context, told: Callable[[Name], bool]) -> bool:
-    same_text = declared.old.value == declared.new.value
-    return same_text and _only(told, declared.old, declared.subject.name, context, ())
-
-
-def _only(
-    told: Callable[[Name], bool], declared: Declared, name: Name, context: Context, above: tuple[Name, ...]
-) -> bool:
-    changed = [each for each in named(declared, name) if each not in above and _differs(each, context)]
-    return bool(changed) and all(
-        told(each)
-        or (_is_kept(each, context) and _only(told, written(context.old, each), each, context, (*above, name)))
-        for each in changed
-    )
+    changed = [each for each in named(declared.old, declared.subject.name) if _differs(each, context)]
+    return declared.old.value == declared.new.value and bool(changed) and all(map(told, changed))
 
 
 def named(declared: Declared, name: Name) -> Iterator[Name]:
@@ -220,10 +209,6 @@ def _differs(name: Name, context: Context) -> bool:
     if not is_same_constant(old, new):
         return True
     return old.meaning is not None and new.meaning is not None and old.meaning.value != new.meaning.value
-
-
-def _is_kept(name: Name, context: Context) -> bool:
-    return written(context.old, name).value == written(context.new, name).value
 
 
 def written(side: SideFacts, name: Name) -> Declared:

@@ -285,12 +285,10 @@ def has_room_in_unions(record: Changed[Record], context: Context) -> bool:
     largest, size = LARGEST.get(context.old.snapshot.target.machine, 0), context.old.types.layouts.size
     if any((size(Named(each)) or 0) <= largest for each in context.passed_with(name)):
         return False
-    return not context.old.consumers.compilers_of(name) and _have_room(name, context)
-
-
-def _have_room(name: Name, context: Context) -> bool:
     users = list(_users(name, context))
-    return bool(users) and all(_has_room(name, user, context) for user in users)
+    if not users or context.old.consumers.compilers_of(name):
+        return False
+    return all(_has_room(name, user, context) for user in users)
 
 
 def _users(name: Name, context: Context) -> Iterator[Name]:
@@ -308,21 +306,13 @@ def _users(name: Name, context: Context) -> Iterator[Name]:
 
 def _has_room(name: Name, user: Name, context: Context) -> bool:
     old, new = context.old.shape(user), context.new.shape(user)
-    if not isinstance(old, Record) or not isinstance(new, Record):
+    if not isinstance(old, Record) or not isinstance(new, Record) or old.size != new.size:
         return False
-    if old.size != new.size:
-        return old.fields == new.fields and _ends_with(old, name, context) and _have_room(user, context)
     before, after = _unions(old), _unions(new)
     held = [place for place, union in before.items() if _holds(union, name, context.old.types)]
     return len(held) == _mentions(old, user, name, context) > 0 and all(
         place in after and after[place].size == before[place].size for place in held
     )
-
-
-def _ends_with(struct: Record, name: Name, context: Context) -> bool:
-    """Whether a type is that of the last member of a struct, which grows with it, and of no other."""
-    last = context.old.types.bare(struct.fields[-1].type)[0] if struct.fields else None
-    return struct.sort != "union" and last == Named(name) and _mentions(struct, name, name, context) == 1
 
 
 def _mentions(record: Record, user: Name, name: Name, context: Context) -> int:

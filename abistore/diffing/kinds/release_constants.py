@@ -232,7 +232,7 @@ def are_sequence(values: set[int]) -> bool:
 
 
 FEWEST: Final = 3
-"""Letters that a word shares with a longer one which it stands for: ``opt`` and ``option``."""
+"""So many numbers at least are a numbering, or make a mask."""
 
 
 class Mention(NamedTuple):
@@ -248,16 +248,8 @@ def is_mentioned(called: Collection[str], context: Context) -> bool:
 
 
 def _fits(mention: Mention, called: Collection[str]) -> bool:
-    own = [word for word in called if _stands_in(word, mention.own)]
-    return bool(own) and all(word in own or _stands_in(word, mention.around) for word in called)
-
-
-def _stands_in(word: str, among: Collection[str]) -> bool:
-    return word in among or any(_is_short(*sorted((word, each), key=len)) for each in among)
-
-
-def _is_short(short: str, long: str) -> bool:
-    return len(short) >= FEWEST and long.startswith(short)
+    own = [word for word in called if word in mention.own]
+    return bool(own) and all(word in own or word in mention.around for word in called)
 
 
 def _mentions(context: Context) -> frozenset[Mention]:
