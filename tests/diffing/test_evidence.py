@@ -194,6 +194,6 @@ def test_every_version_of_a_symbol_is_compared_with_itself() -> None:
     assert (finding.kind, finding.part, finding.old_value) == ("symbol_size_changed", "version V1", "8")
     first = Symbol("data", size=8, version="V1", default=True)
     assert {each.kind for each in compare(side(first), side(*sized(8, 16))).findings} == {
-        "symbol_version_defined_added.of_export",
+        "symbol_version_defined_added",
         "symbol_version_alias_changed",
     }

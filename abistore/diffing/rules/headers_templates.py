@@ -112,18 +112,6 @@ def availability_changed_refused(declared: Changed[Declared], context: Context) 
         yield Note("compilers refuse what uses it", None, "refused")
 
 
-@rule(Impact.COMPATIBLE, variant="allowed", evidence="source", element="functions", action="changed")
-def availability_changed_allowed(declared: Changed[Declared]) -> Iterator[Note]:
-    """Compilers no longer refuse what uses a declaration.
-
-    Built programs and sources work as before.
-
-    Fix: nothing.
-    """
-    if lost_trait(declared, "refused"):
-        yield Note("compilers accept what uses it", "refused", None)
-
-
 # --- what callers are compiled by -----------------------------------------------------------------------------------
 
 
@@ -181,12 +169,14 @@ def availability_changed_narrowed(declared: Changed[Declared]) -> Iterator[Note]
 
 @rule(Impact.COMPATIBLE, evidence="source", element="functions", action="changed")
 def availability_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """What a declaration says of the systems that have it changed, and it is available on as many as before.
+    """A declaration is available on as many systems as before, or more, or compilers no longer refuse what uses it.
 
-    Built programs use it as before.
+    Built programs and sources work as before.
 
     Fix: nothing.
     """
+    if lost_trait(declared, "refused"):
+        yield Note("compilers accept what uses it", "refused", None)
     if declared.old.availability != declared.new.availability and not is_narrower(declared.old, declared.new):
         yield Note("the declaration's availability differs", _available(declared.old), _available(declared.new))
 
@@ -259,30 +249,22 @@ def mandatory_template_param_added_defaulted(declared: Changed[Declared]) -> Ite
         yield Note("the template has more parameters", *_heads(declared))
 
 
-@rule(Impact.API_BREAK, variant="removed", evidence="source", element="types", action="changed")
-def template_parameter_changed_removed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A template lost a parameter.
-
-    Built programs hold instances of the old template. Sources that give all arguments stop compiling.
-
-    Fix: keep the parameter, even unused.
-    """
-    if _stays(declared) and len(declared.new.template) < len(declared.old.template):
-        yield Note("the template has fewer parameters", *_heads(declared))
-
-
 @rule(Impact.API_BREAK, evidence="source", element="types", action="changed")
 def template_parameter_changed(declared: Changed[Declared]) -> Iterator[Note]:
-    """A template parameter is of another kind: a type, a value of a type, a template, a pack.
+    """A template lost a parameter, or one is of another kind: a type, a value of a type, a template, a pack.
 
     Built programs hold instances of the old template. Sources that name it with the old arguments stop compiling, or
     name another instance. Example: ``template <int N>`` became ``template <typename N>``.
 
-    Fix: add a template with a new name.
+    Fix: keep the parameter, even unused, or add a template with a new name.
     """
+    if not _stays(declared):
+        return
     pairs = zip(template_parameters(declared.old), template_parameters(declared.new), strict=False)
-    if _stays(declared) and any(old.introduced != new.introduced for old, new in pairs):
+    if any(old.introduced != new.introduced for old, new in pairs):
         yield Note("a template parameter is of another kind", *_heads(declared))
+    elif len(declared.new.template) < len(declared.old.template):
+        yield Note("the template has fewer parameters", *_heads(declared))
 
 
 def _differs(old: str | None, new: str | None) -> bool:

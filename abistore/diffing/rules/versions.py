@@ -70,15 +70,23 @@ def symbol_version_node_removed(node: Removed[VersionDefinition], context: Conte
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="added")
-def symbol_version_defined_added(node: Added[VersionDefinition], context: Context) -> Iterator[Note]:
-    """A version node was added.
+def symbol_version_defined_added(
+    version: Added[VersionDefinition | SymbolVersion] | Changed[Library], context: Context
+) -> Iterator[Note]:
+    """A version node, or a further version of an existing export, was added.
 
-    Built programs do not ask for it. Programs linked against its new symbols need at least this release.
+    Built programs keep the version that they were linked with; those built without versions bind to the default ones.
+    Programs linked against new symbols need at least this release.
 
     Fix: nothing.
     """
-    if _defines(context.old.library):
-        yield Note("the version node is new", None, node.new.version)
+    match version.new:
+        case VersionDefinition() as node if _defines(context.old.library):
+            yield Note("the version node is new", None, node.version)
+        case SymbolVersion(version=str() as further):
+            yield Note("the symbol has a further version", None, further)
+        case Library() as library if not _defines(context.old.library) and _defines(library):
+            yield Note("the library has version nodes now", None, ", ".join(library.on_elf.version_definitions))
 
 
 def _has_table(library: Library) -> bool:
@@ -116,18 +124,6 @@ def version_script_missing_table(library: Changed[Library], context: Context) ->
     lost = _defines(library.old) and not _has_table(library.new)
     if lost and context.old.exports.versioned and (nodes := _public_nodes(library.old)):
         yield Note("no table of symbol versions is left", nodes)
-
-
-@rule(Impact.COMPATIBLE, variant="first", evidence="symbol", element="library", action="changed")
-def symbol_version_defined_added_first(library: Changed[Library]) -> Iterator[Note]:
-    """The library defines symbol versions for the first time.
-
-    Programs built without versions bind to the default ones.
-
-    Fix: nothing.
-    """
-    if not _defines(library.old) and _defines(library.new):
-        yield Note("the library has version nodes now", None, ", ".join(library.new.on_elf.version_definitions))
 
 
 @rule(Impact.COMPATIBLE, evidence="symbol", element="library", action="changed")
@@ -218,18 +214,6 @@ def _node(version: SymbolVersion | VersionDefinition | NodeMove) -> tuple[str | 
             return node, symbols
         case SymbolVersion(version=node):
             return node, ()
-
-
-@rule(Impact.COMPATIBLE, variant="of_export", evidence="symbol", element="library", action="added")
-def symbol_version_defined_added_of_export(version: Added[SymbolVersion]) -> Iterator[Note]:
-    """A further version of an existing export was added.
-
-    Built programs keep the version that they were linked with.
-
-    Fix: nothing.
-    """
-    if version.new.version is not None:
-        yield Note("the symbol has a further version", None, version.new.version)
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
