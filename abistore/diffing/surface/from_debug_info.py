@@ -207,7 +207,7 @@ class ClosedTypes(Derived):
         class List { struct Node { int next(); }; public: Node &first(); };    // list.first().next()
 
     So a type is open where an export that is not private mentions it, or something that such an export leads to, other
-    than by private members. Instances of templates with a closed argument are as closed as that.
+    than by private members.
     """
 
     def __init__(self, clues: HeaderClues) -> None:
@@ -218,10 +218,9 @@ class ClosedTypes(Derived):
 
     @cached_property
     def _closed(self) -> frozenset[Name]:
-        said = {name for name, types in self._clues.types.items() if types and all(type.closed for type in types)}
-        if not said:
+        closed = {name for name, types in self._clues.types.items() if types and all(type.closed for type in types)}
+        if not closed:
             return frozenset()
-        closed = said | set(self._instances(said))
         exports = {name for name in self._clues.names if name.kind in EXPORTS and not self._clues.names[name].private}
         pending, shown = list[Name](), set[Name]()
         while True:
@@ -235,11 +234,6 @@ class ClosedTypes(Derived):
             if not ready:
                 return frozenset(closed - shown)
             closed -= shown
-
-    def _instances(self, closed: set[Name]) -> Iterator[Name]:
-        for name, types in self._clues.types.items():
-            if any(not closed.isdisjoint(type.arguments) for type in types):
-                yield name
 
     def _shown(self, name: Name) -> Iterator[Name]:
         """What who has ``name`` has too."""
