@@ -14,7 +14,7 @@ from abistore.model.labels import name_word, word_on
 from abistore.model.words import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document
 from abistore.report.model import ComparedDeclaration, Member, RecordLayout, Report, Style
-from abistore.report.outline import REQUIRED, advice, extent, is_first, name_like, ruled_by, sides, tone
+from abistore.report.outline import advice, extent, is_first, name_like, ruled_by, sides, tone
 from abistore.report.reasons import outcome_tone, said
 from abistore.report.releases import library_table
 from abistore.report.wording import counts, differing, distinct, found_counts, several, shortened, unchecked
@@ -250,7 +250,7 @@ def environment(*folders: str) -> Environment:
     )
     made.filters |= {function.__name__: function for function in told}
     made.globals |= {"asset": asset, "named": named}
-    made.globals |= {"CONSEQUENCES_OPEN": CONSEQUENCES_OPEN, "OPEN": OPEN, "REQUIRED": REQUIRED}
+    made.globals |= {"CONSEQUENCES_OPEN": CONSEQUENCES_OPEN, "OPEN": OPEN}
     return made
 
 

@@ -110,12 +110,15 @@ def notable_outcome(decision: Decision) -> str:
 
 
 def said(report: Report) -> tuple[str, ...]:
-    """The decision of a report: its headline, then the other reasons. Nothing where the verdict says it all."""
+    """The decision of a report: its headline, then the other reasons. Nothing where the verdict says it all.
+
+    The headline of an undecided release names all evidence that is missing.
+    """
     decision = report.decision
     if decision is None or not _is_notable(decision):
         return ()
     others = (each.sentence for each in decision.reasons[1:] if each.code != "evidence-missing")
-    return decision.headline, *others
+    return f"{OUTCOMES[decision.outcome]}: {report.error}" if report.error else decision.headline, *others
 
 
 def _is_notable(decision: Decision) -> bool:
@@ -126,7 +129,7 @@ def _is_notable(decision: Decision) -> bool:
     return told or len(decision.reasons) > 1 or decision.code not in BREAKS
 
 
-BREAKS: Final = frozenset({"breaking", "source-breaking", "evidence-missing"})
+BREAKS: Final = frozenset({"breaking", "source-breaking"})
 TONES: Final[dict[Outcome, str]] = {"pass": "compatible", "fail": "breaking", "undecided": "unchecked"}
 
 

@@ -514,17 +514,22 @@ def test_missing_evidence_is_told_beside_the_report_in_every_format(abistore: Ca
     assert done.out.splitlines()[0].startswith("libcase")
     assert "error: " in done.err and "layout is required in full, and is missing" in done.err
     shown = {
-        "report.html": 'class="gap breaking">Required evidence is missing: libcase',
+        "report.html": 'class="gap unchecked">UNDECIDED: libcase',
         "report.xml": '<failure type="evidence" message="Required evidence is missing: libcase',
-        "report.sarif": '"level": "error"',
-        "report.md": "**Required evidence is missing:** libcase",
+        "report.sarif": '"text": "UNDECIDED: libcase',
+        "report.md": "**UNDECIDED: libcase",
     }
     for name, mark in shown.items():
-        done = abistore("compare", bare, bare, "--require", "layout", "-o", tmp_path / name)
+        done = abistore("compare", old, bare, "--require", "layout", "-o", tmp_path / name)
         assert (done.code, "layout is required in full" in done.err) == (72, True)
-        assert mark in (tmp_path / name).read_text()
+        assert (tmp_path / name).read_text().count(mark) == 1
+    run = json.loads((tmp_path / "report.sarif").read_text())["runs"][0]
+    told = run["invocations"][0]["toolExecutionNotifications"]
+    said = [(each["level"], each["descriptor"]["id"]) for each in told if "in full" in each["message"]["text"]]
+    assert said == [("error", "evidence")]
+    assert (tmp_path / "report.html").read_text().count("layout is required in full") == 1
     done = abistore("compare", bare, bare, "--require", "layout", "--format", "github")
-    assert done.out.startswith("::error title=Required evidence is missing::libcase")
+    assert done.out.startswith("::error title=Required evidence is missing::UNDECIDED: libcase")
 
 
 def test_a_verdict_that_is_asked_for_against_something_asks_for_its_evidence(based: Call, stripped: Path) -> None:

@@ -37,10 +37,10 @@ def _libraries(report: Report) -> Iterator[str]:
 
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
-    if report.error:
-        yield _command("error", report.error, title=REQUIRED)
     level = "notice" if report.decision is not None and report.decision.outcome == "pass" else "warning"
-    yield from (_command(level, each, title=verdict(report)) for each in said(report))
+    for number, each in enumerate(said(report)):
+        missing = report.error and number == 0
+        yield _command("error" if missing else level, each, title=REQUIRED if missing else verdict(report))
     if report.evidence_gap:
         yield _command("warning", report.evidence_gap, title=verdict(report))
     if report.guessed:

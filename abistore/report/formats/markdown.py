@@ -23,7 +23,7 @@ from abistore.report.document import (
     document,
 )
 from abistore.report.model import Report, ReportedNotChecked, ReportFormat, Style
-from abistore.report.outline import REQUIRED, advice, is_first, name_like, ruled_by, verdict
+from abistore.report.outline import advice, is_first, name_like, ruled_by, verdict
 from abistore.report.reasons import said as decided
 from abistore.report.reasons import stat, ways_to_pass
 from abistore.report.wording import SAME_EXPORTS, counts, differing, names, unchecked
@@ -88,8 +88,6 @@ def _head(report: Report) -> Iterator[str]:
     yield from (f"## {before}{plain(str(report.new))}: {plain(verdict(report))}", "")
     mark = OUTCOME_MARKS[report.decision.outcome] if report.decision is not None else ""
     yield from (line for each in decided(report) for line in (f"{mark} **{plain(each)}.**", ""))
-    if report.error:
-        yield from (f"🔴 **{REQUIRED}:** {plain(report.error)}.", "")
     if report.evidence_gap:
         yield from (f"🟡 **Not everything could be checked:** {plain(report.evidence_gap)}.", "")
     if report.guessed:

@@ -13,7 +13,7 @@ from abistore import __version__
 from abistore.model.declarations import former_names
 from abistore.model.words import json_text
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style
-from abistore.report.outline import NO_REASON, REQUIRED, advice, told_verdict
+from abistore.report.outline import NO_REASON, advice, told_verdict
 from abistore.report.plain import page
 from abistore.report.reasons import said as decided
 from abistore.report.wording import affects, consequences, overridden, place, said_of, subject, unchecked, value_lines
@@ -110,9 +110,9 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 def _headlines(report: Report) -> Iterator[dict[str, Any]]:
     """Missing required evidence, what the verdict does not cover, what is approved, and advice."""
-    if report.error:
-        yield _notification("error", f"{REQUIRED}: {report.error}.", report.code)
-    yield from (_notification("note", f"{each}.", "decision") for each in decided(report))
+    for number, text in enumerate(decided(report)):
+        missing = report.error and number == 0
+        yield _notification("error" if missing else "note", f"{text}.", report.code if missing else "decision")
     if report.evidence_gap:
         yield _notification("warning", f"{told_verdict(report)}.", "unequal-evidence")
     if report.guessed:
