@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
@@ -15,11 +15,18 @@ from abistore.model.words import json_text
 from abistore.report.wording import approval, numbers
 
 BYTES = 4
+SENT = 2
+"""An answer is sent as text and as structured content."""
 
 
 def units(data: bytes) -> int:
     """The units of encoded text, rounded up."""
     return -(-len(data) // BYTES)
+
+
+def units_sent(answer: str) -> int:
+    """The units that an answer takes as it is sent."""
+    return SENT * units(answer.encode())
 
 
 def fitting(items: Iterable[T], budget: int) -> Iterator[T]:
@@ -104,10 +111,15 @@ _CURSOR = re.compile(r"([0-9a-f]{8})([0-9a-f]+)")
 
 
 class Page(NamedTuple, Generic[T]):
-    """Some items of a list, and the cursor that asks for those after them; ``None`` where there are no more."""
+    """Some items of a list; ``left`` come after them, for which ``next_cursor`` asks.
+
+    ``more`` is the call that has them, if any.
+    """
 
     items: tuple[T, ...]
     next_cursor: str | None
+    left: int
+    more: tuple[NextCall, ...] = ()
 
 
 def page(items: Sequence[T], cursor: str | None, limit: int, *, question: str, budget: int) -> Page[T]:
@@ -118,7 +130,7 @@ def page(items: Sequence[T], cursor: str | None, limit: int, *, question: str, b
     start = _start(cursor, question)
     shown = tuple(fitting(items[start : start + limit], budget))
     end = start + len(shown)
-    return Page(shown, f"{question}{end:x}" if end < len(items) else None)
+    return Page(shown, f"{question}{end:x}" if end < len(items) else None, len(items) - end)
 
 
 def _start(cursor: str | None, question: str) -> int:
@@ -134,8 +146,11 @@ def _start(cursor: str | None, question: str) -> int:
 FORMATS = {"html": "html", "json": "json", "markdown": "md", "sarif": "sarif"}
 """How a report may be written, and how its address ends then."""
 
-MOST_UNITS, BESIDE = 4_000, 2_000
-"""The longest report or snapshot that is sent with an answer, and what is left for the rest of that answer."""
+BESIDE = 2_000
+"""The units that are left for the rest of an answer that has a report, a snapshot or a long page."""
+
+LINKED = frozenset({"html"})
+"""Formats that are for people alone, and sent as a link."""
 
 
 class WrittenReport(NamedTuple):
@@ -159,11 +174,13 @@ def address(comparison_id: str | None, suffix: str) -> str:
 
 
 def written(report: Report, format: str, style: Style, *, show_impact: bool, most: int) -> WrittenReport:
-    """The report in a format, where it is short enough for an answer of at most ``most`` units."""
+    """The report in a format, where it is short enough for an answer of which at most ``most`` units are sent."""
     suffix = FORMATS[format]
+    if format in LINKED:
+        return WrittenReport(suffix, warnings=("the report is a page for people: read report_uri",))
     text = _text(report, format, style, show_impact)
-    length = units(text.encode())
-    if length > min(MOST_UNITS, most - BESIDE):
+    length = units_sent(text)
+    if length > most - BESIDE:
         warning = f"the report has {length:,} units and is not sent with the answer: read report_uri"
         return WrittenReport(suffix, warnings=(warning,))
     return WrittenReport(suffix, json.loads(text) if format == "json" else text)
@@ -176,8 +193,8 @@ def _text(report: Report, format: str, style: Style, show_impact: bool) -> str:
     return f"{text}\n\n{render(report, format, Style(mode='impact'))}" if show_impact else text
 
 
-LONG = 300
-"""How many characters a text in an answer has; names have thousands."""
+LONG, ROOM = 300, 32
+"""How many characters a text in an answer has, where names have thousands; some say how many are left out."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="status", tag="ok"):
@@ -190,11 +207,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
 
 
 def brief(text: str, most: int = LONG) -> str:
-    """A text without its middle, where it is too long."""
+    """The beginning of a text that is too long: its whole lines or words that fit, and how much is left out."""
     if len(text) <= most:
         return text
-    half = (most - 3) // 2
-    return f"{text[:half]}...{text[len(text) - half :]}"
+    kept = text[: most - ROOM]
+    whole = kept.rpartition("\n")[0] or kept.rpartition(" ")[0] or kept
+    return f"{whole}... ({len(text) - len(whole):,} more characters)"
 
 
 class NextCall(msgspec.Struct, frozen=True):
@@ -217,8 +235,8 @@ def spelled(tool: str, /, **arguments: object) -> str:
 
 
 Level: TypeAlias = Literal["summary", "normal", "full"]
-AFFECTED = {"summary": 0, "normal": 5, "full": 50}
-"""How many affected exports are named."""
+AFFECTED: Mapping[Level, int | None] = {"summary": 0, "normal": 5, "full": None}
+"""How many affected exports are named; ``None``: all."""
 
 
 class ReviewItem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -258,22 +276,23 @@ class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None = None) -> ChangeItem:
-    """A finding at a level of detail; ``card`` is what is known of its kind."""
+    """A finding at a level of detail, whole at ``full``; ``card`` is what is known of its kind."""
+    told = str if level == "full" else brief
     base = ChangeItem(
         id=change.id,
         kind=change.kind,
-        symbol=brief(change.symbol),
-        description=brief(change.description),
+        symbol=told(change.symbol),
+        description=told(change.description),
         impact=change.impact,
-        old_value=_value(change.old_value),
-        new_value=_value(change.new_value),
+        old_value=None if change.old_value is None else told(change.old_value),
+        new_value=None if change.new_value is None else told(change.new_value),
         source_location=_place(change.source_location),
-        display=brief(change.display) if change.display != change.symbol else "",
-        part=brief(change.part),
-        suppressed_by=brief(change.suppressed_by),
-        suppression_reason=brief(change.suppression_reason),
-        approved=brief(approval(change.approved)) if change.approved else "",
-        unapproved=brief(change.unapproved),
+        display=told(change.display) if change.display != change.symbol else "",
+        part=told(change.part),
+        suppressed_by=told(change.suppressed_by),
+        suppression_reason=told(change.suppression_reason),
+        approved=told(approval(change.approved)) if change.approved else "",
+        unapproved=told(change.unapproved),
     )
     if level == "summary":
         return base
@@ -281,10 +300,10 @@ def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None =
         base,
         evidence=change.facet,
         affected_count=change.affected_count,
-        affected=tuple(map(brief, change.affected[: AFFECTED[level]])),
+        affected=tuple(map(told, change.affected[: AFFECTED[level]])),
         consequences=len(change.consequences),
         default_impact=change.default_impact or "",
-        reason=brief(change.reason),
+        reason=told(change.reason),
         why=card.why if card and level == "full" else "",
         fix=card.fix if card else "",
     )
@@ -294,10 +313,6 @@ def _place(location: str | None) -> str | None:
     """Where a declaration stands: compilers may have recorded folders of the machine that built it, and no line."""
     place = location.removesuffix(":0") if location else location
     return place.rpartition("/")[2] if place and place.startswith("/") else place
-
-
-def _value(value: str | None) -> str | None:
-    return None if value is None else brief(value)
 
 
 MOST_GAPS = 4

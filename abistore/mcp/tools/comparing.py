@@ -104,8 +104,10 @@ from abistore.model.declarations import is_meant
 from abistore.model.findings import Element
 from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
+from abistore.model.words import counted
 from abistore.report.model import ImpactLabel, VerdictName
 from abistore.report.reasons import said
+from abistore.report.wording import differing
 
 BUDGET = 1_200
 
@@ -170,7 +172,7 @@ def abi_compare(
     include_report: Annotated[bool, described("Send the whole report too")] = False,
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
-    limit: Limit = 20,
+    limit: Limit = None,
 ) -> ComparisonAnswer:
     """Judge whether programs built with the old library go on working with the new one.
 
@@ -309,13 +311,19 @@ def _with_changes(
         returned=len(page.items),
         total=len(items),
         next_cursor=page.next_cursor,
-        next=next_calls(report, identity, listed=True) if identity else answer.next,
+        next=(*page.more, *(next_calls(report, identity, listed=True) if identity else answer.next)),
     )
 
 
 FINDINGS_BUDGET = 1_500
+LONGEST_NAME = 1_000
+"""A longer name is no argument of a call that is proposed: nobody sends it back."""
+
+MOST_LINES = 24
+"""How many differing lines of a long declaration are told."""
+
 LONG = 600
-"""How many characters of a declaration are told."""
+"""How many characters a declaration has that is told whole, unless more is asked for."""
 
 State: TypeAlias = Literal["active", "suppressed", "advice", "reviewed"]
 
@@ -342,11 +350,15 @@ class FindingsAnswer(Answer, frozen=True, kw_only=True):
 
 
 class FindingAnswer(Answer, frozen=True, kw_only=True):
-    """One finding with its declaration before and after; ``found_in`` is a comparison that has it."""
+    """One finding with its declaration before and after; ``found_in`` is a comparison that has it.
+
+    Of long declarations ``difference`` has the lines that differ, and the level ``full`` both texts.
+    """
 
     finding: ChangeItem
     before: str | None
     after: str | None
+    difference: tuple[str, ...] = ()
     guidance: str
     found_in: str
     consequences: tuple[ChangeItem, ...] = ()
@@ -367,7 +379,7 @@ def abi_findings(
     sort_by: Annotated[Literal["priority", "symbol", "kind"], described("priority: worst first")] = "priority",
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
-    limit: Limit = 20,
+    limit: Limit = None,
 ) -> FindingsAnswer:
     """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings."""
     report = told_report(call, comparison_id)
@@ -394,7 +406,7 @@ def abi_findings(
         excluded=LeftOut(0 if state == "suppressed" else report.suppressed_count, len(every) - len(chosen)),
         not_checked=gaps(report),
         next_cursor=page.next_cursor,
-        next=_next(short, chosen, report),
+        next=(*page.more, *_next(short, chosen, report)),
     )
 
 
@@ -463,6 +475,9 @@ def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnsw
     said = reviewed(call, library).get(answer.finding.id)
     finding = msgspec.structs.replace(answer.finding, review=said)
     after = [*answer.next, *_earlier(call, finding.symbol, library)]
+    if answer.difference:
+        whole = {**call.arguments, "detail_level": "full"}
+        after.insert(0, asking(call.tool, "Read the whole declarations.", **whole))
     if call.settings.allow_write:
         say, among = "Note that people have seen it.", call.arguments.get("comparison_id")
         after.append(asking("abi_review", say, finding_id=finding.id, state="seen", comparison_id=among))
@@ -471,7 +486,7 @@ def _with_review(call: Call, answer: FindingAnswer, library: str) -> FindingAnsw
 
 def _earlier(call: Call, symbol: str, library: str) -> Iterator[NextCall]:
     """The call that tells what became of a declaration, where the store knows it."""
-    if call.has_no_store or not symbol:
+    if call.has_no_store or not 0 < len(symbol) <= LONGEST_NAME:
         return
     with call.store() as store, suppress(SnapshotNotFound):
         store.log(symbol, library=library)
@@ -486,11 +501,14 @@ def _finding(
 ) -> FindingAnswer:
     card = _card(change.kind)
     item = change_item(change, level, card)
+    length = len(declared.before or "") + len(declared.after or "") if declared else 0
+    whole = level == "full" or length <= 2 * LONG
     return FindingAnswer(
         headline=f"{change.impact}: {brief(change.display, 120)}: {brief(change.description, 160)}",
         finding=msgspec.structs.replace(item, fix=""),
-        before=_text(declared.before) if declared else None,
-        after=_text(declared.after) if declared else None,
+        before=declared.before if whole and declared else None,
+        after=declared.after if whole and declared else None,
+        difference=() if whole or not declared else tuple(_difference(declared)),
         guidance=card.fix if card else "",
         found_in=brief(where),
         consequences=tuple(change_item(each, "summary") for each in change.consequences[:3]),
@@ -498,15 +516,22 @@ def _finding(
     )
 
 
+def _difference(declared: ComparedDeclaration) -> Iterator[str]:
+    """The lines that differ, the first of many: those that only moved are counted."""
+    lines = differing(declared)
+    told = [line for line in lines if not line.startswith("!")] if len(lines) > MOST_LINES else lines
+    yield from told[:MOST_LINES]
+    if moved := len(lines) - len(told):
+        yield f"{counted(moved, 'line')} moved, and did not change else"
+    if left := len(told[MOST_LINES:]):
+        yield f"{counted(left, 'more line')}"
+
+
 def _card(kind: str) -> ExplainedKind | None:
     try:
         return explain(kind)
     except UsageError:  # a stored finding may be of a kind that is gone
         return None
-
-
-def _text(declaration: str | None) -> str | None:
-    return None if declaration is None else brief(declaration, LONG)
 
 
 NOTES = 2

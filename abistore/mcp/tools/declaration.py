@@ -11,7 +11,7 @@ import msgspec
 from pydantic import Field
 
 from abistore import arguments
-from abistore.mcp.operands import Call, Question
+from abistore.mcp.operands import MOST_ITEMS, Call, Question
 
 Body = Callable[..., msgspec.Struct]
 Ask = Callable[..., Question]
@@ -73,8 +73,8 @@ def like(argument: Any, **more: Any) -> Any:
 Library: TypeAlias = Annotated[str, like(arguments.LibraryName)]
 Version: TypeAlias = Annotated[str, described("Label as a string")]
 Cursor: TypeAlias = Annotated[str | None, described("next_cursor given before")]
-Limit: TypeAlias = Annotated[int, described("At most", ge=1, le=200)]
-DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("How much")]
+Limit: TypeAlias = Annotated[int | None, described("Most items, up to 200", ge=1, le=MOST_ITEMS)]
+DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], described("full: nothing is cut")]
 ComparisonId: TypeAlias = Annotated[str, described("Of an earlier answer")]
 
 Operand: TypeAlias = Annotated[str, like(arguments.Operand)]

@@ -94,7 +94,7 @@ def abi_history(
     delta: Annotated[bool, described("Compare with the verdict before")] = False,
     moves: Annotated[bool, described("Tell who moved baselines, and why")] = False,
     cursor: Cursor = None,
-    limit: Limit = 20,
+    limit: Limit = None,
 ) -> HistoryAnswer:
     """Show every release of a library, oldest first, with its verdict against the one before and the baseline.
 
@@ -121,7 +121,7 @@ def abi_history(
         remarks=() if cursor else _remarks(library, found.remarks),
         pending="" if cursor else brief(found.pending, 240),
         next_cursor=page.next_cursor,
-        next=_next(library, broken),
+        next=(*page.more, *_next(library, broken)),
     )
 
 
@@ -252,7 +252,7 @@ def abi_symbol_history(
     symbol: Annotated[str, described("As in the source (geo::Point), or mangled")],
     library: Library | None = None,
     cursor: Cursor = None,
-    limit: Limit = 20,
+    limit: Limit = None,
 ) -> SymbolAnswer:
     """Tell in which releases a function, variable or type appeared, changed or vanished, with its text then.
 
@@ -271,7 +271,7 @@ def abi_symbol_history(
         total=len(items),
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=(asking("abi_summary", say, library=library, version=last.version, against="prev"),),
+        next=(*page.more, asking("abi_summary", say, library=library, version=last.version, against="prev")),
     )
 
 

@@ -74,7 +74,7 @@ def abi_list_changes(
     category: Annotated[Element | None, described("About these")] = None,
     detail_level: DetailLevel = "summary",
     cursor: Cursor = None,
-    limit: Limit = 50,
+    limit: Limit = None,
 ) -> KindsAnswer:
     """List the kinds of change that are detected. Without a filter: how many of each category and impact.
 
@@ -94,7 +94,7 @@ def abi_list_changes(
                 asking("abi_list_changes", "List the kinds about types.", category="types"),
             ),
         )
-    page = call.page([_item(kind, detail_level) for kind in found], budget=BUDGET)
+    page = call.page([_item(kind, detail_level) for kind in found], budget=BUDGET, usual=50)
     words = " ".join(word for word in (impact, category) if word)
     return KindsAnswer(
         headline=f"{counted(len(found), 'kind')} of change: {words}",
@@ -102,9 +102,12 @@ def abi_list_changes(
         change_kinds=page.items,
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=tuple(
-            asking("abi_explain_change", "Read what the first of them does.", change_kind=item.kind)
-            for item in page.items[:1]
+        next=(
+            *page.more,
+            *(
+                asking("abi_explain_change", "Read what the first of them does.", change_kind=item.kind)
+                for item in page.items[:1]
+            ),
         ),
     )
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from abistore.errors import InputError
 from abistore.interface import Dump, ExtractOptions, ListedLine, OpenStore, Release, StoreStats, db_stats, dump
-from abistore.mcp.answers import MOST_UNITS, Answer, Gap, NextCall, asking, brief, extent, units
+from abistore.mcp.answers import BESIDE, SENT, Answer, Gap, NextCall, asking, brief, extent, units
 from abistore.mcp.operands import Call, check_include_dirs, headers_of, library
 from abistore.mcp.tools.declaration import Cursor, Folders, Headers, Language, Library, Limit, Only, described, tool
 from abistore.model.history import DEFAULT_CHANNEL
@@ -61,7 +61,7 @@ def abi_list(
     library: Library | None = None,
     prefix: Annotated[str | None, described("Beginning of names, or of versions")] = None,
     cursor: Cursor = None,
-    limit: Limit = 20,
+    limit: Limit = None,
 ) -> Stored:
     """List what is stored: all libraries, or the releases of one library. Start here.
 
@@ -80,7 +80,7 @@ def abi_list(
         total=len(shown),
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=_next(library, shown),
+        next=(*page.more, *_next(library, shown)),
     )
 
 
@@ -293,7 +293,7 @@ def dump_answer(call: Call, read: ReadLibrary, *, inline: bool) -> DumpAnswer:
     missing = [f"{each.facet} {how[each.state]}: {each.detail or each.reason}" for each in seen if each.state != "full"]
     long = [f"the snapshot has {length:,} units and is not sent with the answer: read snapshot_uri"]
     digest = snapshot_digest(made.snapshot).hex()
-    sent = inline and length <= MOST_UNITS
+    sent = inline and length <= (call.settings.max_response_units - BESIDE) // SENT
     parts = (counted(summary.functions, "function"), counted(summary.variables, "variable"))
     held = ", ".join((*parts, counted(summary.types, "type")))
     return DumpAnswer(
