@@ -17,7 +17,7 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import anyio
 import msgspec
@@ -145,7 +145,13 @@ def _problem(error: Any) -> str:
 
 
 NOTHING: Mapping[str, str] = {}
-_PAGE = re.compile(r"offset=([0-9]{1,12})(?:&digest=([0-9a-f]{12}))?")
+_PART: Mapping[str, re.Pattern[str]] = {
+    "offset": re.compile(r"[0-9]{1,12}"),
+    "digest": re.compile(r"[0-9a-f]{12}"),
+    "limit": re.compile(r"[1-9][0-9]{0,5}"),
+}
+"""What an address may say behind its ``?``."""
+
 MESSAGE = 1_000
 """How many characters a message of an error has at most."""
 
@@ -286,17 +292,27 @@ def _argument(name: str) -> PromptArgument:
 def matched(uri: str) -> tuple[ReadableResource, dict[str, Any], Part] | None:
     """The resource at an address, what the address says of it, and which part of it is asked for."""
     address, _, asked = uri.partition("?")
-    page = _PAGE.fullmatch(asked)
-    if asked and page is None:
-        return None
-    part = Part(address, int(page[1]), page[2] or "") if page else Part(address)
     for resource in RESOURCES.values():
-        if not resource.is_template and resource.uri == address:
-            return resource, {}, part
         found = UriTemplate.parse(resource.uri).match(address) if resource.is_template else None
-        if found is not None:
-            return resource, dict(found), part
+        if found is not None or resource.uri == address:
+            part = _part(address, asked, resource)
+            return None if part is None else (resource, dict(found or {}), part)
     return None
+
+
+def _part(address: str, asked: str, resource: ReadableResource) -> Part | None:
+    """Which part is asked for; nothing where the address cannot ask so. A snapshot without some items is none."""
+    if not asked:
+        return Part(address)
+    given = dict(parse_qsl(asked, keep_blank_values=True))
+    if not given or not all(name in _PART and _PART[name].fullmatch(value) for name, value in given.items()):
+        return None
+    limit, offset = given.get("limit"), given.get("offset")
+    if limit and (resource.mime != JSON or resource.uri.endswith("snapshot.json")):
+        return None
+    digest = given.get("digest", "")
+    place = f"{address}?limit={limit}" if limit else address
+    return Part(place, int(offset) if offset else None, digest, int(limit) if limit else None)
 
 
 def _described(resource: ReadableResource) -> dict[str, Any]:

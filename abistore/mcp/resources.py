@@ -7,6 +7,7 @@ Verdicts are read from the store, or else judged when they are read, by the stri
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -62,16 +63,54 @@ INDEX = '{"status":"index",'
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Which part of the text at ``uri`` is asked for; ``digest`` is the beginning of that of the text it belongs to."""
+    """Which part of the text at ``uri`` is asked for; ``digest`` is the beginning of that of the text it belongs to.
+
+    ``limit`` is how many items of each list are wanted; ``None``: all.
+    """
 
     uri: str
     offset: int | None = None
     digest: str = ""
+    limit: int | None = None
 
 
 def document(value: Mapping[str, Any]) -> str:
     """What the command prints with ``--json``, in one line."""
-    return as_text({"status": "ok", **plain(value)})
+    return as_text({"status": "ok", **_without_readings(plain(value))})
+
+
+READING = "headers"
+"""What a provenance says of how headers were read: most of a release, and the same in each."""
+
+
+def _without_readings(value: Any) -> Any:
+    """A document whose releases say which headers they were read with, and not how."""
+    if isinstance(value, list | tuple):
+        return [_without_readings(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _without_readings(each) for name, each in value.items()}
+    if isinstance(found.get("provenance"), dict) and found["provenance"].get(READING):
+        headers = found["provenance"][READING]
+        found["provenance"] = {**found["provenance"], READING: {"given": headers["given"]}}
+    return found
+
+
+def limited(text: str, limit: int | None) -> str:
+    """A document of which each list has at most ``limit`` items; ``left_out`` says how many are missing."""
+    if limit is None:
+        return text
+    found = json.loads(text)
+    left_out = 0
+
+    def first(value: Any) -> Any:
+        nonlocal left_out
+        if isinstance(value, list):
+            left_out += max(0, len(value) - limit)
+            return [first(each) for each in value[:limit]]
+        return {name: first(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+    return as_text({**first(found), **({"left_out": left_out} if left_out else {})})
 
 
 def paged(text: str, part: Part) -> str:
@@ -79,9 +118,9 @@ def paged(text: str, part: Part) -> str:
 
     The pages together are the text, byte for byte.
     """
-    data = text.encode()
+    data = limited(text, part.limit).encode()
     if part.offset is None and len(data) <= MOST_BYTES:
-        return text
+        return data.decode()
     digest = sha256(data).hexdigest()
     offsets = _offsets(data)
     if part.offset is None:
@@ -106,7 +145,7 @@ def _offsets(data: bytes) -> list[int]:
 
 def _index(uri: str, data: bytes, digest: str, offsets: list[int]) -> str:
     pages = [
-        {"uri": f"{uri}?offset={begin}&digest={digest[:DIGITS]}", "bytes": end - begin}
+        {"uri": f"{uri}{'&' if '?' in uri else '?'}offset={begin}&digest={digest[:DIGITS]}", "bytes": end - begin}
         for begin, end in pairwise(offsets)
     ]
     told = {

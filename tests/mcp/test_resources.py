@@ -21,6 +21,7 @@ from abistore.model.history import IngestRequest
 from abistore.store.store import Store
 from tests.build import build_library
 from tests.mcp.conftest import Agent, fill
+from tests.mcp.histories import LIBRARY, VERSIONS
 from tests.store.builders import ARM, EXPORTED, X86, function, snapshot
 
 
@@ -85,6 +86,40 @@ def test_what_is_stored_is_told(agent: Agent) -> None:
 def test_what_was_not_judged_stays_so(agent: Agent) -> None:
     (history,) = json.loads(read(agent, "abistore://libraries/libgeo/history"))["histories"]
     assert [row["unjudged"] for row in history["rows"]] == ["", "not judged yet", "not judged yet"]
+
+
+def test_each_list_of_a_resource_is_as_long_as_is_asked_for(wide_agent: Agent) -> None:
+    whole = json.loads(read(wide_agent, f"abistore://libraries/{LIBRARY}/history"))
+    short = json.loads(read(wide_agent, f"abistore://libraries/{LIBRARY}/history?limit=3"))
+    assert len(whole["histories"][0]["rows"]) == len(VERSIONS)
+    assert short["histories"][0]["rows"][0] == whole["histories"][0]["rows"][0]
+    assert len(short["histories"][0]["rows"]) == 3
+    assert short["left_out"] >= len(VERSIONS) - 3
+    assert "left_out" not in whole
+    for refused in ("history?limit=0", "history?limit=x", "history.md?limit=3", "releases/1.0/snapshot.json?limit=3"):
+        assert unread(wide_agent, f"abistore://libraries/{LIBRARY}/{refused}")[0] == -32602
+
+
+MOST_SENT = 20_000
+"""The bytes of a document about eight releases of which lists have at most ten items."""
+
+
+def test_a_document_with_a_limit_is_short(wide_agent: Agent) -> None:
+    place = f"abistore://libraries/{LIBRARY}"
+    ends = (
+        "",
+        "/history",
+        "/consumers",
+        "/approvals",
+        "/blame",
+        "/matrix",
+        "/deprecations",
+        "/policies/sdk_vendor/evaluation",
+    )
+    of_release = ("consumers", "ledger", "statement", "lines", "range", "exports", "types", "types/wide_loop/users")
+    addresses = [f"{place}{end}" for end in ends] + [f"{place}/releases/2.2/{end}" for end in of_release]
+    lengths = {uri: len(read(wide_agent, f"{uri}?limit=10").encode()) for uri in addresses}
+    assert {uri: length for uri, length in lengths.items() if length > MOST_SENT} == {}
 
 
 def test_a_verdict_is_read_from_a_store_that_ingest_alone_filled(agent: Agent) -> None:
