@@ -61,15 +61,15 @@ EVERYWHERE = frozenset({"status", "headline"})
 
 
 def shallow(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same as ``tools/list`` tells it, which has to be short: the members that are always there, by JSON type."""
-    own = [name for name in schema["properties"] if name in schema["required"] and name not in EVERYWHERE]
-    return {"type": "object", "properties": {name: _type(schema["properties"][name]) for name in own}}
+    """The same as ``tools/list`` tells it, which has to be short: the JSON types of members that are always there.
 
-
-def _type(member: dict[str, Any]) -> dict[str, Any]:
-    if "anyOf" in member:
-        return {"type": [_type(choice)["type"] for choice in member["anyOf"]]}
-    return {"type": member.get("type", "string")}  # only enumerations of strings have no type
+    Those that may be null are left out: they have two types, and several vendors refuse a list of types.
+    """
+    own = {name: schema["properties"][name] for name in schema["required"] if name not in EVERYWHERE}
+    types = {name: member.get("type", "string") for name, member in own.items() if "anyOf" not in member}
+    # only enumerations of strings have no type
+    told = {name: {"type": type} for name, type in types.items() if isinstance(type, str)}
+    return {"type": "object", "properties": told}
 
 
 def _inlined(schema: Any, components: dict[str, Any]) -> Any:

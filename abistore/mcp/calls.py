@@ -221,8 +221,12 @@ class ReadingServer(MCPServer[Any]):
         return [
             Prompt(
                 name=task.name,
+                title=task.title,
                 description=task.description,
-                arguments=list(map(_argument, task.arguments)),
+                arguments=[
+                    *(_argument(name, required=True) for name in task.arguments),
+                    *(_argument(name, required=False) for name in task.optional),
+                ],
             )
             for task in TASKS.values()
         ]
@@ -285,8 +289,9 @@ def _page_of(library: str) -> Resource:
     return Resource(uri=uri, name=shown, description=told, mime_type=page.mime, annotations=annotated(page))
 
 
-def _argument(name: str) -> PromptArgument:
-    return PromptArgument(name=name, description=ARGUMENTS[name], required=True)
+def _argument(name: str, *, required: bool) -> PromptArgument:
+    title = name.replace("_", " ").capitalize()
+    return PromptArgument(name=name, title=title, description=ARGUMENTS[name], required=required)
 
 
 def matched(uri: str) -> tuple[ReadableResource, dict[str, Any], Part] | None:
@@ -334,7 +339,8 @@ def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:
     missing = [name for name in task.arguments if not arguments.get(name)]
     if missing:
         raise MCPError(INVALID_PARAMS, f"{task.name}: missing {', '.join(missing)}")
-    given = {name: str(arguments[name]) for name in task.arguments}
+    said = (*task.arguments, *(name for name in task.optional if arguments.get(name)))
+    given = {name: str(arguments[name]) for name in said}
     for name, text in given.items():
         if wrong := fault(name, text):
             raise MCPError(INVALID_PARAMS, f"{task.name}: {name} {wrong}")
@@ -463,6 +469,7 @@ def _described_argument(tool: Tool, call: Callable[..., Any], parameters: list[P
     found = ServedTool.from_function(
         call,
         name=tool.name,
+        title=tool.title,
         description=tool.description,
         annotations=_annotations(tool),
         structured_output=False,
@@ -556,7 +563,7 @@ class Server(ReadingServer):
     ) -> CallToolResult | InputRequiredResult:
         """The answer of a tool, or an error that says what to do. Raises :class:`MCPError` for an unknown tool."""
         known = [tool.name for tool in await self.list_tools()]
-        if name not in known and name not in WRITING:
+        if name not in known and name not in self.usual and (name not in WRITING or self.bounds.allow_write):
             raise MCPError(
                 INVALID_PARAMS, f"Unknown tool: {in_line(name, 80)}. {did_you_mean(near(name, known), '')}".strip()
             )

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -127,6 +128,11 @@ def _snippet(client: str, server: Mapping[str, Any], notes: list[str], secret: s
         asked = {"type": "promptString", "id": secret, "description": f"abistore: {secret}", "password": True}
         config["inputs"] = [asked]
     return Snippet(file, config, (f"write this into {file}", *notes))
+
+
+def skill() -> str:
+    """The file by which agents learn how to review with abistore, for the folder of skills of a client."""
+    return Path(__file__).with_name("SKILL.md").read_text()
 
 
 class Readiness(msgspec.Struct, frozen=True):

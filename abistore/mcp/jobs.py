@@ -198,7 +198,7 @@ def _answer(request: Request, call: Call) -> str:
     if tool:
         if tool.asks and request.settings.approvals == "human" and request.decided is None:
             raise Refusal("INTERNAL", f"{request.tool}: nobody was asked", "nothing was written")
-        answer = as_text(in_answer(msgspec.to_builtins(tool(call, **request.arguments))))
+        answer = as_text(_served(in_answer(msgspec.to_builtins(tool(call, **request.arguments))), request.settings))
         _check_length(answer, request.settings.max_response_units)
         return answer
     if request.tool == COMPLETE:
@@ -208,6 +208,13 @@ def _answer(request: Request, call: Call) -> str:
     arguments = dict(request.arguments)
     part = msgspec.convert(arguments.pop(PART), Part)
     return paged(RESOURCES[request.tool](call, **arguments), part)
+
+
+def _served(answer: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """An answer whose ``next`` names the tools of this server alone."""
+    tools = tools_of(settings)
+    following = [each for each in answer.get("next", ()) if each["tool"] in tools]
+    return {**answer, "next": following} if "next" in answer else answer
 
 
 def _check_length(answer: str, most: int) -> None:

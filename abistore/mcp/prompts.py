@@ -22,6 +22,7 @@ ARGUMENTS: Mapping[str, str] = {
     "library": "Library name as stored",
     "version": "Version label of the release",
     "new_input": "The new build: a stored reference, or an absolute path",
+    "headers": "Its public headers: absolute paths of files or folders, with commas between",
     "comparison_id": "From an earlier answer",
     "finding_id": "id of the finding",
     "from_version": "Version label of the old release",
@@ -42,15 +43,17 @@ class Task:
     """A prompt: ``text`` names its arguments in braces, and so does ``about``, the address of what is sent with it.
 
     ``text`` may also name stored references that are made of them: ``baseline``, ``old`` and ``new``. ``writing`` is
-    added where the server writes.
+    added where the server writes. ``optional`` arguments are named by whole phrases: ``with_headers``.
     """
 
     name: str
+    title: str
     description: str
     text: str
     about: str = ""
     arguments: tuple[str, ...] = field(default=())
     writing: str = ""
+    optional: tuple[str, ...] = field(default=())
 
     def message(self, given: Mapping[str, str], *, allow_write: bool = False) -> str:
         """The task about what was given, each in quotes: nothing that is given can go on as a sentence of the task."""
@@ -58,7 +61,13 @@ class Task:
         versions = {"old": given.get("from_version", ""), "new": given.get("to_version", "")}
         references = {"baseline": f"{library}@baseline", **{name: f"{library}@{v}" for name, v in versions.items()}}
         text = f"{self.text} {self.writing}" if allow_write and self.writing else self.text
-        return text.format_map({name: quoted(text) for name, text in {**references, **given}.items()})
+        words = {name: quoted(text) for name, text in {**references, **given}.items()}
+        return text.format_map({**words, "with_headers": _with_headers(given.get("headers", ""))})
+
+
+def _with_headers(paths: str) -> str:
+    listed = [path.strip() for path in paths.split(",") if path.strip()]
+    return f", new_headers=[{', '.join(map(quoted, listed))}]" if listed else ""
 
 
 def fault(name: str, text: str) -> str:
@@ -93,6 +102,7 @@ TASKS: Mapping[str, Task] = {
     for task in (
         Task(
             "review_release",
+            "Review a release",
             "Say whether a stored release may ship",
             "Review release {version} of {library}. Call abi_summary(library={library}, version={version}), then "
             "abi_findings for what is breaking, and abi_gate. Say whether programs built with the baseline go on "
@@ -103,15 +113,18 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             "review_pull_request",
+            "Review a pull request",
             "Judge a build against the baseline, and write the comment",
-            "Judge the build {new_input} of {library}: abi_compare(old_input={baseline}, "
-            "new_input={new_input}). Explain each breaking kind with abi_explain_change, ask abi_gate whether CI "
-            "would fail, and end with the comment of abi_pr_summary. " + DATA,
+            "Judge the build {new_input} of {library}: abi_review_build(new_input={new_input}, "
+            "old_input={baseline}{with_headers}). Explain each break that it names with what its finding says, and end "
+            "with its comment. Where headers are not checked, ask for those of the build. " + DATA,
             "",
             ("library", "new_input"),
+            optional=("headers",),
         ),
         Task(
             "explain_break",
+            "Explain a break",
             "Explain one finding to the people who have to mend it",
             "Explain finding {finding_id} of comparison {comparison_id}: abi_finding(finding_id={finding_id}, "
             "comparison_id={comparison_id}). Show the declaration before and after, say which programs fail and how, "
@@ -122,6 +135,7 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             "write_release_notes",
+            "Write release notes",
             "Write the ABI part of release notes",
             "Write the ABI part of the release notes of {library} {to_version} for users of {from_version}. Call "
             "abi_compare(old_input={old}, new_input={new}) and abi_findings. "
@@ -131,6 +145,7 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             "plan_soname_bump",
+            "Plan a SONAME bump",
             "Say whether the SONAME has to change, and what else to break then",
             "Plan the SONAME of {library} {version}. Call abi_summary(library={library}, version={version}) and "
             "abi_history(library={library}). Say whether a bump is due, which breaks caused it and in which release "
@@ -140,6 +155,7 @@ TASKS: Mapping[str, Task] = {
         ),
         Task(
             "triage_history",
+            "Triage a history",
             "Find the releases that broke compatibility, and why",
             "Triage the history of {library}: abi_history(library={library}, delta=true). For each release with "
             "API_BREAK or BREAKING ask abi_summary against prev, and name the worst change and its cause. " + DATA,

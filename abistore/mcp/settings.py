@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``allow_write`` adds the tools that write. ``approvals`` is who decides what is hard to take back: a ``human``, who
     is asked through the client, or nobody (``auto``, for pipelines). Dumps are written below ``export_root`` only.
+    ``toolsets`` and ``tools`` are names with commas between, of what is served beside ``abi_help``; both empty: all.
     """
 
     database: str | None = None
@@ -47,6 +48,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_write: bool = False
     approvals: Approvals = "human"
     export_root: str | None = None
+    toolsets: str = ""
+    tools: str = ""
 
     def __post_init__(self) -> None:
         """No bound is switched off by a zero."""

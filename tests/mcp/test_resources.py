@@ -285,6 +285,22 @@ GIVEN = {
 }
 
 
+def test_the_review_of_a_build_is_given_its_headers(agent: Agent) -> None:
+    given = {"library": "libgeo", "new_input": "/ci/libgeo.so"}
+
+    async def asked(client: Client) -> list[str]:
+        made = [
+            await client.get_prompt("review_pull_request", {**given, **more})
+            for more in ({}, {"headers": "/ci/include, /ci/more"})
+        ]
+        return [prompt.messages[0].content.text for prompt in made]
+
+    without, with_headers = agent.ask(asked)
+    call = 'abi_review_build(new_input="/ci/libgeo.so", old_input="libgeo@baseline"'
+    assert f"{call})" in without
+    assert f'{call}, new_headers=["/ci/include", "/ci/more"])' in with_headers
+
+
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_a_prompt_is_a_task_that_names_the_calls(name: str, agent: Agent) -> None:
     arguments = {each: GIVEN[each] for each in TASKS[name].arguments}

@@ -150,6 +150,24 @@ class BoundOptions(Options, frozen=True):
     ] = "text"
 
 
+class ServedOptions(Options, frozen=True):
+    """Which tools are served."""
+
+    title: ClassVar[str] = "Tools"
+    toolsets: Annotated[
+        str,
+        Described(
+            "Serve these sets of tools alone: review, history, admin, with commas between. abi_help is always served.",
+            metavar="NAMES",
+            variable=variable("toolsets"),
+        ),
+    ] = ""
+    tools: Annotated[
+        str,
+        Described("Serve these tools alone, or beside --toolsets.", metavar="NAMES", variable=variable("tools")),
+    ] = ""
+
+
 class WritingOptions(Options, frozen=True):
     """What agents may write."""
 
@@ -231,6 +249,7 @@ def serve_command(
     ] = "warning",
     transport: TransportOptions,
     bounds: BoundOptions,
+    served: ServedOptions,
     writing: WritingOptions,
 ) -> int:
     """Serve MCP on standard input and output, until the client closes them, or over HTTP.
@@ -246,6 +265,7 @@ def serve_command(
         read_roots=transport.roots(),
         log_level=log_level,
         **asdict(bounds),
+        **asdict(served),
         **asdict(writing),
     )
     if check:
@@ -286,13 +306,14 @@ def tools_command(
     settings: SharedSettings,
     *,
     schema: Annotated[bool, Described("Show the schemas of arguments and answers too.")] = False,
+    served: ServedOptions,
     writing: WritingOptions,
 ) -> None:
     """List the tools that are served."""
     _require_sdk(settings)
     from abistore.mcp.server import tools
 
-    listed = tools(Settings(database=settings.database, **asdict(writing)))
+    listed = tools(Settings(database=settings.database, **asdict(served), **asdict(writing)))
     shown = listed if schema else [{name: each[name] for name in ("name", "description")} for each in listed]
 
     def text() -> str:
@@ -394,6 +415,17 @@ def config_command(
     for line in found.notes:
         note(settings, line)
     answer(settings, {"client": client, "file": found.file, "config": found.config}, lambda: found.text)
+
+
+@verb("skill", inside=mcp_command, store=False, gives={"skill": "builtins:str"})
+def skill_command(settings: SharedSettings) -> None:
+    """Print a skill for agents: how to review with abistore.
+
+    Write it to SKILL.md in a folder of the client's skills.
+    """
+    from abistore.mcp.clients import skill
+
+    answer(settings, {"skill": skill()}, lambda: skill().rstrip())
 
 
 def _require_sdk(settings: SharedSettings) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from abistore.errors import UsageError
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.approving import abi_approve
 from abistore.mcp.tools.comparing import abi_compare, abi_finding, abi_findings, abi_gate
@@ -48,8 +49,44 @@ WRITING: Mapping[str, Tool] = {
 """The tools that write; a server has them with ``--allow-write``."""
 
 
+TOOLSETS: Mapping[str, tuple[str, ...]] = {
+    "review": (
+        "abi_review_build",
+        "abi_compare",
+        "abi_findings",
+        "abi_finding",
+        "abi_gate",
+        "abi_pr_summary",
+        "abi_whatif",
+        "abi_list_changes",
+        "abi_explain_change",
+    ),
+    "history": ("abi_list", "abi_summary", "abi_history", "abi_symbol_history", "abi_dump", "abi_store_stats"),
+    "admin": tuple(WRITING),
+}
+"""What ``--toolsets`` may name. ``abi_help`` is always served."""
+
+
 def tools_of(settings: Settings) -> Mapping[str, Tool]:
-    """The tools of a server that is started with these settings."""
-    if not settings.allow_write:
-        return TOOLS
-    return {**TOOLS, **({abi_dump.name: _dump_to_file} if settings.export_root else {}), **WRITING}
+    """The tools of a server that is started with these settings. Raises :class:`UsageError` for names of none."""
+    offered = TOOLS
+    if settings.allow_write:
+        offered = {**TOOLS, **({abi_dump.name: _dump_to_file} if settings.export_root else {}), **WRITING}
+    chosen = [
+        *(name for toolset in _words("--toolsets", settings.toolsets, TOOLSETS) for name in TOOLSETS[toolset]),
+        *_words("--tools", settings.tools, {**TOOLS, **WRITING}),
+    ]
+    if not chosen:
+        return offered
+    if not settings.allow_write and (writing := sorted(WRITING.keys() & set(chosen))):
+        raise UsageError(f"{', '.join(writing)}: this server only reads", "add --allow-write, or leave them out")
+    return {name: tool for name, tool in offered.items() if name in {*chosen, abi_help.name}}
+
+
+def _words(option: str, text: str, known: Iterable[str]) -> list[str]:
+    """The names of an option, which has commas between them."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in known:
+            raise UsageError(f"{option} {word}: there is none", f"one of: {', '.join(known)}")
+    return words

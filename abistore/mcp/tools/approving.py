@@ -197,7 +197,7 @@ def _stored(call: Call, digits: str) -> tuple[str, ReportedFinding]:
     return library, change
 
 
-@tool(writes=True, asks=_question)
+@tool("Accept breaks", writes=True, asks=_question)
 def abi_approve(
     call: Call,
     *,

@@ -144,7 +144,7 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Compare two builds")
 def abi_compare(
     call: Call,
     *,
@@ -178,7 +178,8 @@ def abi_compare(
 
     Each side is a stored release, a binary, a package or a JSON snapshot. Tells the verdict, the
     outcome (exit code 0, or API_BREAK 2, BREAKING 4), what was not checked, and a page of changes, worst first.
-    Give its comparison_id to abi_findings, abi_finding, abi_gate, abi_pr_summary.
+    Use it for any two sides; abi_review_build is for a pull request. Its comparison_id is for abi_findings and others.
+    Example: old_input="libfoo@baseline", new_input="/ci/libfoo.so", new_headers=["/ci/include"].
     """
     check_format(output_format)
     shown = _filter(show_only)
@@ -365,7 +366,7 @@ class FindingAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("List findings")
 def abi_findings(
     call: Call,
     *,
@@ -381,7 +382,10 @@ def abi_findings(
     cursor: Cursor = None,
     limit: Limit = None,
 ) -> FindingsAnswer:
-    """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings."""
+    """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings.
+
+    Use it for lists, abi_finding for one. Example: comparison_id="2835c286835ef65f", impact="breaking", limit=200.
+    """
     report = told_report(call, comparison_id)
     cards = {card.kind: card for card in report.kinds}
     said = reviewed(call, report.new.library)
@@ -445,7 +449,7 @@ def _sorted(changes: list[ReportedFinding], by: Literal["priority", "symbol", "k
     return sorted(changes, key=lambda change: (change.symbol if by == "symbol" else change.kind, change.id))
 
 
-@tool()
+@tool("Read one finding")
 def abi_finding(
     call: Call,
     *,
@@ -453,7 +457,10 @@ def abi_finding(
     comparison_id: Annotated[str | None, described("Else: all stored verdicts")] = None,
     detail_level: DetailLevel = "normal",
 ) -> FindingAnswer:
-    """Tell one finding: its declaration before and after, the exports it affects, why it matters, how to avoid it."""
+    """Tell one finding: its declaration before and after, the exports it affects, why it matters, how to avoid it.
+
+    Use it to explain or mend a break. Example: finding_id="3b3f191f", comparison_id="2835c286835ef65f".
+    """
     if comparison_id is None:
         return _from_store(call, finding_id, detail_level)
     report = told_report(call, comparison_id)
@@ -556,7 +563,7 @@ class GateAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Ask the gate")
 def abi_gate(
     call: Call,
     *,
@@ -574,7 +581,10 @@ def abi_gate(
     merge_base: Annotated[str, described("Revision")] = "",
     deprecation: Annotated[str, described("Window: 2 minor")] = "",
 ) -> GateAnswer:
-    """Tell whether CI would fail: give library, or comparison_id."""
+    """Tell whether CI would fail, with the exit code and the reasons: give library, or comparison_id.
+
+    Use it to see what fail_on, require_evidence or allow would change. Example: library="libfoo", fail_on="risk".
+    """
     for name, value in (("merge_base", merge_base), ("deprecation", deprecation)):
         if value and library is None:
             raise Refusal("INVALID_ARGUMENT", f"{name} needs library", "a comparison alone has no line of builds")

@@ -19,12 +19,13 @@ Ask = Callable[..., Question]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. ``writes``: it changes the database; ``destroys``: what it changes may be lost.
+    """A tool. ``title`` is for people. ``writes``: it changes the database; ``destroys``: what it changes may be lost.
 
     ``asks`` takes the same arguments, and tells what a person decides before it writes.
     """
 
     body: Body
+    title: str = ""
     writes: bool = False
     destroys: bool = False
     asks: Ask | None = None
@@ -55,9 +56,11 @@ class Tool:
         return self.body(call, **arguments)
 
 
-def tool(*, writes: bool = False, destroys: bool = False, asks: Ask | None = None) -> Callable[[Body], Tool]:
-    """Declare a function as a tool: its name, docstring and annotations are what clients see."""
-    return lambda body: Tool(body, writes, destroys, asks)
+def tool(
+    title: str, *, writes: bool = False, destroys: bool = False, asks: Ask | None = None
+) -> Callable[[Body], Tool]:
+    """Declare a function as a tool: its name, title, docstring and annotations are what clients see."""
+    return lambda body: Tool(body, title, writes, destroys, asks)
 
 
 def described(text: str, **more: Any) -> Any:

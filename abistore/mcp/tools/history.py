@@ -83,7 +83,7 @@ class HistoryAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("History of a library")
 def abi_history(
     call: Call,
     *,
@@ -98,7 +98,8 @@ def abi_history(
 ) -> HistoryAnswer:
     """Show every release of a library, oldest first, with its verdict against the one before and the baseline.
 
-    Tells which release broke first. For one declaration use abi_symbol_history.
+    Use it to find which release broke first; abi_symbol_history is for one declaration.
+    Example: library="libfoo", since="1.0", delta=true.
     """
     with call.store() as store:
         chosen = line_of(store, library, line)
@@ -245,7 +246,7 @@ class SymbolAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("History of a declaration")
 def abi_symbol_history(
     call: Call,
     *,
@@ -256,7 +257,7 @@ def abi_symbol_history(
 ) -> SymbolAnswer:
     """Tell in which releases a function, variable or type appeared, changed or vanished, with its text then.
 
-    Answers "which release removed X". not-observed means unknown.
+    Use it for "which release removed X". not-observed means unknown. Example: symbol="geo::Point", library="libgeo".
     """
     with call.store() as store:
         entries = store.log(symbol, library=library)

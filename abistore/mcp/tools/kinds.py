@@ -66,7 +66,7 @@ class KindAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("List kinds of change")
 def abi_list_changes(
     call: Call,
     *,
@@ -78,7 +78,7 @@ def abi_list_changes(
 ) -> KindsAnswer:
     """List the kinds of change that are detected. Without a filter: how many of each category and impact.
 
-    abi_explain_change tells what one means.
+    Use it to learn what can be found; abi_explain_change tells what one means. Example: impact="breaking".
     """
     found = changes(impact=impact, element=category)
     headline = f"{counted(len(found), 'kind')} of change are detected"
@@ -139,14 +139,17 @@ def _item(kind: ChangeKind, level: Literal["summary", "normal", "full"]) -> Kind
     return msgspec.structs.replace(item, **more, aliases=kind.aliases, fix=fix)
 
 
-@tool()
+@tool("Explain a kind of change")
 def abi_explain_change(
     call: Call,
     *,
     change_kind: Annotated[str, described("e.g. type_size_changed")],
     kinds: Annotated[list[str] | None, described("More, in short", json_schema_extra={"maxItems": MOST_KINDS})] = None,
 ) -> KindAnswer:
-    """Explain what a kind of change does to built programs, and how to avoid it."""
+    """Explain what a kind of change does to built programs, and how to avoid it.
+
+    Use it when a finding's kind is not clear. Example: change_kind="type_size_changed".
+    """
     more = kinds or []
     if len(more) > MOST_KINDS:
         raise Refusal("INVALID_ARGUMENT", f"kinds has {len(more)} kinds, at most {MOST_KINDS}", "ask in several calls")
@@ -301,7 +304,7 @@ class HelpAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Help")
 def abi_help(call: Call, *, topic: Annotated[Topic, described("What to explain")] = "workflow") -> HelpAnswer:
     """Explain one topic in a few lines. Use it where an answer or an argument is not clear, or no tool fits.
 

@@ -124,7 +124,7 @@ class BuildAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Review a build")
 def abi_review_build(
     call: Call,
     *,

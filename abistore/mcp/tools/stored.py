@@ -54,7 +54,7 @@ class Stored(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("List what is stored")
 def abi_list(
     call: Call,
     *,
@@ -65,7 +65,8 @@ def abi_list(
 ) -> Stored:
     """List what is stored: all libraries, or the releases of one library. Start here.
 
-    abi_history has the verdicts.
+    Use it to find names, versions, baselines and digests; abi_history has the verdicts.
+    Example: library="libfoo", prefix="1.".
     """
     with call.store() as store:
         items = _releases(store, library) if library else _lines(store)
@@ -161,9 +162,12 @@ class StatsAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Size and limits of the store")
 def abi_store_stats(call: Call) -> StatsAnswer:
-    """Tell how much the store holds, its schema, and the limits of each call."""
+    """Tell how much the store holds, its schema, and the limits of each call.
+
+    Use it when a call was refused for its time or size.
+    """
     with call.store() as store:
         stats = db_stats(database=store)
     settings = call.settings
@@ -209,7 +213,7 @@ class DumpAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Read one library")
 def abi_dump(
     call: Call,
     *,
@@ -223,7 +227,8 @@ def abi_dump(
 ) -> DumpAnswer:
     """Read one library and tell what its ABI has: functions, variables, types, and how much could be seen.
 
-    Writes nothing. To judge a file, give abi_compare its path.
+    Use it to look at one file; writes nothing. To judge a file, give abi_review_build or abi_compare its path.
+    Example: library_path="/ci/libfoo.so", headers=["/ci/include"].
     """
     read = read_library(call, library_path, headers, include_dirs, (version, language, only))
     return dump_answer(call, read, inline=inline)

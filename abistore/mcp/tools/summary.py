@@ -78,7 +78,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Verdict about a release")
 def abi_summary(
     call: Call,
     *,
@@ -90,7 +90,8 @@ def abi_summary(
     """Tell the verdict about a release: by default the latest, against its baseline or else the one before.
 
     A release older than the baseline is judged against the one before it.
-    The cheapest answer to "may this release ship?": worst changes, needed SONAME, what was not checked.
+    Use it first for "may this release ship?": worst changes, needed SONAME, what was not checked.
+    Example: library="libfoo", version="1.2", against="prev".
     """
     with call.store() as store:
         chosen = line_of(store, library, line)
@@ -173,7 +174,7 @@ class PullRequestAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool()
+@tool("Comment for a pull request")
 def abi_pr_summary(
     call: Call,
     *,
@@ -181,7 +182,10 @@ def abi_pr_summary(
     format: Annotated[Literal["markdown", "json"], described("Of content")] = "markdown",
     max_items: Annotated[int | None, described("Most changes of each impact", ge=1, le=50)] = None,
 ) -> PullRequestAnswer:
-    """Write a comment about a comparison: the decision, every break by name, what was not checked, how to pass."""
+    """Write a comment about a comparison: the decision, every break by name, what was not checked, how to pass.
+
+    Use it where a comparison was made already; abi_review_build has the comment with its answer.
+    """
     report = gated(call, told_report(call, comparison_id))
     short = identity_of(report)[:SHOWN]
     content, truncated = _json(report, max_items) if format == "json" else markdown_comment(report, max_items)
@@ -257,7 +261,7 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-@tool()
+@tool("Judge an edit of headers")
 def abi_whatif(
     call: Call,
     *,
@@ -270,7 +274,8 @@ def abi_whatif(
 ) -> WhatIfAnswer:
     """Judge an edit of headers before it is built: whom it breaks, and ways that do not.
 
-    Give header_patch with headers, or declaration.
+    Use it before code is written. Give header_patch with headers, or declaration.
+    Example: library="libfoo", declaration="struct point { int x, y, z; };".
     """
     plan = WhatIfPlan(
         headers_of(call.settings, headers, include_dirs, language, "headers"),

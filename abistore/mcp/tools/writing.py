@@ -194,7 +194,7 @@ def _asked(before: Release | None, release: Release, report: Report | None, verd
     )
 
 
-@tool(writes=True, destroys=True, asks=_question)
+@tool("Move a baseline", writes=True, destroys=True, asks=_question)
 def abi_baseline(
     call: Call,
     *,
@@ -266,7 +266,7 @@ class TagAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool(writes=True)
+@tool("Tag a release", writes=True)
 def abi_tag(
     call: Call,
     *,
@@ -306,7 +306,7 @@ class ReviewAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool(writes=True)
+@tool("Note a review", writes=True)
 def abi_review(
     call: Call,
     *,
@@ -396,7 +396,7 @@ def _check(store: OpenStore, release: Release, digest: str) -> None:
         )
 
 
-@tool(writes=True, destroys=True, asks=_deleting_question)
+@tool("Delete a release", writes=True, destroys=True, asks=_deleting_question)
 def abi_delete(
     call: Call,
     *,
@@ -433,7 +433,7 @@ def abi_delete(
     )
 
 
-@tool(writes=True)
+@tool("Read one library", writes=True)
 def abi_dump(
     call: Call,
     *,
@@ -493,7 +493,7 @@ class IngestAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
-@tool(writes=True)
+@tool("Store a build", writes=True)
 def abi_ingest(
     call: Call,
     *,
