@@ -178,6 +178,14 @@ from abistore.service.declarations import (
     card as card,
     declarations as declarations,
 )
+from abistore.service.declared_texts import (
+    DeclarationDifference as DeclarationDifference,
+    DeclaredName as DeclaredName,
+    ShownDeclaration as ShownDeclaration,
+    declaration_differences as declaration_differences,
+    declared_like as declared_like,
+    shown_declarations as shown_declarations,
+)
 from abistore.service.declarations import DeclaredExports as DeclaredExports
 from abistore.service.gating import (
     GatePlan as GatePlan,

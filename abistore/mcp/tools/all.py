@@ -12,6 +12,7 @@ from abistore.mcp.tools.declaration import Tool
 from abistore.mcp.tools.history import abi_history, abi_symbol_history
 from abistore.mcp.tools.kinds import abi_explain_change, abi_help, abi_list_changes
 from abistore.mcp.tools.reviewing import abi_review_build
+from abistore.mcp.tools.showing import abi_show
 from abistore.mcp.tools.stored import abi_dump, abi_list, abi_store_stats
 from abistore.mcp.tools.summary import abi_pr_summary, abi_summary, abi_whatif
 from abistore.mcp.tools.writing import abi_baseline, abi_delete, abi_ingest, abi_review, abi_tag
@@ -27,6 +28,7 @@ TOOLS: Mapping[str, Tool] = {
         abi_compare,
         abi_findings,
         abi_finding,
+        abi_show,
         abi_symbol_history,
         abi_gate,
         abi_whatif,
