@@ -74,7 +74,7 @@ ASKED: Final[Mapping[str, str]] = {
     "mcp tools": "abi_help",
     "policy show": "abistore://policies/{policy}",
     "policy suppress list": "abi_findings",
-    "show": "abistore://libraries/{library}/releases/{version}/exports",
+    "show": "abi_show",
     "verdict": "abi_summary",
     "whatif": "abi_whatif",
 }
@@ -192,7 +192,7 @@ def _given(words: list[str]) -> dict[str, Any]:
             option = ""
         elif not word.isupper():
             library, at, version = word.partition("@")
-            given |= {"library": library, **({"version": version} if at else {})}
+            given |= {"library": library, "reference": word, **({"version": version} if at else {})}
     return given
 
 

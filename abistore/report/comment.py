@@ -22,15 +22,15 @@ from abistore.report.formats.markdown import (
 )
 from abistore.report.model import ComparedDeclaration, Report, ReportedFinding, legible
 from abistore.report.outline import advice, by_suppression, ruled_by, verdict, with_short_paths
-from abistore.report.reasons import said
+from abistore.report.reasons import said, short_ways
 from abistore.report.wording import differing, found_counts, names, notices, unchecked
 
 ROOM = 8_000
 """How many bytes a comment has, if nothing else is said. GitHub refuses one of more than 65,536 characters."""
 
 BREAKS = ("breaking", "api_break")
-MOST_GAPS, MOST_NAMED = 8, 6
-"""How many gaps, notes and suppressions are told, and how many findings a command names."""
+MOST_GAPS = 8
+"""How many gaps, notes and suppressions are told."""
 
 LONGEST_LINE = 400
 """The middle of a longer text is left out, such as of a name with many template arguments."""
@@ -192,17 +192,9 @@ def _tail(report: Report) -> Iterator[str]:
         yield from (f"- {plain(unchecked(each))}" for each in shown)
         yield from (f"- and {more} more",) if more else ()
     yield from (line for note in report.notes[:MOST_GAPS] for line in ("", f"> {plain(note)}"))
-    if ways := tuple(_ways(report)):
-        yield from ("", "To pass, do one of these:", "", *(f"- {plain(each)}" for each in ways))
-
-
-def _ways(report: Report) -> Iterator[str]:
-    """The ways to pass; of many findings, not the command that names them all."""
-    decision = report.decision
-    for each in decision.ways if decision is not None else ():
-        count = len(decision.failing) if decision is not None else 0
-        many = each.code == "approve" and count > MOST_NAMED
-        yield f"accept {counted(count, 'finding')} with abistore approve" if many else each.sentence
+    if report.decision is not None and report.decision.ways:
+        ways = (f"- {prose(each.sentence)}" for each in short_ways(report.decision))
+        yield from ("", "To pass, do one of these:", "", *ways)
 
 
 def _last(report: Report, rest: str, told: Comment) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from abistore.model.decision import Bump, Decision, Outcome, Reason
+from abistore.model.decision import Bump, Counterpart, Decision, Outcome, Reason, Way
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding
@@ -81,6 +81,19 @@ def bump_way(bump: Bump, name: str | None) -> str:
     label = f"call it {bump.suggested}" if bump.suggested else ""
     name_too = f"bump the {name_word(name or '')}" if bump.soname_required else ""
     return " and ".join(filter(None, (label, name_too))) or "give it a label that declares the break"
+
+
+MOST_IDENTITIES = 6
+"""A command that names more findings is told without them."""
+
+
+def short_ways(decision: Decision) -> tuple[Way, ...]:
+    """What would make a release pass; of many findings, without the command that names them all."""
+    count = len(decision.failing)
+    if count <= MOST_IDENTITIES:
+        return decision.ways
+    accept = Way("approve", f"accept {counted(count, 'finding')} with `abistore approve`")
+    return tuple(accept if each.code == "approve" else each for each in decision.ways)
 
 
 def bump_sentence(report: Report) -> str:

@@ -24,6 +24,7 @@ def test_a_build_is_reviewed_in_one_call(user: Agent, libraries: dict[str, Path]
     assert told["total_breaks"] == 2
     assert "call it 2.0 and bump the SONAME" in told["bump"]
     assert [each["code"] for each in told["ways"]] == ["restore", "bump", "approve"]
+    assert "abi_approve(finding_ids=[" in told["ways"][-1]["sentence"]
     assert told["comment"].startswith("## libgeo 1.0 → libgeo 1.2: BREAKING")
     assert told["comment"].endswith("`abistore compare libgeo@1.0 libgeo.so --full`.")
 
@@ -36,7 +37,7 @@ def test_a_review_names_the_programs_that_break(user: Agent, libraries: dict[str
         "gone": ["caller"],
         "point: z": ["measurer"],
     }
-    assert "hurts 2 of 3 known consumers of libgeo: caller, measurer" in told["notes"]
+    assert "hurts 2 of 3 known consumers of libgeo: caller, measurer" in told["warnings"]
     assert "hurts caller" in told["comment"]
 
 
@@ -74,7 +75,7 @@ def test_evidence_that_is_missing_leaves_it_undecided(wide_agent: Agent, tmp_pat
     library, header = map(str, build(0, tmp_path))
     unseen = wide_agent("abi_review_build", new_input=library, version="1.0.1")
     assert (unseen["outcome"], unseen["exit_code"]) == ("undecided", 72)
-    assert any("source" in each["say"] for each in unseen["missing"])
+    assert any("source" in each["sentence"] for each in unseen["missing"])
     seen = wide_agent("abi_review_build", new_input=library, version="1.0.1", new_headers=[header])
     assert (seen["outcome"], "missing" in seen) == ("pass", False)
 

@@ -50,7 +50,7 @@ from abistore.mcp.tools.declaration import (
 from abistore.mcp.tools.summary import markdown_comment
 from abistore.model.decision import Outcome, WayCode
 from abistore.report.model import ImpactLabel, VerdictName
-from abistore.report.reasons import bump_sentence
+from abistore.report.reasons import bump_sentence, short_ways
 from abistore.report.wording import subject
 
 BUDGET = 1_500
@@ -84,13 +84,13 @@ class PassItem(msgspec.Struct, frozen=True):
     """One thing to do, after which the build passes."""
 
     code: WayCode
-    say: str
+    sentence: str
 
 
 class LackItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """Evidence that the decision needs and does not have, and how to get it."""
 
-    say: str
+    sentence: str
     hint: str = ""
 
 
@@ -120,7 +120,7 @@ class BuildAnswer(Answer, frozen=True, kw_only=True):
     missing: tuple[LackItem, ...] = ()
     not_checked: tuple[Gap, ...] = ()
     since: str = ""
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     next: tuple[NextCall, ...] = ()
 
 
@@ -194,12 +194,12 @@ def _answer(call: Call, reviewed: ReviewedBuild, new: str | Path) -> BuildAnswer
         comment=markdown_comment(report, new=new.name if isinstance(new, Path) else "")[0],
         bump=bump_sentence(report),
         advice=advice(report),
-        ways=tuple(_ways(decision)),
+        ways=tuple(PassItem(each.code, each.sentence) for each in short_ways(decision)),
         waivers=decision.waivers[:MOST_WAIVERS],
         missing=tuple(LackItem(each.sentence, each.hint) for each in decision.missing),
         not_checked=gaps(report),
         since=_since(reviewed),
-        notes=tuple(map(brief, report.notes)),
+        warnings=tuple(map(brief, report.notes)),
         next=tuple(_next(report, comparison_id, listed=len(shown) == len(breaks))),
     )
 
@@ -224,12 +224,6 @@ def _hurt(report: Report, decision: Decision) -> Iterator[HurtItem]:
     names = {each.id: brief(each.display, 120) for each in report.changes}
     for each in decision.consumers:
         yield HurtItem(each.name, tuple(dict.fromkeys(names[one] for one in each.findings)))
-
-
-def _ways(decision: Decision) -> Iterator[PassItem]:
-    for each in decision.ways:
-        accept = "accept it: a person decides that, by abi_approve or `abistore approve`"
-        yield PassItem(each.code, accept if each.code == "approve" else each.sentence)
 
 
 def _since(reviewed: ReviewedBuild) -> str:
