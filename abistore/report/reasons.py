@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from abistore.model.decision import Bump, Counterpart, Decision, Outcome, Reason, Way
+from abistore.model.decision import Bump, Decision, Outcome, Reason, Way
 from abistore.model.labels import name_word
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding

@@ -63,7 +63,15 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "abi_list_changes",
         "abi_explain_change",
     ),
-    "history": ("abi_list", "abi_summary", "abi_history", "abi_symbol_history", "abi_dump", "abi_store_stats"),
+    "history": (
+        "abi_list",
+        "abi_summary",
+        "abi_history",
+        "abi_show",
+        "abi_symbol_history",
+        "abi_dump",
+        "abi_store_stats",
+    ),
     "admin": tuple(WRITING),
 }
 """What ``--toolsets`` may name. ``abi_help`` is always served."""

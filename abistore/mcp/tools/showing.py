@@ -92,7 +92,7 @@ class _Side(NamedTuple):
     store: OpenStore | None
 
 
-@tool()
+@tool("Show a declaration")
 def abi_show(
     call: Call,
     *,

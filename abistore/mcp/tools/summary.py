@@ -97,13 +97,13 @@ def abi_summary(
         chosen = line_of(store, library, line)
         wanted = {"latest": chosen.latest, "baseline": chosen.baseline or version}.get(version, version)
         reference, of_line = f"{library}@{wanted}", chosen.words
-        meant = usual_counterpart(reference, database=store, **of_line)
-        other = against or meant.word or "prev"
-        judged = store.verdict(reference, against=other, **of_line, require=requirement("none"))
-        if judged.report.decision is not None and judged.report.decision.code == "first-release":
-            return _first(judged.given.new)
-        answer = _answer(call, judged, _baseline(store, judged, chosen, other))
-        older = (meant.why,) if against is None and meant.why else ()
+        meant = usual_counterpart(reference, database=store, **of_line) if against is None else None
+        if meant is not None and not meant.word:
+            return _first(store.releases(library, **of_line)[0])
+        other = meant.word if meant is not None else against
+        judged = store.verdict(reference, against=other, **of_line)
+        answer = _answer(call, judged, _baseline(store, judged, chosen, other or ""))
+        older = (meant.why,) if meant is not None and meant.why else ()
         return msgspec.structs.replace(answer, warnings=(*older, *answer.warnings))
 
 
