@@ -60,7 +60,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from abistore import __version__
 from abistore.mcp.answers import as_text, output_schema, shallow
-from abistore.mcp.jobs import Done, Jobs, Request
+from abistore.mcp.jobs import RETRY_SECONDS, Done, Jobs, Request
 from abistore.mcp.operands import Question
 from abistore.mcp.prompts import ARGUMENTS, COMPLETE, LONGEST_ARGUMENT, TASKS, WATCH, Look, Task, decode_seen, fault
 from abistore.mcp.resources import INDEX, JSON, PART, RESOURCES, Part, ReadableResource
@@ -97,12 +97,14 @@ def failed(refusal: Refusal, paths: Sequence[str]) -> CallToolResult:
 
     ``paths`` are those that the message may quote.
     """
-    document = {
+    document: dict[str, Any] = {
         "status": "error",
         "error": _shown(refusal.message, paths),
         "code": refusal.code,
         "hint": _shown(refusal.hint, paths),
     }
+    if refusal.code == "BUSY":
+        document["retry_after_seconds"] = RETRY_SECONDS
     return CallToolResult(content=[TextContent(type="text", text=as_text(document))], is_error=True)
 
 
@@ -189,7 +191,7 @@ class ReadingServer(MCPServer[Any]):
         try:
             kept = self.kept_of(resource, arguments)
             given = {**arguments, PART: msgspec.to_builtins(part)}
-            done = await self.jobs.run(Request(resource.name, given, self.bounds, kept))
+            done = await self.jobs.run(Request(resource.name, given, self.bounds, kept), subject=asker().subject)
         except Refusal as refusal:
             kind = ResourceNotFoundError if refusal.code in {"NOT_FOUND", "INVALID_ARGUMENT"} else ResourceError
             said = f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
@@ -614,6 +616,9 @@ class Server(ReadingServer):
         if isinstance(cause, ValidationError):
             (tool,) = (each for each in await self.list_tools() if each.name == name)
             return invalid(cause, list(tool.input_schema.get("properties", {})))
+        if isinstance(cause, ToolError) and isinstance(cause.__cause__, ValueError):  # the answer to a question
+            hint = "the answer to an elicitation of this server is {'agree': true} or {'agree': false}"
+            return Refusal("DECLINED", "the user's answer does not say whether to do it: nothing was written", hint)
         self.audit.trace(cause)
         return Refusal("INTERNAL", f"internal error: {type(cause).__name__}", "the server's log has the traceback")
 
@@ -630,7 +635,7 @@ class Server(ReadingServer):
 
         async def find(context: WhoAsks, **arguments: Any) -> Question:
             request = self._request(tool.name, arguments, context)
-            done = await self.jobs.run(msgspec.structs.replace(request, asking=True))
+            done = await self.jobs.run(msgspec.structs.replace(request, asking=True), subject=asker().subject)
             return msgspec.json.decode(done.answer, type=Question)
 
         return find
@@ -655,7 +660,7 @@ class Server(ReadingServer):
         if decided is not None:
             who = f"{request.actor}, a person agreed" if decided.text else request.actor
             request = msgspec.structs.replace(request, decided=decided, actor=who)
-        done = await self.jobs.run(request, advance)
+        done = await self.jobs.run(request, advance, asker().subject)
         await self._keep(tool, done)
         text, document = TextContent(type="text", text=done.answer), json.loads(done.answer)
         return CallToolResult(content=[text, *linked(document)], structured_content=document)

@@ -7,8 +7,8 @@ import os
 import sys
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from hashlib import blake2b
@@ -63,6 +63,23 @@ UNSTORED = frozenset(
     {"abi_store_stats", "abi_help", "abi_list_changes", "abi_explain_change", "docs", "kind", "schema"}
 )
 """What tells something else than the content of the store: how large its files are, what is documented."""
+
+
+QUICK = frozenset(
+    {
+        *UNSTORED,
+        COMPLETE,
+        WATCH,
+        "abi_list",
+        "abi_finding",
+        "abi_findings",
+        "latest_gates",
+        "dumped",
+        "library",
+        "libraries",
+    }
+)
+"""What reads no file and judges nothing: it has a process of its own, and waits for no long work."""
 
 
 class StoreQuestion(NamedTuple):
@@ -228,18 +245,50 @@ def _failed(refusal: Refusal) -> Failed:
     return Failed(refusal.code, for_agents(refusal.message), for_agents(refusal.hint), resident())
 
 
+RETRY_SECONDS = 10
+"""When a call that was answered ``BUSY`` may come again."""
+
 KEEP = 512 << 20
 """A process with more bytes of memory after a call works on no further one."""
 
 Advance = Callable[[str, float], Coroutine[Any, Any, None]]
 
 
+def _busy(request: Request) -> Refusal:
+    waited = f"{request.settings.max_wait:g}s"
+    message = f"{request.tool}: the server is busy, and no other call ended within {waited}"
+    return Refusal("BUSY", message, f"nothing was done: call again in {RETRY_SECONDS} seconds")
+
+
+class Lane:
+    """Room for so many calls at once, and for so many of one subject."""
+
+    def __init__(self, most: int, each: int) -> None:
+        self._room = anyio.Semaphore(most)
+        self._each = each
+        self._subjects: dict[str, anyio.Semaphore] = {}  # as many as there are tokens
+
+    @asynccontextmanager
+    async def entered(self, subject: str) -> AsyncIterator[None]:
+        """Wait for room. A subject that has all that is its own holds up no other one."""
+        if not subject:
+            async with self._room:
+                yield
+            return
+        own = self._subjects.setdefault(subject, anyio.Semaphore(self._each))
+        async with own, self._room:
+            yield
+
+
 class Jobs:
-    """At most ``most`` processes; a call that comes while all of them work waits for one."""
+    """At most ``most`` processes for long work, and one for what is quick; a call waits for one of its kind.
+
+    Where subjects are told apart, the last process for long work is for another one than has all others.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._free: anyio.Semaphore | None = None
+        self._lanes: tuple[Lane, Lane] | None = None
         self._idle: list[Child] = []
         self._all: set[Child] = set()
 
@@ -248,14 +297,21 @@ class Jobs:
         """The processes that there are."""
         return tuple(child.pid for child in self._all if child.pid is not None)
 
-    async def run(self, request: Request, advance: Advance | None = None) -> Done:
-        """The answer to a request. Raises :class:`Refusal`; what takes longer than the timeout is ended.
+    async def run(self, request: Request, advance: Advance | None = None, subject: str = "") -> Done:
+        """The answer to a request of a subject, which is empty where nobody says who they are.
 
-        So is the work of a call that is cancelled.
+        Raises :class:`Refusal`; what takes longer than the timeout is ended, and what would wait longer than
+        ``max_wait`` is not begun. So is the work of a call that is cancelled.
         """
-        if self._free is None:
-            self._free = anyio.Semaphore(self._most)
-        async with self._free:
+        if self._lanes is None:  # in the loop that runs them
+            self._lanes = Lane(1, 1), Lane(self._most, max(1, self._most - 1))
+        is_quick = request.tool in QUICK and not _names_file(request.arguments.values())
+        lane = self._lanes[0 if is_quick else 1]
+        async with AsyncExitStack() as held:
+            with anyio.move_on_after(request.settings.max_wait) as waiting:
+                await held.enter_async_context(lane.entered("" if is_quick else subject))
+            if waiting.cancelled_caught:
+                raise _busy(request)
             child = self._taken()
             with anyio.move_on_after(request.settings.timeout):
                 return self._kept(child, await self._asked(child, request, advance))

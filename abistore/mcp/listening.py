@@ -8,10 +8,11 @@ import re
 import secrets
 import socket
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -135,6 +136,19 @@ PATH = "/mcp"
 
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
 _ORIGIN = re.compile(rf"https?://{_HOST.pattern}")
+
+
+HANDSHAKE = "2025-11-25"
+"""The protocol of a client that does not say which one it speaks: the last one with a handshake."""
+
+UNTOLD = {"name": "unknown", "version": "0"}
+"""The client that does not say who it is."""
+
+
+def with_defaults(params: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The parameters of a handshake, with defaults for what the client leaves out."""
+    told = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": UNTOLD}
+    return {**told, **(params or {})}
 
 
 class Listening(msgspec.Struct, frozen=True, kw_only=True):

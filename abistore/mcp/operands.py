@@ -136,18 +136,18 @@ def file(settings: Settings, text: str, argument: str, *, folders: bool = False)
     if not stat.S_ISREG(found.st_mode):
         raise Refusal("INVALID_ARGUMENT", f"{argument} is not a regular file", REFERENCES)
     if found.st_size > settings.max_file_size:
-        sizes = (
-            f"{argument} is {_megabytes(found.st_size)} MB, exceeds limit of {_megabytes(settings.max_file_size)} MB"
-        )
+        sizes = f"{argument} is {_size(found.st_size)}, exceeds limit of {_size(settings.max_file_size)}"
         raise Refusal("FILE_TOO_LARGE", sizes, "start the server with a higher --max-file-size")
     if not os.access(path, os.R_OK):
         raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check its permissions")
     return path
 
 
-def _megabytes(size: int) -> str:
-    text = f"{size / (1 << 20):.1f}"
-    return text.removesuffix(".0")
+def _size(size: int) -> str:
+    """A size in megabytes, as the field words it; a small one in bytes."""
+    if size < 1 << 20:
+        return f"{size:,} bytes"
+    return f"{f'{size / (1 << 20):.1f}'.removesuffix('.0')} MB"
 
 
 def headers_of(

@@ -222,8 +222,10 @@ def _inputs(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
+    if isinstance(value, str) and "\n" in value:
+        return f"({len(value):,} characters)"
     if isinstance(value, str):
-        return value.rstrip("/").rpartition("/")[2][:LONGEST]
+        return re.split(r"[/\\]", value.rstrip("/\\"))[-1][:LONGEST]
     if isinstance(value, list | tuple):
         return [_without_folders(each) for each in value[:MOST]]
     if isinstance(value, Mapping):

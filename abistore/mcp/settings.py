@@ -25,7 +25,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one server. Raises :class:`UsageError` for a bound that is not positive.
 
     ``timeout`` is in seconds and ends the work of a call, ``max_file_size`` in bytes for each file read, ``max_memory``
-    in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, others wait.
+    in bytes for each process that works on a call. ``max_concurrency`` calls are worked on at once, and one that is
+    quick; others wait for ``max_wait`` seconds at most.
     ``max_response_units`` bounds what is sent of every answer, in units of 4 bytes. ``history_limit`` comparisons of
     files are kept. Files are read below ``read_roots`` only; ``None`` leaves that to the permissions of whoever started
     the server.
@@ -40,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_file_size: int = 524_288_000
     max_memory: int = 4 << 30
     max_concurrency: int = 4
+    max_wait: float = 60.0
     max_response_units: int = 400_000
     history_limit: int = 16
     log_format: LogFormat = "text"
@@ -59,7 +61,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(f"{option} {getattr(self, name)}: is not positive", f"leave {option} out, or raise it")
 
 
-BOUNDS = ("timeout", "max_file_size", "max_memory", "max_concurrency", "max_response_units", "history_limit")
+BOUNDS = (
+    "timeout",
+    "max_file_size",
+    "max_memory",
+    "max_concurrency",
+    "max_wait",
+    "max_response_units",
+    "history_limit",
+)
 """The settings that are numbers, all of them positive."""
 
 
@@ -97,6 +107,7 @@ Code: TypeAlias = Literal[
     "FILE_TOO_LARGE",
     "LIMIT",
     "TIMEOUT",
+    "BUSY",
     "PATH_DENIED",
     "WRITE_DISABLED",
     "VERSION_CONFLICT",

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from signal import SIGINT, SIGTERM
@@ -16,13 +16,14 @@ from typing import Any, Literal, TypeAlias
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from pydantic import BaseModel
+from mcp.types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest
+from pydantic import BaseModel, ValidationError
 from starlette.types import Message, Receive, Send
 
 from abistore.errors import UsageError
 from abistore.mcp.calls import Server
 from abistore.mcp.jobs import Jobs
-from abistore.mcp.listening import check_private
+from abistore.mcp.listening import check_private, with_defaults
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings
 from abistore.model.words import json_text
@@ -185,6 +186,60 @@ class RecordedExchange:
 INTERRUPTED = 130
 
 
+class Incoming:
+    """Messages of standard input. A line that is none is answered with the error of JSON-RPC 2.0, section 5.1."""
+
+    def __init__(self, stream: Any, answer: Callable[[SessionMessage], Awaitable[None]]) -> None:
+        self._stream, self._answer = stream, answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> Incoming:
+        return self
+
+    async def __anext__(self) -> Any:
+        while True:
+            item = await self._stream.__anext__()
+            if isinstance(item, ValidationError):
+                await self._answer(SessionMessage(refusal_of_line(item)))
+                continue
+            return greeted(item) if isinstance(item, SessionMessage) else item
+
+    async def __aenter__(self) -> Incoming:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+def refusal_of_line(error: ValidationError) -> JSONRPCError:
+    """What a line is answered with that is no message; by its id, where it has one."""
+    found = error.errors(include_url=False)
+    document = next(
+        (each["input"] for each in found if isinstance(each["input"], dict) and "jsonrpc" in each["input"]), {}
+    )
+    identity = document.get("id")
+    if any(each["type"] == "json_invalid" for each in found):
+        code, said = PARSE_ERROR, "Parse error: the line is no JSON"
+    elif isinstance(document.get("method"), str) and not isinstance(document.get("params", {}), dict):
+        code, said = INVALID_PARAMS, "Invalid params: not an object"
+    else:
+        code, said = INVALID_REQUEST, "Invalid Request: not a message of JSON-RPC 2.0"
+    known = identity if isinstance(identity, str | int) else None
+    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=said))
+
+
+def greeted(item: SessionMessage) -> SessionMessage:
+    """A handshake that leaves out who the client is and what it speaks, with defaults for these."""
+    message = item.message
+    if isinstance(message, JSONRPCRequest) and message.method == "initialize":
+        message = message.model_copy(update={"params": with_defaults(message.params)})
+        return SessionMessage(message, item.metadata)
+    return item
+
+
 def serve_stdio(settings: Settings, recording: Recording | None) -> int:
     """Serve until the client closes standard input, or reads no more; the exit code."""
     try:
@@ -210,6 +265,7 @@ async def _talk(server: Server, recording: Recording | None) -> None:
     async with stdio_server() as (incoming, outgoing):
         read: Any = RecordedStream(incoming, recording) if recording else incoming
         write: Any = RecordedStream(outgoing, recording) if recording else outgoing
+        read = Incoming(read, write.send)
         await inner.run(read, write, inner.create_initialization_options())
 
 

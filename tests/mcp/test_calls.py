@@ -7,12 +7,15 @@ import os
 import signal
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp import Client, MCPError
 
-from abistore.mcp.jobs import Jobs, Request
+from abistore.mcp.calls import failed
+from abistore.mcp.jobs import QUICK, Advance, Done, Jobs, Request, encode
 from abistore.mcp.settings import Refusal, Settings
 from abistore.mcp.tools.all import TOOLS, WRITING
+from abistore.process import Answered, Child, Failed
 from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.fast
@@ -114,6 +117,57 @@ def test_a_call_that_takes_too_long_is_ended_with_its_process(stored: Path) -> N
         assert '"status":"ok"' in anyio.run(run, jobs, Request("abi_list", {}, Settings(database=str(stored))))
     finally:
         jobs.close()
+
+
+class Slow(Jobs):
+    """Work that begins and waits to be let go; nothing of it is done."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.begun: list[str] = []
+        self.end = anyio.Event()
+
+    async def _asked(self, child: Child, request: Request, advance: Advance | None) -> Answered | Failed:
+        self.begun.append(request.tool)
+        if request.tool not in QUICK:
+            await self.end.wait()
+        return Answered(encode(Done("{}")), 0)
+
+
+def test_quick_calls_do_not_wait_for_long_ones_and_one_subject_leaves_room() -> None:
+    async def asked() -> None:
+        jobs = Slow(2)
+        slow = Request("abi_dump", {"file_path": "/lib/foo.so"}, Settings(max_wait=30))
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(jobs.run, slow, None, "ana")
+            await anyio.sleep(0.05)
+            assert jobs.begun == ["abi_dump"]  # the other process is for somebody else
+            await jobs.run(Request("abi_list", {}, Settings()), subject="bob")
+            group.start_soon(jobs.run, slow, None, "bob")
+            await anyio.sleep(0.05)
+            assert jobs.begun == ["abi_dump", "abi_list", "abi_dump"]
+            jobs.end.set()
+
+    anyio.run(asked)
+
+
+def test_a_call_that_waits_too_long_is_told_when_to_come_again() -> None:
+    async def asked() -> Refusal:
+        jobs = Slow(1)
+        slow = Request("abi_dump", {"file_path": "/lib/foo.so"}, Settings(max_wait=0.05))
+        async with anyio.create_task_group() as group:
+            group.start_soon(jobs.run, slow)
+            await anyio.sleep(0.01)
+            with pytest.raises(Refusal) as refused:
+                await jobs.run(slow)
+            jobs.end.set()
+        return refused.value
+
+    refusal = anyio.run(asked)
+    assert refusal.code == "BUSY"
+    document = json.loads(failed(refusal, []).content[0].text)
+    assert (document["retry_after_seconds"], document["hint"]) == (10, "nothing was done: call again in 10 seconds")
 
 
 def test_a_process_that_is_killed_is_an_error_and_is_replaced(stored: Path) -> None:

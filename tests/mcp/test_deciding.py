@@ -40,7 +40,7 @@ class Person:
     server: Server
     era: Era
     action: Action = "accept"
-    agree: bool = True
+    agree: bool | None = True
     meanwhile: Any = None
     asked: list[str] = field(default_factory=list)
 
@@ -48,7 +48,8 @@ class Person:
         self.asked.append(params.message)
         if self.meanwhile is not None and len(self.asked) == 1:
             self.meanwhile()
-        content: dict[str, Any] | None = {"agree": self.agree} if self.action == "accept" else None
+        said = {} if self.agree is None else {"agree": self.agree}
+        content: dict[str, Any] | None = said if self.action == "accept" else None
         return ElicitResult(action=self.action, content=content)
 
     def call(self, tool: str, /, **arguments: Any) -> Answered:
@@ -119,6 +120,13 @@ def test_nothing_is_written_without_a_yes(action: Action, agree: bool, person: P
         assert refused.failed
         assert refused.document["code"] == "DECLINED"
     assert db_audit(limit=1, database=store) == before
+
+
+def test_an_answer_that_says_nothing_is_no_yes(person: Person, store: OpenStore) -> None:
+    person.agree = None
+    refused = person.call("abi_baseline", **BREAKING)
+    assert refused.document["code"] == "DECLINED"
+    assert stands(store) == "1.0"
 
 
 def test_what_breaks_nobody_is_not_asked_about(person: Person, store: OpenStore) -> None:

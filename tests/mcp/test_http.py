@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from socket import create_connection
 from threading import Thread
 from typing import Any
 
@@ -19,9 +20,11 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.types import TextContent
+from starlette.types import Message
 
 from abistore.cli.main import run
-from abistore.mcp.listening import tokens
+from abistore.mcp.http import Admission
+from abistore.mcp.listening import Listening, tokens
 from tests.mcp.conftest import ERAS, Era
 from tests.mcp.over_http import INITIALIZE, META, MODERN, Served, served
 
@@ -71,17 +74,15 @@ def test_a_file_elsewhere_is_not_read(era: Era, server: Served, libraries: dict[
     assert '"code":"PATH_DENIED"' in first
 
 
-def test_without_a_token_nobody_is_answered_and_the_way_to_one_is_told(server: Served) -> None:
+def test_without_a_token_nobody_is_answered_and_no_login_is_named(server: Served) -> None:
     for headers in ({}, {"Authorization": "Bearer " + "x" * 43}, {"Authorization": server.tokens["reader"]}):
         refused = server.post(INITIALIZE, "", **headers)
         assert refused.status_code == 401
         said = refused.headers["www-authenticate"]
         assert said.startswith('Bearer error="invalid_token"')
-        metadata = re.search(r'resource_metadata="([^"]+)"', said)
-        assert metadata
-        told = httpx2.get(metadata[1]).json()
-        assert told["resource"] == server.url
-        assert told["bearer_methods_supported"] == ["header"]
+        assert "resource_metadata" not in said
+    for page in ("oauth-protected-resource/mcp", "oauth-protected-resource", "oauth-authorization-server"):
+        assert httpx2.get(server.url.replace("/mcp", f"/.well-known/{page}")).status_code == 404
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "10.0.0.1"])
@@ -126,6 +127,50 @@ def test_a_session_is_of_whoever_opened_it(server: Served) -> None:
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
     assert server.post(ping, "reader", Mcp_Session_Id=session).status_code == 200
     assert server.post(ping, "writer", Mcp_Session_Id=session).status_code == 404
+
+
+def test_one_subject_leaves_sessions_to_others(stored: Path, tmp_path: Path) -> None:
+    with served(tmp_path, stored, "--max-sessions", "8") as small:
+        opened = [small.session("reader") for _ in range(2)]
+        refused = small.post(INITIALIZE, "reader")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "10")
+        assert small.session("writer")
+        headers = {"Authorization": f"Bearer {small.tokens['reader']}", "Mcp-Session-Id": opened[0]}
+        assert httpx2.delete(small.url, headers=headers).status_code == 200
+        assert small.session("reader")
+
+
+def test_a_body_has_so_long_to_arrive() -> None:
+    async def slow() -> list[Message]:
+        async def receive() -> Message:
+            if sent:
+                await anyio.sleep(60)
+            sent.append(True)
+            return {"type": "http.request", "body": b"{", "more_body": True}
+
+        async def send(message: Message) -> None:
+            told.append(message)
+
+        async def app(*_: object) -> None:
+            raise AssertionError("a body that is not whole is no request")
+
+        sent: list[bool] = []
+        told: list[Message] = []
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [], "query_string": b""}
+        with anyio.fail_after(10):
+            await Admission(Listening(), (), body_seconds=0.05).admit(app, scope, receive, send)
+        return told
+
+    assert anyio.run(slow)[0]["status"] == 408
+
+
+def test_a_client_that_leaves_in_its_body_is_no_defect(server: Served) -> None:
+    host, port = server.url.removeprefix("http://").removesuffix("/mcp").split(":")
+    head = f"POST /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 100\r\n"
+    with create_connection((host, int(port))) as connection:
+        connection.sendall(f"{head}Authorization: Bearer {server.tokens['reader']}\r\n\r\n{{".encode())
+    assert server.session()
+    assert "Traceback" not in server.log.read_text()
 
 
 def test_a_request_that_is_too_large_is_refused(server: Served) -> None:

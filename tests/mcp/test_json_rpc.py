@@ -24,18 +24,18 @@ def request(method: str, **params: Any) -> dict[str, Any]:
 
 
 WRONG: dict[str, tuple[Any, tuple[str, str, str, str]]] = {
-    "no JSON": ("{no json", (NOTHING, "400 -32700", NOTHING, "400 -32700")),
-    "bytes that are no text": (b"\xff\xfe\n", (NOTHING, "400 -32700", NOTHING, "400 -32700")),
-    "200,000 brackets": ("[" * 200_000, (NOTHING, "400 -32700", NOTHING, "400 -32700")),
-    "a batch": ([request("tools/list")] * 2, (NOTHING, "400 -32602", NOTHING, "400 -32600")),
-    "no method": ({"jsonrpc": "2.0", "id": "case"}, (NOTHING, "400 -32602", NOTHING, "400 -32600")),
+    "no JSON": ("{no json", ("-32700", "400 -32700", "-32700", "400 -32700")),
+    "bytes that are no text": (b"\xff\xfe\n", ("-32700", "400 -32700", "-32700", "400 -32700")),
+    "200,000 brackets": ("[" * 200_000, ("-32700", "400 -32700", "-32700", "400 -32700")),
+    "a batch": ([request("tools/list")] * 2, ("-32600", "400 -32602", "-32600", "400 -32600")),
+    "no method": ({"jsonrpc": "2.0", "id": "case"}, ("-32600", "400 -32602", "-32600", "400 -32600")),
     "JSON-RPC 1.0": (
         {**request("tools/list"), "jsonrpc": "1.0"},
-        (NOTHING, "400 -32602", NOTHING, "400 -32600"),
+        ("-32600", "400 -32602", "-32600", "400 -32600"),
     ),
     "params that are no object": (
         {**request("tools/list"), "params": [1]},
-        (NOTHING, "400 -32602", NOTHING, "400 -32600"),
+        ("-32602", "400 -32602", "-32602", "400 -32600"),
     ),
     "an unknown method": (request("nothing/there"), ("-32601", "200 -32601", "-32601", "404 -32601")),
     "params that do not fit": (request("tools/call"), ("-32602", "200 -32602", "-32602", "400 -32602")),
@@ -62,7 +62,7 @@ WRONG: dict[str, tuple[Any, tuple[str, str, str, str]]] = {
 
 HTTP_ONLY: dict[str, tuple[dict[str, Any], str]] = {
     "a request before the handshake": ({"body": request("tools/list")}, "400 -32600"),
-    "a handshake without params": ({"body": request("initialize")}, "200 -32602"),
+    "a handshake without params": ({"body": request("initialize")}, "200 answered"),
     "a session that has ended": ({"body": request("ping"), "Mcp_Session_Id": "ended"}, "404 -32600"),
     "a header of an unknown version": (
         {
@@ -153,6 +153,16 @@ def test_a_handshake_of_another_version_is_answered_with_one_that_is_spoken(vers
     assert told == (version if version.startswith(("2024", "2025")) else "2025-11-25")
 
 
+def test_a_handshake_may_leave_everything_out(server: Served) -> None:
+    told = result(server.post({**INITIALIZE, "params": {}}))["result"]
+    assert told["protocolVersion"] == "2025-11-25"
+    lines = json.dumps({**INITIALIZE, "params": {}}) + "\n"
+    done = subprocess.run(
+        [sys.executable, *LAUNCH], input=lines, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert json.loads(done.stdout)["result"]["protocolVersion"] == "2025-11-25"
+
+
 @pytest.fixture(scope="module", params=["handshake", "stateless"])
 def stdio(request: pytest.FixtureRequest, stored: Path) -> tuple[int, dict[str, str]]:
     """What a process says to all wrong messages, one after the other; it goes on until its input ends."""
@@ -172,9 +182,14 @@ def stdio(request: pytest.FixtureRequest, stored: Path) -> tuple[int, dict[str, 
         process.stdin.write(b"\n".join(sent) + b"\n")
         process.stdin.flush()
         answers: dict[str, str] = {}
-        while not {"first", "last", *ANSWERED} <= answers.keys():
+        nameless: list[str] = []
+        while not {"first", "last", *ANSWERED} <= answers.keys() or len(nameless) < len(NAMELESS):
             told = json.loads(process.stdout.readline())
-            answers[str(told.get("id"))] = outcome(told)
+            if told.get("id") is None:
+                nameless.append(outcome(told))
+            else:
+                answers[str(told["id"])] = outcome(told)
+        answers |= dict(zip(NAMELESS, nameless, strict=True))  # read one after the other, and answered so
         process.stdin.close()
         assert process.wait(60) == 0
         assert process.stdout.read() == b""
@@ -182,7 +197,10 @@ def stdio(request: pytest.FixtureRequest, stored: Path) -> tuple[int, dict[str, 
     return (2 if is_modern else 0), answers
 
 
-ANSWERED = [case for case, (_, expected) in WRONG.items() if expected[0] != NOTHING]
+NAMELESS = [case for case, (message, _) in WRONG.items() if not isinstance(message, dict)]
+"""Lines of which no id can be told: the answer has none."""
+
+ANSWERED = [case for case, (_, expected) in WRONG.items() if expected[0] != NOTHING and case not in NAMELESS]
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -135,6 +135,12 @@ class BoundOptions(Options, frozen=True):
     max_concurrency: Annotated[
         int, Described("How many calls are worked on at once; others wait.", variable=variable("max_concurrency"))
     ] = DEFAULTS.max_concurrency
+    max_wait: Annotated[
+        float,
+        Described(
+            "How many seconds a call waits for others before it is answered BUSY.", variable=variable("max_wait")
+        ),
+    ] = DEFAULTS.max_wait
     max_memory: Annotated[
         int,
         Described("The memory that a process may take for a call, in bytes.", variable=variable("max_memory")),
