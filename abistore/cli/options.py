@@ -14,7 +14,7 @@ from abistore.errors import AbistoreError, UsageError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from abistore.cli.output import HeldAnswer
+    from abistore.model.envelope import HeldAnswer
 
 
 class SharedSettings:

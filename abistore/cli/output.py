@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import click
 
@@ -18,7 +18,7 @@ from abistore.errors import AbistoreError, OutputError
 from abistore.model.words import bounded, in_line, json_text, visible
 
 if TYPE_CHECKING:
-    from abistore.model.envelope import AnswerError, Conclusion, Envelope
+    from abistore.model.envelope import AnswerError, Conclusion, Envelope, HeldAnswer
 
 LONGEST = 400
 """The longest cell, in characters: all rows are padded to the longest of a column."""
@@ -36,20 +36,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozens
         for row in every
     )
     return "\n".join(line.rstrip() for line in lines)
-
-
-class HeldAnswer(NamedTuple):
-    """An answer that is written once the exit code is known: to ``files``, and if ``printed`` to standard output.
-
-    ``size`` in bytes is what the limits of writing go by.
-    """
-
-    value: Any
-    conclusion: Conclusion | None = None
-    error: AbistoreError | AnswerError | None = None
-    files: tuple[Path, ...] = ()
-    printed: bool = True
-    size: int = 0
 
 
 def deliver(settings: SharedSettings, exit_code: int) -> None:
@@ -91,6 +77,8 @@ def _as_json(envelope: Envelope) -> str:
 def fail(settings: SharedSettings, error: AbistoreError) -> None:
     """Say an expected error: in two lines, or as the answer."""
     if settings.json:
+        from abistore.model.envelope import HeldAnswer
+
         settings.answer = HeldAnswer(None, error=error)
     else:
         say_error(error.message, error.hint)
@@ -126,6 +114,8 @@ def answer(
     ``file`` gets JSON whatever is printed.
     """
     if settings.json or file is not None:
+        from abistore.model.envelope import HeldAnswer
+
         settings.answer = HeldAnswer(value, conclusion, error, () if file is None else (file,), settings.json)
     if settings.json:
         return

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from abistore.arguments import Allow, ConsumersToo, Described, FailOn, Require, ShowOnly
 from abistore.cli.options import SharedSettings
-from abistore.cli.output import HeldAnswer, colour_wanted, is_file, say, say_error, width, write_file
+from abistore.cli.output import colour_wanted, is_file, say, say_error, width, write_file
 from abistore.cli.verbs import Options
 from abistore.errors import UsageError
 from abistore.report import render, weight
@@ -176,7 +176,7 @@ def show_report(settings: SharedSettings, report: Report, rendering: Rendering) 
 
 def hold_report(settings: SharedSettings, report: Report, rendering: Rendering, *, printed: bool) -> None:
     """Keep the report as the answer, for standard output and for a file that gets JSON."""
-    from abistore.model.envelope import AnswerError, concluded
+    from abistore.model.envelope import AnswerError, HeldAnswer, concluded
     from abistore.report.outline import with_short_paths
 
     settings.answer = HeldAnswer(

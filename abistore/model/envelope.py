@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from abistore.errors import AbistoreError
 from abistore.model.decision import Decision, Outcome, deciding
 from abistore.model.findings import Verdict
 
@@ -35,6 +37,20 @@ def concluded(decisions: Iterable[Decision | None], exit_code: int) -> Conclusio
     if found is None:
         return Conclusion()
     return Conclusion(Verdict[found.verdict] if found.verdict else None, found.outcome)
+
+
+class HeldAnswer(NamedTuple):
+    """An answer that is written once the exit code is known: to ``files``, and if ``printed`` to standard output.
+
+    ``size`` in bytes is what the limits of writing go by.
+    """
+
+    value: Any
+    conclusion: Conclusion | None = None
+    error: AbistoreError | AnswerError | None = None
+    files: tuple[Path, ...] = ()
+    printed: bool = True
+    size: int = 0
 
 
 class Envelope(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from abistore.cli.reading_options import JudgingOptions, LineOptions, ReadingOpt
 from abistore.cli.rendering import AllowingOptions, FailingOptions, Rendering, show_report, style_of, tells_notes
 from abistore.cli.verbs import Options, verb
 from abistore.errors import UsageError
-from abistore.model.envelope import concluded
 
 if TYPE_CHECKING:
     from abistore.service.whatif import WhatIf, WhatIfBaseline
@@ -216,6 +215,7 @@ def whatif_command(
     change that break nobody: each was judged by the same rules. Nothing is stored. Exits as `compare` does, with the
     code of the worst verdict.
     """
+    from abistore.model.envelope import concluded
     from abistore.service.snapshots import Selection
     from abistore.service.whatif import WhatIfPlan, whatif
 
