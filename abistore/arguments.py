@@ -138,7 +138,6 @@ VersionSource: TypeAlias = Annotated[
     Described(
         "Take each version from the file's name (libz.so.1.3.1), its folder's (1.3.1/lib/libz.so) or the SONAME; "
         "files whose paths give their versions are taken oldest first.",
-        main=True,
     ),
 ]
 

@@ -22,7 +22,7 @@ import msgspec
 
 from abistore.cli.commands.config import completion_script
 from abistore.cli.main import cli
-from abistore.cli.verbs import answer_types, declared
+from abistore.cli.verbs import WHOLE, answer_types, declared
 from abistore.diffing.context import FILE as SUBSCRIPTIONS
 from abistore.diffing.context import load, subscriptions
 from abistore.diffing.policy.documents import PolicyDocument
@@ -47,8 +47,8 @@ WIDTH = 100
 
 HEAD = """# Command line
 
-Generated from `--help` by `python docs/generate.py`. Exit codes: [exit-codes.md](exit-codes.md). The JSON of `compare`
-and `verdict`: [report-schema.json](report-schema.json).
+Generated from `--help-all` by `python docs/generate.py`. Exit codes: [exit-codes.md](exit-codes.md). JSON:
+[one envelope](reports.md#json-one-envelope), and [answers-schema.json](answers-schema.json).
 """
 
 
@@ -136,6 +136,7 @@ def approvals_schema() -> str:
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     context.terminal_width = WIDTH
+    context.meta[WHOLE] = True
     level = "#" * min(3, 1 + len(context.command_path.split()))
     yield f"{level} {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):

@@ -26,7 +26,7 @@ OWN = "Options"
 """The section of what a verb takes itself; the others are those of its groups of options."""
 
 LAST = "Output and database"
-FEW = 12
+FEW = 10
 """So many options are shown whole: a shorter help would save nothing."""
 
 
@@ -47,20 +47,34 @@ class Verb(click.Command):
     sections: dict[str, str]
     usual: frozenset[str]
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the verb does: all of it, or the first paragraph and the examples."""
+        whole = self.help
+        if self._is_short(ctx) and whole is not None:
+            first, *others = whole.split("\n\n")
+            self.help = "\n\n".join((first, *(each for each in others if each.startswith("\b\nabistore "))))
+        super().format_help_text(ctx, formatter)
+        self.help = whole
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in their sections: all of them, or those used most."""
+        """Write the options: all of them in their sections, or those used most."""
         every = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        kept = every if ctx.meta.get(WHOLE) else [each for each in every if self._is_usual(each, ctx)]
+        short = self._is_short(ctx)
+        kept = [each for each in every if self._is_usual(each, ctx)] if short else every
         rows: dict[str, list[tuple[str, str]]] = {}
         for each in kept:
             if record := each.get_help_record(ctx):
-                rows.setdefault(self.sections.get(each.name or "", LAST), []).append(record)
+                rows.setdefault(OWN if short else self.sections.get(each.name or "", LAST), []).append(record)
         for title, records in rows.items():
             with formatter.section(title):
                 formatter.write_dl(records)
-        if len(kept) < len(every):
+        if short:
             formatter.write_paragraph()
-            formatter.write_text(f"{len(every) - len(kept)} more options: {ctx.command_path} --help-all")
+            formatter.write_text(f"More, with {len(every) - len(kept)} other options: {ctx.command_path} --help-all")
+
+    def _is_short(self, ctx: click.Context) -> bool:
+        """Whether the help leaves something to ``--help-all``."""
+        return HELP_ALL in self.params and not ctx.meta.get(WHOLE)
 
     def _is_usual(self, option: click.Option, ctx: click.Context) -> bool:
         return option.name in self.usual or option is self.get_help_option(ctx)

@@ -18,7 +18,7 @@ def test_what_people_try_first_answers(abistore: Call, words: tuple[str, ...]) -
 
 def test_a_short_help_names_the_whole_one(abistore: Call) -> None:
     short, whole = abistore("compare", "--help").out, abistore("compare", "--help-all").out
-    assert "more options: abistore compare --help-all" in short
+    assert "other options: abistore compare --help-all" in short
     assert "--strict-suppressions" not in short
     assert "--strict-suppressions" in whole
     assert "Policy and suppressions:" in whole

@@ -129,6 +129,18 @@ class AdmissionOptions(Options, frozen=True):
         )
 
 
+class StoringOptions(Options, frozen=True):
+    """What is said with a release that is stored, and what refuses its file."""
+
+    title: ClassVar[str] = "Storing"
+    tag: Annotated[tuple[str, ...], Described("Put this word on the release, such as lts. May be repeated.")] = ()
+    suite: Annotated[str, Described("The part of the distribution that packages are from, e.g. bookworm.")] = ""
+    expected_digest: Annotated[
+        str | None, Described("Refuse a file whose digest does not begin with these digits.")
+    ] = None
+    actor: Actor = ""
+
+
 Files: TypeAlias = Annotated[tuple[Path, ...], Described(metavar="FILE...")]
 
 
@@ -137,17 +149,9 @@ def ingest_command(
     settings: SharedSettings,
     paths: Files,
     *,
-    tags: Annotated[
-        tuple[str, ...],
-        Described("Put this word on the release, such as lts. May be repeated.", ("--tag", "tags")),
-    ] = (),
-    suite: Annotated[str, Described("The part of the distribution that packages are from, e.g. bookworm.")] = "",
-    expected_digest: Annotated[
-        str | None, Described("Refuse a file whose digest does not begin with these digits.")
-    ] = None,
     dry_run: DryRun = False,
-    actor: Actor = "",
     build: BuildOptions,
+    storing: StoringOptions,
     admission: AdmissionOptions,
     said: FactOptions,
     replacing: ReplacingOptions,
@@ -170,6 +174,10 @@ def ingest_command(
 
     Exits with 0, with the worst verdict's code (2, 4) if --against is given, or with the highest code of the files that
     failed (64 and above; 72 for missing evidence).
+
+    \b
+    abistore ingest build/libfoo.so --version 1.2.0 --header include --set-baseline
+    abistore ingest build/libfoo.so --version 1.3.0 --header include --against baseline
     """
     from abistore.service.ingest import ingest
     from abistore.service.ingest_gates import IngestPlan
@@ -179,12 +187,12 @@ def ingest_command(
             **build.words(),
             **msgspec.structs.asdict(said),
             **msgspec.structs.asdict(replacing),
-            tags=tags,
-            expected_digest=expected_digest,
+            tags=storing.tag,
+            expected_digest=storing.expected_digest,
             dry_run=dry_run,
-            actor=actor,
+            actor=storing.actor,
             gate=admission.gate(gating, judging),
-            options=build.options(reading, suite=suite),
+            options=build.options(reading, suite=storing.suite),
         )
         results = ingest(paths, plan, database=settings.database, progress=advance)
     return show_ingested(settings, tuple(_filtered(each, rendering) for each in results), rendering)
