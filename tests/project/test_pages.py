@@ -10,8 +10,8 @@ from tests.subjects import assert_each
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-NAMED = re.compile(r"`((?:abistore|tests|benchmarks|docs|examples|migrations|\.ci)/[a-z0-9_./-]*)`")
-"""A file or folder of the project as a page names it: without wildcards and words to fill in."""
+NAMED = re.compile(r"`((?:abistore|tests|benchmarks|docs|examples|migrations|\.ci)/(?![a-z-]+/\d+`)[a-z0-9_./-]*)`")
+"""A file or folder of the project as a page names it: no wildcards, no words to fill in, no schema (`compare/1`)."""
 
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
