@@ -60,7 +60,8 @@ CONFIG_OPTION = click.Option(
 
 def defaults(command: click.Command, said: Configuration) -> dict[str, Any]:
     """What the file says of each option of a command, by the name of the parameter."""
-    return {name: value for name, key, value in places(command, said) if value not in (None, "", ())}
+    unsaid = {name: value for name, _, value in places(command, type(said)())}
+    return {name: value for name, _, value in places(command, said) if value != unsaid[name]}
 
 
 def places(command: click.Command, said: Configuration) -> Iterator[tuple[str, str, Any]]:

@@ -96,6 +96,7 @@ def test_every_setting_says_where_it_came_from(abistore: Call, tmp_path: Path, m
     assert found["library"] == ("liby", "option", "--library")
     assert found["docs_base"] == ("https://example.org/kinds", "environment", "ABISTORE_DOCS_BASE")
     assert found["allow"] == ("scheme", "default", "")
+    assert found["consumers"] == (False, "default", "")
     assert found["headers.headers"] == ([str(tmp_path / "include")], "file", str(file))
     assert "fail_on" in abistore("config", "show", "--config", file).out
 
