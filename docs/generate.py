@@ -25,8 +25,8 @@ from abistore.cli.main import cli
 from abistore.cli.verbs import WHOLE, answer_types, declared
 from abistore.diffing.context import FILE as SUBSCRIPTIONS
 from abistore.diffing.context import load, subscriptions
-from abistore.diffing.policy.documents import PolicyDocument
-from abistore.diffing.policy.suppression_files import SuppressionDocument
+from abistore.diffing.policy_documents import PolicyDocument
+from abistore.diffing.suppression_files import SuppressionDocument
 from abistore.model.declarations import FORMER_NAMES, SHORT, name_now, variant_of
 from abistore.model.hints import SOURCE as HINTS
 from abistore.model.hints import TABLE as HINTS_TABLE

@@ -176,7 +176,7 @@ def test_a_debug_file_elsewhere_is_not_read(tmp_path: Path) -> None:
 def test_a_policy_elsewhere_is_not_read(root: Path) -> None:
     from datetime import date
 
-    from abistore.diffing.policy.documents import read_policy
+    from abistore.diffing.policy_documents import read_policy
 
     policy = root.parent / "rooted" / "policy.yaml"
     policy.write_text("base: strict_abi\n")

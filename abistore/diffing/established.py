@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from abistore.diffing.policy.policy import kinds
+from abistore.diffing.policy import kinds
 
 _NAMES = """
 func_removed func_removed_elf_only func_removed_from_binary func_added func_return_changed func_params_changed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 from pydantic import Field
 
-from abistore.diffing.policy.documents import StrictDocument, place_of, read_source, read_yaml
+from abistore.diffing.policy_documents import StrictDocument, place_of, read_source, read_yaml
 from abistore.errors import PolicyError, SnapshotNotFound, UsageError
 from abistore.model.approvals import EVERY_TARGET, FOREVER, Approval, ApprovedFacts, in_force, origin_of
 from abistore.model.declarations import Kind

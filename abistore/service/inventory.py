@@ -174,7 +174,7 @@ def _matcher(pattern: str | None, regex: bool) -> Callable[[str], bool]:
     if pattern is None:
         return lambda text: True
     if regex:
-        from abistore.diffing.policy.policy import Expression
+        from abistore.diffing.policy import Expression
 
         return Expression(pattern, whole=False).matches
     return lambda text: fnmatchcase(text, pattern)

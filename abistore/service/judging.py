@@ -86,7 +86,7 @@ def show_only(text: str | None) -> Filter:
     """
     if text is None:
         return lambda report: report
-    from abistore.diffing.policy.policy import parse_show_only
+    from abistore.diffing.policy import parse_show_only
 
     wanted = parse_show_only(text)
 

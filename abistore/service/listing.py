@@ -180,7 +180,7 @@ def identities(start: str, *, database: Database = None) -> tuple[str, ...]:
 
 def policies() -> tuple[str, ...]:
     """The policies that need no file."""
-    from abistore.diffing.policy.policy import PROFILES
+    from abistore.diffing.policy import PROFILES
 
     return PROFILES
 

@@ -19,8 +19,8 @@ from abistore.report.outline import with_short_paths
 from abistore.report.wording import location_of
 
 if TYPE_CHECKING:
-    from abistore.diffing.policy.policy import Condition, Override
-    from abistore.diffing.policy.suppression import Suppression
+    from abistore.diffing.policy import Condition, Override
+    from abistore.diffing.suppression import Suppression
 
 
 def ruling(
@@ -40,19 +40,19 @@ def ruling(
 
 
 def _read(policy: str | None, suppress: Sequence[str], *, strict: bool, today: date | None) -> Ruling:
-    from abistore.diffing.policy.policy import PROFILES, profile
+    from abistore.diffing.policy import PROFILES, profile
 
     day = today or datetime.now(UTC).date()
     name = policy or RulingKey().policy
     if name in PROFILES:
         chosen = profile(name)
     else:
-        from abistore.diffing.policy.documents import find_policy
+        from abistore.diffing.policy_documents import find_policy
 
         chosen = find_policy(name, day)
     if not suppress:
         return Ruling(chosen)
-    from abistore.diffing.policy.suppression_files import insist_on_reasons, load
+    from abistore.diffing.suppression_files import insist_on_reasons, load
 
     found = load(suppress, scheme=chosen.scheme, today=day, strict=strict)
     insist_on_reasons(found.entries)
@@ -158,7 +158,7 @@ def suppressions(
     words: Sequence[str], *, strict: bool = False, today: date | None = None
 ) -> tuple[ListedSuppression, ...]:
     """Every entry of suppression files. Raises :class:`PolicyError`; ``strict`` is as in :func:`ruling`."""
-    from abistore.diffing.policy.suppression_files import load
+    from abistore.diffing.suppression_files import load
 
     with limits_for(0, "reading the suppressions"):
         found = load(words, scheme="auto", today=_day(today), strict=strict)
@@ -193,7 +193,7 @@ def _decided(override: Override, *, expired: bool) -> ListedOverride:
 
 
 def _said(conditions: Sequence[Condition]) -> str:
-    from abistore.diffing.policy.policy import in_words
+    from abistore.diffing.policy import in_words
 
     return "; ".join(map(in_words, conditions))
 

@@ -31,7 +31,7 @@ from tests.cli.conftest import Call
 from tests.endless import endless
 from tests.store.builders import EXPORTED, function, record, snapshot, struct
 
-SERVICE, POLICIES = "abistore.service", "abistore.diffing.policy"
+SERVICE, DIFFING = "abistore.service", "abistore.diffing"
 RULING = "reading the policy and the suppressions"
 NORM, POINT = function("norm"), record("point")
 
@@ -123,9 +123,9 @@ def test_telling_a_log_ends(stored: Path, monkeypatch: pytest.MonkeyPatch) -> No
         (("export", "libgeo@1.0"), "abistore.model.snapshot_files._rows", "writing libgeo 1.0"),
         (("list", "libgeo"), "abistore.cli.commands.inventory.table", "writing the answer"),
         (("explain", "0123456789ab"), "abistore.store.store.Store.findings", "looking for the finding"),
-        (("policy", "show", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
-        (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{POLICIES}.documents.find_policy", RULING),
-        (("policy", "suppress", "list", "{policy}"), f"{POLICIES}.suppression_files.load", "reading the suppressions"),
+        (("policy", "show", "{policy}"), f"{DIFFING}.policy_documents.find_policy", RULING),
+        (("compare", "{json}", "{json}", "--policy", "{policy}"), f"{DIFFING}.policy_documents.find_policy", RULING),
+        (("policy", "suppress", "list", "{policy}"), f"{DIFFING}.suppression_files.load", "reading the suppressions"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )  # fmt: skip

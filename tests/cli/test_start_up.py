@@ -98,7 +98,7 @@ def test_comparing_files_does_not_import_the_store(old: Path, new: Path) -> None
 def test_comparing_without_a_policy_imports_nothing_of_policies_and_suppressions(
     old: Path, new: Path, tmp_path: Path
 ) -> None:
-    ruling = tuple(f"abistore.diffing.policy.{name}" for name in ("policy", "suppression", "documents"))
+    ruling = tuple(f"abistore.diffing.{name}" for name in ("policy", "suppression", "policy_documents"))
     plain = imported("compare", old, new)
     assert "abistore.diffing.judge.judged" in plain
     assert not {module for module in plain if module.startswith(ruling)}

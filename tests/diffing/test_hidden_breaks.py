@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.suppression_files import load
+from abistore.diffing.suppression_files import load
 from abistore.model.findings import Comparison, Verdict
 from abistore.model.snapshot import Snapshot
 from tests.public_headers import implementing

@@ -9,7 +9,7 @@ import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
 from abistore.diffing.judge.successive import Replacing
-from abistore.diffing.policy.documents import read_policy
+from abistore.diffing.policy_documents import read_policy
 from abistore.diffing.reuse import differing
 from abistore.diffing.scopes import aligned, moves_between
 from abistore.diffing.side import SideFacts

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from abistore.diffing.context import load
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.documents import find_policy, read_policy
-from abistore.diffing.policy.policy import PROFILES, STRICT, OfKind, Policy, profile
+from abistore.diffing.policy import PROFILES, STRICT, OfKind, Policy, profile
+from abistore.diffing.policy_documents import find_policy, read_policy
 from abistore.errors import PolicyError
 from abistore.model.declarations import Name
 from abistore.model.findings import Comparison, Impact, Verdict

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abistore.diffing.policy.policy import Expression, glob
+from abistore.diffing.policy import Expression, glob
 from abistore.errors import PolicyError
 
 atoms = st.sampled_from(["a", "b", "c", ".", "[ab]", "[^a]", "[a-b]", r"\w", r"\.", "^", "$"])

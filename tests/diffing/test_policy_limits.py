@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.diffing.policy import documents
-from abistore.diffing.policy.documents import MOST_BYTES, MOST_ENTRIES
+from abistore.diffing import policy_documents as documents
+from abistore.diffing.policy_documents import MOST_BYTES, MOST_ENTRIES
 from abistore.errors import PolicyError
 from abistore.service.ruling import ruling
 

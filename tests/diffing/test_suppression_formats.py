@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.suppression import Suppressions
-from abistore.diffing.policy.suppression_files import load
+from abistore.diffing.suppression import Suppressions
+from abistore.diffing.suppression_files import load
 from abistore.errors import PolicyError
 from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions

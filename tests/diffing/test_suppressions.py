@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.suppression import Suppressions
-from abistore.diffing.policy.suppression_files import load
+from abistore.diffing.suppression import Suppressions
+from abistore.diffing.suppression_files import load
 from abistore.errors import PolicyError
 from abistore.model.declarations import Name
 from abistore.model.findings import Comparison, Impact, Verdict

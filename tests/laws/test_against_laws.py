@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from abistore.diffing.judge.judged import Ruling, compare
 from abistore.diffing.judge.successive import JudgedAgainst
-from abistore.diffing.policy.policy import Condition, Expression, LocatedIn, Policy, SymbolIs, TypeIs
-from abistore.diffing.policy.suppression import Suppression, Suppressions, VersionRange
+from abistore.diffing.policy import Condition, Expression, LocatedIn, Policy, SymbolIs, TypeIs
 from abistore.diffing.reuse import differing
 from abistore.diffing.side import SideFacts
+from abistore.diffing.suppression import Suppression, Suppressions, VersionRange
 from abistore.model.findings import Comparison, Finding
 from abistore.model.shapes import Function
 from abistore.model.snapshot import Snapshot

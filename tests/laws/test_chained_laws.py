@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from abistore.diffing.context import Context, load
 from abistore.diffing.judge.judged import Ruling, compare, compared
-from abistore.diffing.policy.policy import Policy
-from abistore.diffing.policy.suppression import Suppressions
+from abistore.diffing.policy import Policy
 from abistore.diffing.reuse import differing
 from abistore.diffing.side import SideFacts
+from abistore.diffing.suppression import Suppressions
 from abistore.model.findings import Comparison
 from abistore.model.snapshot import Snapshot
 from tests.cases import RULES, cases, kinds

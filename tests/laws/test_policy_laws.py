@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abistore.diffing.context import Context, load
 from abistore.diffing.judge.judged import Ruling, compare, verdict_of
-from abistore.diffing.policy.policy import (
+from abistore.diffing.policy import (
     CATEGORIES,
     Condition,
     Expression,
@@ -26,8 +26,8 @@ from abistore.diffing.policy.policy import (
     TypeMatches,
     Weighty,
 )
-from abistore.diffing.policy.suppression import Suppression, Suppressions
 from abistore.diffing.side import SideFacts
+from abistore.diffing.suppression import Suppression, Suppressions
 from abistore.model.declarations import SELF
 from abistore.model.findings import Comparison, Finding, Impact, RulingFile
 from abistore.model.names.symbols import primary

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.policy import PROFILES, profile
+from abistore.diffing.policy import PROFILES, profile
 from abistore.model.findings import Finding, Impact, Verdict
 from abistore.model.shapes import Field, Record
 from tests.cases import RULES, cases, snapshot_of

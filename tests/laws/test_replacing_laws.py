@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from abistore.diffing.judge.judged import Ruling, compare
 from abistore.diffing.judge.successive import Replacing
-from abistore.diffing.policy.policy import Policy
-from abistore.diffing.policy.suppression import Suppressions
+from abistore.diffing.policy import Policy
 from abistore.diffing.reuse import differing
 from abistore.diffing.side import SideFacts
+from abistore.diffing.suppression import Suppressions
 from abistore.model.declarations import Name
 from abistore.model.findings import Verdict
 from abistore.model.snapshot import Snapshot

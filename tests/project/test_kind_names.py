@@ -13,9 +13,9 @@ from msgspec import structs
 
 from abistore.diffing.context import load
 from abistore.diffing.established import ESTABLISHED, LATER
-from abistore.diffing.policy.documents import read_policy
-from abistore.diffing.policy.policy import OfKind, resolve_kind
-from abistore.diffing.policy.suppression_files import load as read_suppressions
+from abistore.diffing.policy import OfKind, resolve_kind
+from abistore.diffing.policy_documents import read_policy
+from abistore.diffing.suppression_files import load as read_suppressions
 from abistore.errors import PolicyError
 from abistore.model.declarations import (
     FOLDED_NAMES,

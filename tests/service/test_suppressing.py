@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.suppression_files import load
+from abistore.diffing.suppression_files import load
 from abistore.model.findings import Impact, Verdict, with_consequences
 from abistore.report.outline import outline
 from abistore.service.ruling import suggest

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.diffing.judge.judged import Ruling, compare
-from abistore.diffing.policy.policy import Expression, LocatedIn, TypeMatches, profile
-from abistore.diffing.policy.suppression import Suppression, Suppressions, VersionRange
+from abistore.diffing.policy import Expression, LocatedIn, TypeMatches, profile
 from abistore.diffing.reuse import differing
+from abistore.diffing.suppression import Suppression, Suppressions, VersionRange
 from abistore.model.findings import ENGINE
 from abistore.model.history import IngestRequest, Release
 from abistore.model.snapshot import Snapshot

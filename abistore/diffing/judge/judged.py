@@ -43,8 +43,8 @@ from abistore.model.snapshot import MODES, HeadersRead, Location, Snapshot, Vari
 from abistore.model.words import counted
 
 if TYPE_CHECKING:
-    from abistore.diffing.policy.policy import FindingFacts, Policy
-    from abistore.diffing.policy.suppression import Suppression, Suppressions
+    from abistore.diffing.policy import FindingFacts, Policy
+    from abistore.diffing.suppression import Suppression, Suppressions
 
 
 class Differences:
@@ -216,13 +216,13 @@ class SortedFindings:
 
 
 def _strict() -> Policy:
-    from abistore.diffing.policy.policy import STRICT
+    from abistore.diffing.policy import STRICT
 
     return STRICT
 
 
 def _nothing() -> Suppressions:
-    from abistore.diffing.policy.suppression import NOTHING
+    from abistore.diffing.suppression import NOTHING
 
     return NOTHING
 
@@ -279,7 +279,7 @@ class AppliedRuling:
         return (*self.by.policy.notes(), *self.by.suppressions.notes(self.used, self.overruled)) if self.by else ()
 
     def _facts(self, finding: Finding) -> FindingFacts:
-        from abistore.diffing.policy.policy import FindingFacts  # without a ruling none are asked for
+        from abistore.diffing.policy import FindingFacts  # without a ruling none are asked for
 
         return FindingFacts(finding, RULES[finding.kind], self._context)
 

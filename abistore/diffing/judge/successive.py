@@ -44,8 +44,8 @@ from abistore.model.snapshot import Entries, Evidence, HeadersRead, Provenance, 
 
 if TYPE_CHECKING:
     from abistore.diffing.judge.judged import Ruling
-    from abistore.diffing.policy.suppression import Suppression
     from abistore.diffing.scopes import Move
+    from abistore.diffing.suppression import Suppression
 
 
 class JudgedAlone:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from abistore.diffing.policy.policy import Condition, FindingFacts, InNamespace, LocatedIn, SymbolIs, TypeIs
+from abistore.diffing.policy import Condition, FindingFacts, InNamespace, LocatedIn, SymbolIs, TypeIs
 from abistore.errors import PolicyError, UsageError
 from abistore.model.declarations import SELF, Name, blake2b
 from abistore.model.findings import Finding, Impact, RulingFile

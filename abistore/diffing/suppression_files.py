@@ -11,20 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from abistore.diffing.policy.documents import (
-    MOST_ENTRIES,
-    Day,
-    Selecting,
-    SourceFile,
-    StrictDocument,
-    Words,
-    conditions_of,
-    is_over,
-    read_source,
-    read_yaml,
-    type_name,
-)
-from abistore.diffing.policy.policy import (
+from abistore.diffing.policy import (
     Condition,
     Expression,
     FindingFacts,
@@ -39,7 +26,20 @@ from abistore.diffing.policy.policy import (
     glob,
     meant,
 )
-from abistore.diffing.policy.suppression import Suppression, Suppressions, VersionRange, parse_range
+from abistore.diffing.policy_documents import (
+    MOST_ENTRIES,
+    Day,
+    Selecting,
+    SourceFile,
+    StrictDocument,
+    Words,
+    conditions_of,
+    is_over,
+    read_source,
+    read_yaml,
+    type_name,
+)
+from abistore.diffing.suppression import Suppression, Suppressions, VersionRange, parse_range
 from abistore.errors import PolicyError
 from abistore.model.declarations import SELF
 from abistore.model.findings import Action

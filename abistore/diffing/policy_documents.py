@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from abistore.diffing.context import load
-from abistore.diffing.policy.policy import (
+from abistore.diffing.policy import (
     IMPACTS,
     PROFILES,
     Condition,

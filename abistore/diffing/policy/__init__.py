@@ -1,1 +1,0 @@
-"""Policies move impacts, suppressions take findings out of the verdict."""
