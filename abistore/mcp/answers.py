@@ -164,8 +164,7 @@ class WrittenReport(NamedTuple):
 def check_format(format: str) -> None:
     """Raises :class:`Refusal` for a format that is not known."""
     if format not in FORMATS:
-        valid = ",".join(repr(name) for name in sorted(FORMATS))
-        raise Refusal("INVALID_ARGUMENT", f"Unknown output format {format!r}. Valid: [{valid}]")
+        raise Refusal("INVALID_ARGUMENT", f"Unknown output format {format!r}. Valid: {sorted(FORMATS)}")
 
 
 def address(comparison_id: str | None, suffix: str) -> str:
@@ -186,11 +185,16 @@ def written(report: Report, format: str, style: Style, *, show_impact: bool, mos
     return WrittenReport(suffix, json.loads(text) if format == "json" else text)
 
 
+IMPACT_TABLE = "| impact | exports affected "
+"""How the table of affected exports begins, behind what every report begins with."""
+
+
 def _text(report: Report, format: str, style: Style, show_impact: bool) -> str:
     if format != "markdown":
         return render(report, format, Style())
     text = render(report, format, style)
-    return f"{text}\n\n{render(report, format, Style(mode='impact'))}" if show_impact else text
+    _, head, table = render(report, format, Style(mode="impact")).partition(IMPACT_TABLE)
+    return f"{text}\n\n{head}{table}" if show_impact and table else text
 
 
 LONG, ROOM = 300, 32

@@ -72,6 +72,20 @@ def test_one_line_is_short_and_has_no_changes(modern: Agent) -> None:
     answered = modern.call("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True)
     assert answered.document["changes"] == []
     assert len(answered.text) < 4 * 175
+    line = modern("abi_compare", old_input="libgeo@1.0", new_input="libgeo@2.0", stat=True, output_format="markdown")
+    assert line["report"] == line["headline"]
+    assert "report" not in answered.document
+
+
+def test_one_header_is_given_without_brackets(modern: Agent, libraries: dict[str, Path], tmp_path: Path) -> None:
+    header = tmp_path / "geo.h"
+    header.write_text("struct point { int x, y; };\nint norm(const struct point *p);\n")
+    seen = [
+        modern("abi_dump", library_path=str(libraries["1.0"]), headers=given)["summary"]["evidence"]
+        for given in (str(header), [str(header)])
+    ]
+    assert seen[0] == seen[1]
+    assert "source full" in str(seen[0]) or "source partial" in str(seen[0])
 
 
 @pytest.mark.parametrize(
@@ -99,6 +113,7 @@ def test_a_report_is_sent_in_the_format_asked_for(modern: Agent) -> None:
     markdown = modern("abi_compare", **sides, output_format="markdown", show_impact=True)["report"]
     assert markdown.startswith("## libgeo 1.0")
     assert "2 exports affected" in markdown
+    assert markdown.count("\n## ") == 0, "one report, and not another one before the table"
     assert json.loads(modern("abi_compare", **sides, output_format="sarif")["report"])["version"] == "2.1.0"
     assert modern("abi_compare", **sides, include_report=True)["report"]["verdict"] == "BREAKING"
     short = modern.set(max_response_units=4_000)("abi_compare", **sides, include_report=True)
@@ -223,7 +238,7 @@ ERRORS: list[tuple[dict[str, Any], str, str]] = [
     (
         {"output_format": "pdf"},
         "INVALID_ARGUMENT",
-        "Unknown output format 'pdf'. Valid: ['html','json','markdown','sarif']",
+        "Unknown output format 'pdf'. Valid: ['html', 'json', 'markdown', 'sarif']",
     ),
     ({"show_only": "breaking,fast"}, "INVALID_ARGUMENT", "Invalid show_only: fast"),
     ({"old_input": "/etc/hostname"}, "UNSUPPORTED_FORMAT", f"Cannot detect input format. {FORMATS}"),
@@ -333,6 +348,8 @@ def test_a_kind_is_explained(agent: Agent) -> None:
 
 
 def test_an_unknown_kind_is_an_error_with_the_nearest(modern: Agent) -> None:
+    assert modern("abi_explain_change", change_kind="TYPE_SIZE_CHANGED")["kind"] == "type_size_changed"
+    assert modern.refused("abi_explain_change", change_kind="TYPE_SIZE_CHNGED")["hint"].startswith("did you mean")
     refused = modern.refused("abi_explain_change", change_kind="type_size_chnged")
     assert refused["code"] == "UNKNOWN_KIND"
     assert refused["error"] == (

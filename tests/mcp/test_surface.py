@@ -80,6 +80,7 @@ def test_schemas_are_what_every_vendor_takes(agent: Agent, writer: Agent) -> Non
             assert schema["type"] == "object", tool["name"]
             assert not schema.keys() & {"anyOf", "oneOf", "allOf", "$ref", "$defs"}, tool["name"]
             assert not {key for key, _ in everything(schema)} & {"$dynamicRef", "$ref", "title"}, tool["name"]
+            assert all(isinstance(value, str) for key, value in everything(schema) if key == "type"), tool["name"]
         assert tool["inputSchema"]["additionalProperties"] is False
         for name, argument in tool["inputSchema"]["properties"].items():
             assert argument["description"], f"{tool['name']}: {name}"

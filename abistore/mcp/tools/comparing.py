@@ -194,7 +194,9 @@ def abi_compare(
     answer = _answer(call, report)
     if stat:
         reasons = tuple(msgspec.structs.replace(gap, detail="", hint="") for gap in answer.not_checked)
-        return msgspec.structs.replace(answer, old=None, new=None, not_checked=reasons, next=answer.next[:1])
+        line = None if output_format == "json" else answer.headline
+        short = msgspec.structs.replace(answer, old=None, new=None, not_checked=reasons, report=line)
+        return msgspec.structs.replace(short, next=answer.next[:1])
     level = "normal" if show_impact and detail_level == "summary" else detail_level
     found = _with_changes(call, answer, shown(report), level, report_mode)
     if output_format == "json" and not include_report:  # it would say the changes again

@@ -8,7 +8,7 @@ from inspect import Parameter, cleandoc, signature
 from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import msgspec
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from abistore import arguments
 from abistore.mcp.operands import MOST_ITEMS, Call, Question
@@ -81,8 +81,15 @@ DetailLevel: TypeAlias = Annotated[Literal["summary", "normal", "full"], describ
 ComparisonId: TypeAlias = Annotated[str, described("Of an earlier answer")]
 
 Operand: TypeAlias = Annotated[str, like(arguments.Operand)]
-Headers: TypeAlias = Annotated[list[str] | None, like(arguments.Headers)]
-Folders: TypeAlias = Annotated[list[str] | None, like(arguments.IncludeFolders)]
+
+
+def _as_list(given: Any) -> Any:
+    """One path where a list is taken: agents leave the brackets out."""
+    return [given] if isinstance(given, str) else given
+
+
+Headers: TypeAlias = Annotated[list[str] | None, BeforeValidator(_as_list), like(arguments.Headers)]
+Folders: TypeAlias = Annotated[list[str] | None, BeforeValidator(_as_list), like(arguments.IncludeFolders)]
 Language: TypeAlias = Annotated[str | None, like(arguments.Language, json_schema_extra={"enum": ["c++", "c"]})]
 Only: TypeAlias = Annotated[str, like(arguments.Only)]
 Policy: TypeAlias = Annotated[

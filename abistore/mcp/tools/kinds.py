@@ -174,7 +174,7 @@ def abi_explain_change(
 
 def _explained(kind: str) -> ExplainedKind:
     try:
-        return explain(kind)
+        return explain(kind.strip().lower())
     except UsageError as error:
         message = f"Unknown change kind: {kind[:80]!r}. Use abi_list_changes to see all available kinds."
         raise Refusal("UNKNOWN_KIND", message, error.hint) from error
