@@ -196,7 +196,9 @@ from abistore.service.gating import (
 )
 from abistore.service.gating import (
     BuildReviewPlan as BuildReviewPlan,
+    ConsumersOfBuild as ConsumersOfBuild,
     ReviewedBuild as ReviewedBuild,
+    consumers_of_build as consumers_of_build,
     review_build as review_build,
 )
 from abistore.service.predecessors import UsualCounterpart as UsualCounterpart, usual_counterpart as usual_counterpart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -234,15 +234,20 @@ def consumers_broken(
             other, changes = _changes(store, release, against, by) if known else (None, ())
             by_number = any(symbol.startswith("#") for each in known for symbol in each.symbols)
             before = store.load(other) if other and by_number else None
-            found = [_judged(each, needs, changes, other, before) for each in known]
-    order = ("breaks", "asks-for-another", "runs")
+            found = [judged_consumer(each, needs, changes, other is not None, before) for each in known]
     return ReleaseForConsumers(
         release,
         other.version if other else "",
         sum(each.state == "breaks" for each in found),
         sum(each.state == "asks-for-another" for each in found),
-        tuple(sorted(found, key=lambda each: (order.index(each.state), each.name, each.target))),
+        hurt_first(found),
     )
+
+
+def hurt_first(found: Iterable[JudgedConsumer]) -> tuple[JudgedConsumer, ...]:
+    """The consumers, those that break first."""
+    order = ("breaks", "asks-for-another", "runs")
+    return tuple(sorted(found, key=lambda each: (order.index(each.state), each.name, each.target)))
 
 
 def _needs(store: Store, release: Release, ordered: Sequence[Release]) -> ReleaseNeeds:
@@ -260,13 +265,17 @@ def _changes(
     return other, tuple(each for each in changes if Impact[each.impact.upper()] is Impact.BREAKING)
 
 
-def _judged(
+def judged_consumer(
     consumer: Consumer,
     needs: ReleaseNeeds,
     changes: Sequence[ReportedFinding],
-    other: Release | None,
+    compared: bool,
     before: Snapshot | None,
 ) -> JudgedConsumer:
+    """What a release, with its breaking changes since another one, means for a consumer.
+
+    ``compared``: there is another one; ``before`` is its content, where exports by number matter.
+    """
     own = needs.own(consumer.imports)
     if not needs.loads(consumer.details):
         return JudgedConsumer(*consumer.details.key, "asks-for-another", len(own), (), tuple(unseen(consumer.details)))
@@ -283,7 +292,7 @@ def _judged(
     )
     broken_by = tuple(sorted({*lacks, *built, *since}))
     not_checked = (*unseen(consumer.details), *needs.unsettled(consumer.types))
-    if other is None:
+    if not compared:
         not_checked += ("how functions are called: there is no release before to compare with",)
     return JudgedConsumer(
         *consumer.details.key, "breaks" if broken_by else "runs", len(own), broken_by, tuple(not_checked)
@@ -291,7 +300,7 @@ def _judged(
 
 
 def program_range(
-    program: str | Path,
+    program: str | Path | StoredConsumer,
     library: str | None = None,
     *,
     options: ExtractOptions | None = None,
@@ -321,7 +330,11 @@ def program_range(
     return tuple(found)
 
 
-def _program(store: Store, program: str | Path, options: ExtractOptions, target: str | None) -> Consumer:
+def _program(
+    store: Store, program: str | Path | StoredConsumer, options: ExtractOptions, target: str | None
+) -> Consumer:
+    if isinstance(program, StoredConsumer):
+        return _stored(store, program)
     if Path(program).exists():
         platform = line_target(store, target)
         read = [each for each in read_consumers(program, options).consumers if platform in {None, each.details.target}]
@@ -331,7 +344,11 @@ def _program(store: Store, program: str | Path, options: ExtractOptions, target:
     found = named(store, str(program), target)
     if len(found) > 1:
         raise UsageError(f"{program}: means {len(found)} consumers", "name one, and its --target")
-    details = found[0].details
+    return _stored(store, found[0])
+
+
+def _stored(store: Store, consumer: StoredConsumer) -> Consumer:
+    details = consumer.details
     return Consumer(details, store.consumer_imports()[details.key], store.consumer_types()[details.key])
 
 

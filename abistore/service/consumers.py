@@ -463,7 +463,7 @@ def with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot
     named = (report.old.soname, report.new.soname, *(each.soname for each in releases))
     sonames = {each for each in named if each}
     known = consumers_of(store, report.old.library, str(new.target), sonames)
-    needs = ReleaseNeeds(new, sonames, {name for side in sides for name in _names(side)})
+    needs = ReleaseNeeds(new, sonames, {name for side in sides for name in names_of(side)})
     loading = [each for each in known if needs.loads(each.details)]
     changes = _named(report.changes, loading, needs)
     hurt = {name for each in changes for name in each.consumers}
@@ -471,7 +471,8 @@ def with_consumers(store: Store, report: Report, sides: tuple[Snapshot, Snapshot
     return replace(report, changes=changes, notes=(*report.notes, *notes))
 
 
-def _names(side: Snapshot) -> Iterator[Name]:
+def names_of(side: Snapshot) -> Iterator[Name]:
+    """What a side exports and describes."""
     for facet in ("symbol", "layout"):
         yield from side.entries.get(facet, {})
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from abistore.errors import AbistoreError, SnapshotNotFound, UsageError
+from abistore.errors import AbistoreError, Incomparable, SnapshotNotFound, UsageError
+from abistore.limits import limits_for
 from abistore.model.decision import FOR_SCHEME
 from abistore.model.findings import FailOn
 from abistore.model.history import DEFAULT_CHANNEL, Progress, Release
@@ -16,14 +17,17 @@ from abistore.model.labels import Given
 from abistore.model.words import counted
 from abistore.report.model import Report, ReportedFinding, every, fails
 from abistore.report.outline import parts_of_report, verdict
+from abistore.service import verdicts
 from abistore.service.comparing import compare
+from abistore.service.consumer_verdicts import JudgedConsumer, consumers_broken, hurt_first, judged_consumer
+from abistore.service.consumers import ReleaseNeeds, consumers_of, names_of, with_consumers
 from abistore.service.database import Database, using
 from abistore.service.decision import DecisionRequest, decided
 from abistore.service.ingest import ingest
 from abistore.service.ingest_gates import AS_IT_SAYS, Gate, Ingested, IngestPlan
-from abistore.service.judging import usual
+from abistore.service.judging import judge, usual
 from abistore.service.predecessors import usual_counterpart
-from abistore.service.snapshots import ExtractOptions, Selection, capture, is_reference
+from abistore.service.snapshots import ExtractOptions, OperandPair, Selection, capture, is_reference, operands
 from abistore.service.verdicts import judged
 
 if TYPE_CHECKING:
@@ -314,7 +318,7 @@ def review_build(
     What is approved does not fail, a release may break what its line lets it break, and no less evidence than the old
     side has is needed. Nothing is stored. Raises :class:`SnapshotNotFound`, :class:`InputError`, :class:`Incomparable`.
     """
-    against = old if old is not None else _usual(new, plan, database)
+    against = old if old is not None else usual_old(new, plan, database)
     report = compare(
         against,
         new,
@@ -333,7 +337,7 @@ def review_build(
     return ReviewedBuild(report, since)
 
 
-def _usual(new: str | Path, plan: BuildReviewPlan, database: Database) -> str:
+def usual_old(new: str | Path, plan: BuildReviewPlan, database: Database) -> str:
     """What a build is judged against: the baseline of its library, or the release before one that is older."""
     if is_reference(new) and "@" in new:
         line = {"target": plan.selection.target, "profile": plan.selection.profile}
@@ -352,3 +356,65 @@ def _library(new: str | Path, selection: Selection) -> str:
         raise UsageError(f"{new}: a digest does not tell whose baseline is meant", "name the library, or the old side")
     options = ExtractOptions(layout=False, max_bytes=selection.options.max_bytes, only=selection.options.only)
     return capture(new, options=options, target=selection.target).library
+
+
+class ConsumersOfBuild(msgspec.Struct, frozen=True):
+    """What a build, or a stored release, means for the known programs of its library, those that break first.
+
+    ``against`` is the other side of the ``report``, in which each break names the programs that it hurts; both are
+    empty for the first release of a line.
+    """
+
+    label: str
+    against: str
+    consumers: tuple[JudgedConsumer, ...]
+    report: Report | None = None
+
+
+def consumers_of_build(
+    new: str | Path, old: str | Path | None = None, plan: BuildReviewPlan = AS_IT_IS, *, database: Database = None
+) -> ConsumersOfBuild:
+    """Which stored programs break, and by what: each is checked for what it imports and was built with.
+
+    What changed since ``old`` counts too, by default since the release before, and of a file since its library's
+    baseline. Raises as :func:`review_build` does.
+    """
+    if is_reference(new):
+        return _of_release(new, old, plan, database)
+    with operands(database, plan.selection) as reader:
+        pair = reader.pair(old if old is not None else usual_old(new, plan, database), new)
+        if not isinstance(pair, OperandPair):
+            raise Incomparable("a side holds several libraries", "choose one of them")
+        return _of_file(reader.store, pair, plan)
+
+
+def _of_release(new: str, old: str | Path | None, plan: BuildReviewPlan, database: Database) -> ConsumersOfBuild:
+    if isinstance(old, Path):
+        raise UsageError(
+            "a stored release is judged against another one of its line", "name a release, or leave it out"
+        )
+    target, profile = plan.selection.target, plan.selection.profile
+    found = consumers_broken(new, against=old, database=database, by=plan.by, target=target, profile=profile)
+    meant, against = found.release.reference, found.against
+    if not against:
+        return ConsumersOfBuild(meant, "", found.consumers)
+    judgement = verdicts.verdict(
+        new, against=against, database=database, by=plan.by, consumers=True, target=target, profile=profile
+    )
+    return ConsumersOfBuild(meant, against, found.consumers, judgement.report)
+
+
+def _of_file(store: Store, pair: OperandPair, plan: BuildReviewPlan) -> ConsumersOfBuild:
+    sides = pair.old.snapshot, pair.new.snapshot
+    new = sides[1]
+    releases = store.releases(sides[0].library)
+    sonames_known = (*(each.soname for each in releases), *(each.facts.name for each in sides if each.facts))
+    sonames = {each for each in sonames_known if each}
+    known = consumers_of(store, sides[0].library, str(new.target), sonames)
+    with limits_for(new.weight, f"asking what {new.label} means for its consumers"):
+        report = with_consumers(store, judge(*sides, plan.by), sides)
+        ever = store.ever_named(pair.old.release.line) if pair.old.release else ()
+        needs = ReleaseNeeds(new, sonames, {*ever, *(name for side in sides for name in names_of(side))})
+        breaks = [each for each in report.changes if each.impact == "breaking"]
+        found = [judged_consumer(each, needs, breaks, True, sides[0]) for each in known]
+    return ConsumersOfBuild(new.label, sides[0].label, hurt_first(found), report)

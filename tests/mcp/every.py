@@ -34,6 +34,7 @@ def arguments(comparison: str, library: Path) -> dict[str, dict[str, Any]]:
         "abi_findings": {"comparison_id": comparison},
         "abi_finding": {"comparison_id": comparison, "finding_id": "413dac85"},
         "abi_show": {"reference": "libgeo@2.0", "name": "point"},
+        "abi_consumers": {"new_input": "libgeo@2.0"},
         "abi_symbol_history": {"symbol": "point"},
         "abi_gate": {"library": "libgeo"},
         "abi_whatif": {"library": "libgeo", "declaration": "struct point { int z, x, y; };"},

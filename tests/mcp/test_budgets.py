@@ -26,6 +26,7 @@ BUDGETS = {
     "abi_findings": 14_400,
     "abi_finding": 5_600,
     "abi_show": 9_600,
+    "abi_consumers": 9_600,
     "abi_symbol_history": 6_400,
     "abi_gate": 3_200,
     "abi_whatif": 9_600,

@@ -278,6 +278,7 @@ OTHER: dict[str, str] = {
     "shown_declarations": "declarations, one text each: tests/mcp/test_showing.py",
     "declaration_differences": "abi_show(against=...); people compare: tests/mcp/test_showing.py",
     "declared_like": "abi_show of a prefix, and of files: tests/mcp/test_showing.py",
+    "consumers_of_build": "abi_consumers(new_input=...), of files too: tests/mcp/test_consuming.py",
     "decided": FORM,
     "first_decision": "history has it with its first row, abi_summary tells it: tests/mcp/test_history_tools.py",
     "since_merge_base": FORM,

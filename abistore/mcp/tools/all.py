@@ -8,6 +8,7 @@ from abistore.errors import UsageError
 from abistore.mcp.settings import Settings
 from abistore.mcp.tools.approving import abi_approve
 from abistore.mcp.tools.comparing import abi_compare, abi_finding, abi_findings, abi_gate
+from abistore.mcp.tools.consuming import abi_consumers
 from abistore.mcp.tools.declaration import Tool
 from abistore.mcp.tools.history import abi_history, abi_symbol_history
 from abistore.mcp.tools.kinds import abi_explain_change, abi_help, abi_list_changes
@@ -29,6 +30,7 @@ TOOLS: Mapping[str, Tool] = {
         abi_findings,
         abi_finding,
         abi_show,
+        abi_consumers,
         abi_symbol_history,
         abi_gate,
         abi_whatif,
@@ -54,6 +56,7 @@ WRITING: Mapping[str, Tool] = {
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "review": (
         "abi_review_build",
+        "abi_consumers",
         "abi_compare",
         "abi_findings",
         "abi_finding",

@@ -245,6 +245,8 @@ def _next(report: Report, comparison_id: str, *, listed: bool) -> Iterator[NextC
     if breaks:
         say = "Read the worst break: its declaration, and how to avoid it."
         yield asking("abi_finding", say, comparison_id=comparison_id, finding_id=breaks[0].id)
+    if not breaks:
+        yield asking("abi_gate", "See whether CI would fail.", comparison_id=comparison_id)
     if report.summary.risk_changes:
         yield asking("abi_findings", "List the risks.", comparison_id=comparison_id, impact="risk")
     if not report.changes and report.suppressed_count:

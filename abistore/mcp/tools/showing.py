@@ -108,7 +108,7 @@ def abi_show(
     language: Language = None,
     line: Line = None,
     cursor: Cursor = None,
-    limit: Limit = 50,
+    limit: Limit = None,
 ) -> ShowAnswer:
     """Show a declaration of a stored release or a file as C or C++, whole, with offsets; or list what is there.
 
@@ -264,7 +264,7 @@ def _inventoried(found: InventoryItem) -> ShownItem:
 
 
 def _page(call: Call, side: _Side, items: Sequence[ShownItem], what: str) -> ShowAnswer:
-    page = call.page(items, budget=LISTED)
+    page = call.page(items, budget=LISTED, usual=50)
     first = page.items[:1]
     then = [
         asking("abi_show", "Show one whole.", reference=str(side.operand), name=each.symbol or each.name)
@@ -276,7 +276,7 @@ def _page(call: Call, side: _Side, items: Sequence[ShownItem], what: str) -> Sho
         total=len(items),
         returned=len(page.items),
         next_cursor=page.next_cursor,
-        next=tuple(then),
+        next=(*page.more, *then),
     )
 
 
