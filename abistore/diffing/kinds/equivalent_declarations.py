@@ -383,14 +383,8 @@ def _function(function: Function, other: Function, context: Context) -> Function
         function,
         display="",
         prototyped=function.prototyped or not (function.parameters or other.parameters),
-        method=None if is_called_alike(function, other) else _method(function.method, other.method, context),
+        method=_method(function.method, other.method, context),
     )
-
-
-def is_called_alike(function: Function, other: Function) -> bool:
-    """A static member function is called as a function of a namespace is, and their symbols are alike."""
-    free = None in (function.method, other.method)
-    return free and all(each.method is None or each.method.static for each in (function, other))
 
 
 def _method(method: Method | None, other: Method | None, context: Context) -> Method | None:

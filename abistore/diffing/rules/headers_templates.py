@@ -315,11 +315,6 @@ def default_template_arg_changed_added(declared: Changed[Declared]) -> Iterator[
 # --- constraints --------------------------------------------------------------------------------------------------
 
 
-def _is_rewritten(declared: Changed[Declared]) -> bool:
-    """Whether the constraint is written otherwise; parameters that changed their places have findings of their own."""
-    return declared.old.requires != declared.new.requires
-
-
 def _constraints(declared: Changed[Declared]) -> tuple[str | None, str | None]:
     return declared.old.requires, declared.new.requires
 
@@ -333,7 +328,7 @@ def concept_tightened(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: add a concept or a template with a new name.
     """
-    if _is_rewritten(declared) and conjuncts(declared.old) < conjuncts(declared.new):
+    if conjuncts(declared.old) < conjuncts(declared.new):
         yield Note("the constraint asks for more", *_constraints(declared))
 
 
@@ -346,7 +341,7 @@ def constraint_changed_relaxed(declared: Changed[Declared]) -> Iterator[Note]:
 
     Fix: nothing.
     """
-    if _is_rewritten(declared) and conjuncts(declared.old) > conjuncts(declared.new):
+    if conjuncts(declared.old) > conjuncts(declared.new):
         yield Note("the constraint asks for less", *_constraints(declared))
 
 
@@ -360,5 +355,5 @@ def constraint_changed(declared: Changed[Declared]) -> Iterator[Note]:
     Fix: keep what it asked for, and add a concept or a template with a new name.
     """
     old, new = conjuncts(declared.old), conjuncts(declared.new)
-    if _is_rewritten(declared) and not (old <= new or old >= new):
+    if not (old <= new or old >= new):
         yield Note("the constraint asks for something else", *_constraints(declared))
