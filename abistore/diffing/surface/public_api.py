@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -22,7 +22,6 @@ from abistore.model.names.qualified import (
 from abistore.model.names.symbols import (
     LOCAL,
     LOCAL_CLASS_DATA,
-    LOCAL_GUARD,
     OF_CLASS,
     is_mangled,
     made_for,
@@ -255,30 +254,11 @@ class PublicApi(PublicClasses):
     def _may_be_shared(self, symbol: str) -> bool:
         """Whether programs may compile the function that the object ``symbol`` is local to, and so have the object too.
 
-        ``Log &Log::shared() { static Log log; return log; }`` in a header is such a function. What headers only
-        declare, the library compiles. Functions that they do not declare are its own where headers are in C, or where
-        their class is the library's and no header shows it.
+        ``Log &Log::shared() { static Log log; return log; }`` in a header is such a function. None is where headers are
+        in C, or where the class is the library's and no header shows it.
         """
-        functions = list(_around(symbol))
-        declared = [self.texts[each] for each in functions if each in self._source and self.texts[each].public]
-        if declared or self.in_c:
-            return any(text.copied or text.defined for text in declared)
-        if any(self.is_called(each.spelling) for each in functions):
-            return True
         function = entity(demangle(symbol))  # the outermost one that the object stands in
-        return not self.is_unshown(Name("record", scope(function)))
-
-
-def _around(symbol: str) -> Iterator[Name]:
-    """The functions that a local object may stand in: what its name begins with, as far as that may be one.
-
-    Compilers write ``C4`` and ``D4`` for all symbols of a constructor or destructor, and C functions as they are.
-    """
-    encoded = symbol.removeprefix(LOCAL).lstrip("Z")
-    ends = (place for place, letter in enumerate(encoded) if letter == "E")
-    for each in (made_for(LOCAL_GUARD[:-1] + encoded[:place]) for place in ends):
-        if each is not None:
-            yield Name("function", each.replace("C4E", "C1E").replace("D4E", "D1E"))
+        return not self.in_c and not self.is_unshown(Name("record", scope(function)))
 
 
 def _may_be_implicit(subject: str, owner: str) -> bool:
