@@ -137,14 +137,17 @@ def matrix(
     progress: Progress | None = None,
     by: Ruling | None = None,
     today: date | None = None,
+    histories: Sequence[History] | None = None,
 ) -> tuple[Matrix, ...]:
     """Which release can replace which, for all pairs of each line of a library.
 
-    With ``downgrades``, older releases are judged as replacements of later ones too. A release and its previous one, or
-    the baseline, have an outcome, too, with what is approved ``today``; of the verdicts these are stored. Raises
-    :class:`SnapshotNotFound`, and :class:`UsageError` for a range that is none.
+    With ``downgrades``, older releases are judged as replacements of later ones too. Nothing is stored. Where a release
+    was judged against the previous one or the baseline before, the pair has an outcome, too, with what is approved
+    ``today``; ``histories`` have these decisions, if the caller made them. Raises :class:`SnapshotNotFound`, and
+    :class:`UsageError` for a range that is none.
     """
-    histories = history(library, database=database, target=target, profile=profile, by=by, today=today)
+    if histories is None:
+        histories = history(library, database=database, target=target, profile=profile, by=by, today=today, judge=False)
     told = {one.line: one for one in histories}
     with using(database) as store, store.reading():
         keys = lines_of(store, library, target, profile)
@@ -182,9 +185,11 @@ def _outcomes(told: History, releases: Sequence[Release]) -> tuple[tuple[Outcome
     """What is decided about each release: compared with the previous one, and with the baseline."""
     known: dict[tuple[str, str], Outcome] = {}
     for row in told.rows:
-        for old, decision in ((told.baseline, row.baseline_decision), (row.previous, row.decision)):
-            if old is not None and decision is not None:
-                known[old, row.release.version] = decision.outcome
+        version = row.release.version
+        if told.baseline is not None and row.baseline_decision is not None and not row.unjudged_baseline:
+            known[told.baseline, version] = row.baseline_decision.outcome
+        if row.previous is not None and row.decision is not None and not row.unjudged:
+            known[row.previous, version] = row.decision.outcome
     return tuple(tuple(known.get((old.version, new.version)) for new in releases) for old in releases)
 
 

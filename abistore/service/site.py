@@ -372,7 +372,7 @@ class LibraryPages:
             ends = [(one.line, [row.release for row in one.rows[-PAIRED:]], len(one.rows)) for one in histories]
             decided = [(row.decision, row.baseline_decision) for one in histories for row in one.rows]
             whole = key(self._plan.frame, ends, self._ruling(ends), decided)
-            folder.put("matrix.html", whole, lambda: self._matrix(name))
+            folder.put("matrix.html", whole, lambda: self._matrix(name, histories))
         folder.finish()
         return _made(histories, folder.path.name)
 
@@ -387,8 +387,10 @@ class LibraryPages:
                 found.setdefault((item.display, item.name.kind), site.Searched(item.display, about, page))
         return site.search_index([*found.values(), *changed])
 
-    def _matrix(self, name: str) -> str:
-        found = matrix(name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by)
+    def _matrix(self, name: str, histories: Sequence[History]) -> str:
+        found = matrix(
+            name, within=ReleaseRange(last=PAIRED), database=self._database, by=self._by, histories=histories
+        )
         stored = len(self._store.releases(name))
         return site.replacements(self._plan.frame, found, stored - sum(len(one.releases) for one in found))
 
