@@ -70,6 +70,7 @@ ANSWERS = {
     "mcp prompts": ("", 0, "review_release"),
     "mcp resources": ("", 0, "abistore://libraries"),
     "mcp serve": ("", 0, ""),
+    "mcp skill": ("", 0, "# Review an ABI with abistore"),
     "mcp token": ("tokens", 0, "tokens: a token"),
     "mcp tools": ("", 0, "abi_compare"),
     "policy check": ("policy.yaml", 0, "own: sound"),
