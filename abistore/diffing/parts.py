@@ -335,6 +335,10 @@ class Lookalike(RenamedSymbol, frozen=True):
     """A function that was removed, and the only added one of its signature, of a similar name or in its place."""
 
 
+class VariableLookalike(RenamedSymbol, frozen=True):
+    """A variable that was removed, and the only added one of its type, of a similar name or in its place."""
+
+
 class Imports(msgspec.Struct, frozen=True):
     """Undefined symbols that only one side has; sorted."""
 

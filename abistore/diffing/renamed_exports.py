@@ -21,15 +21,16 @@ from abistore.diffing.parts import (
     TagChange,
     TagFlip,
     ToolkitMove,
+    VariableLookalike,
 )
 from abistore.diffing.side import SideFacts
 from abistore.diffing.surface.consumers import exports_members, folder, imported_members
 from abistore.diffing.surface.export_table import RUNTIMES, is_weak
-from abistore.model.declarations import COPIED, EXPORTS, SELF, TYPES, Changed, Declared, Name, Subject
+from abistore.model.declarations import COPIED, EXPORTS, SELF, TYPES, Changed, Declared, Kind, Name, Subject
 from abistore.model.labels import family, library_name
 from abistore.model.names.qualified import class_behind, demangle, entity, last_component, scope, variant
 from abistore.model.names.symbols import c_name, is_mangled, without_qualifiers
-from abistore.model.shapes import AnyShape, Function, Import, Record
+from abistore.model.shapes import AnyShape, Function, Import, Record, Variable
 from abistore.model.structure import embedded, references
 from abistore.model.words import file_name, is_decorated, is_source
 from abistore.patterns import pattern
@@ -403,7 +404,7 @@ def _splits(symbol: str, tails: bool) -> Iterator[tuple[str, str]]:
 def single(
     context: Context, removed: Sequence[str], added: Sequence[str]
 ) -> Iterator[tuple[str, str, type[RenamedSymbol]]]:
-    """Pairs of one removed and one added export that are one function, changed in how it is mangled or named."""
+    """Pairs of one removed and one added export that are one, changed in how it is mangled or named."""
     gone, come = list(removed), list(added)
     keys = (
         (without_qualifiers, Requalified),
@@ -418,7 +419,8 @@ def single(
         gone, come = _without_pairs(gone, come, pairs)
         yield from ((old, new, shape) for old, new in pairs)
     for old, new in _lookalikes(context, gone, come):
-        yield old, new, Lookalike
+        is_function = isinstance(_declared(context.old, old), Function)
+        yield old, new, Lookalike if is_function else VariableLookalike
 
 
 def _without_class_keys(symbol: str) -> str:
@@ -438,9 +440,9 @@ def _without_letters(symbol: str) -> str:
 
 
 def _lookalikes(context: Context, gone: Sequence[str], come: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The only removed and added functions of a signature: of similar names, or in the same place.
+    """The only removed and added functions of a signature, and variables of a type: alike in name, or in one place.
 
-    By its place only a function is known that had its signature for itself: many functions of a library may take the
+    By its place only what had its signature or type for itself is known: many functions of a library may take the
     same, so that a new one of these is not what another one was renamed to.
     """
     old, new = _by_signature(context.old, gone), _by_signature(context.new, come)
@@ -461,13 +463,23 @@ def _has_own_signature(signature: object, context: Context) -> bool:
 
 
 def _place(side: SideFacts, symbol: str) -> tuple[str, ...]:
-    """The class of a method; the scope and the file of another function. Empty where the file is not known."""
-    name, around = Name("function", symbol), scope(entity(demangle(symbol)))
-    shape = side.shape(name)
-    if isinstance(shape, Function) and shape.method is not None:
-        return (around,)
-    file = side.files.get(name)
-    return (around, file_name(file)) if file else ()
+    """The class of a member; the kind, scope and file of another export. Empty where the file is not known."""
+    around, shape = scope(entity(demangle(symbol))), _declared(side, symbol)
+    kind: Kind = "function" if isinstance(shape, Function) else "variable"
+    if _is_member_of_class(shape):
+        return (kind, around)
+    file = side.files.get(Name(kind, symbol))
+    return (kind, around, file_name(file)) if file else ()
+
+
+def _declared(side: SideFacts, symbol: str) -> Function | Variable | None:
+    """What an export is declared as."""
+    shape = side.shape(Name("function", symbol)) or side.shape(Name("variable", symbol))
+    return shape if isinstance(shape, Function | Variable) else None
+
+
+def _is_member_of_class(shape: Function | Variable | None) -> bool:
+    return shape is not None and (shape.method if isinstance(shape, Function) else shape.owner) is not None
 
 
 def _own_parts(old: str, new: str) -> Pair:
@@ -495,13 +507,14 @@ def _common(old: str, new: str) -> int:
 
 
 def _by_signature(side: SideFacts, symbols: Sequence[str]) -> dict[object, list[str]]:
-    """Methods, and functions whose signature is telling: it mentions a type by name."""
+    """Methods, and functions and variables whose signature or type is telling: it mentions a type by name."""
     found: dict[object, list[str]] = {}
     for symbol in symbols:
-        shape = side.shape(Name("function", symbol))
-        if not isinstance(shape, Function):
-            continue
-        if shape.method is not None or (shape.parameters and any(references(shape))):
+        shape = _declared(side, symbol)
+        if isinstance(shape, Variable):
+            if any(references(shape)):
+                found.setdefault((shape.type, shape.owner), []).append(symbol)
+        elif shape is not None and (shape.method is not None or (shape.parameters and any(references(shape)))):
             found.setdefault((shape.result, shape.parameters, shape.variadic, shape.method), []).append(symbol)
     return found
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from abistore.diffing.context import Context, Note, rule
 from abistore.diffing.kinds.equivalent_declarations import examples
-from abistore.diffing.parts import InlineExports, Instantiation, Linkage, Lookalike, Redecorated, Rekeyed, Requalified
+from abistore.diffing.parts import (
+    InlineExports,
+    Instantiation,
+    Linkage,
+    Lookalike,
+    Redecorated,
+    Rekeyed,
+    Requalified,
+    VariableLookalike,
+)
 from abistore.diffing.side import SideFacts
 from abistore.diffing.surface.export_table import is_entry_point, sized
 from abistore.model.declarations import Added, Changed, Declared, Name, Removed
@@ -362,6 +371,18 @@ def func_likely_renamed(function: Changed[Lookalike]) -> Iterator[Note]:
     Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
     """
     yield Note("the function was probably renamed", demangle(function.old.symbol), demangle(function.new.symbol))
+
+
+@rule(Impact.BREAKING, evidence="layout", element="variables", action="changed")
+def var_likely_renamed(variable: Changed[VariableLookalike]) -> Iterator[Note]:
+    """A variable was probably renamed.
+
+    One variable was removed, and the only added one of the same type has a similar name; or none other was removed from
+    its class or file. Built programs ask for the old name, and do not start.
+
+    Fix: export the old name as an alias (``__attribute__((alias("new_name")))``) for the life of the SONAME.
+    """
+    yield Note("the variable was probably renamed", demangle(variable.old.symbol), demangle(variable.new.symbol))
 
 
 @rule(Impact.BREAKING, evidence="symbol", element="library", action="changed")
