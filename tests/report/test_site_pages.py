@@ -47,6 +47,7 @@ from abistore.report.site import (
     address,
     asset,
     badges,
+    chart,
     feed,
     feed_entries,
     history_page,
@@ -56,7 +57,6 @@ from abistore.report.site import (
     search_index,
     sharded,
 )
-from abistore.report.timeline import chart
 
 LINE = LineKey("libgeo", "elf-x86_64-64-little")
 TEXTS = (
