@@ -23,14 +23,13 @@ from typing import Any
 from unittest.mock import patch
 
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers import clang
 from abistore.extract.headers.given import find_headers
 from abistore.extract.headers.invocation import UMBRELLA, CommonFlags, Invocation, Reading, include_folders, umbrella
 from abistore.extract.headers.reader import work
 from abistore.extract.headers.subprocess import HeaderLimits
 from abistore.extract.headers.toolchain import toolchain
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions, HeaderRequest
 from abistore.model.snapshot import Target
 from benchmarks.accuracy.unseen.building import release
 from benchmarks.against_peers import ABISTORE, install_abicheck

@@ -22,8 +22,7 @@ from typing import NamedTuple
 from abistore.diffing.judge.judged import compare
 from abistore.errors import AbistoreError
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import Language
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, Language
 from abistore.model.snapshot import Snapshot
 from benchmarks.kinds_not_seen import REASONS, SEEN, why
 from tests.build import CACHE as BUILT

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.shapes import Base, Enum, Enumerator, Field, Function, Method, Record, VirtualMethod
 from abistore.model.snapshot import Snapshot
 from benchmarks.accuracy.installed import included, installed, macros

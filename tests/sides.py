@@ -11,8 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import Language
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, Language
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library, version
 from tests.public_headers import Texts, beside, implementing

@@ -9,8 +9,16 @@ import msgspec
 
 from abistore.errors import InputError, SnapshotError, UsageError
 from abistore.extract.files import InputFile, is_json_stub, open_input
-from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions
-from abistore.extract.reader import ExtractOptions, FacetReading, reader_of, weighed, with_headers
+from abistore.extract.reader import (
+    NO_EDITS,
+    ExtractOptions,
+    FacetReading,
+    HeaderEdits,
+    HeaderOptions,
+    reader_of,
+    weighed,
+    with_headers,
+)
 from abistore.extract.types import is_runtime
 from abistore.limits import limits_for
 from abistore.model.declarations import Name

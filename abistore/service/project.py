@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from abistore.errors import ConfigError
-from abistore.extract.header_options import HeaderOptions, Language
+from abistore.extract.reader import HeaderOptions, Language
 from abistore.files import open_file, project_file
 from abistore.model.decision import ALLOW_RULES, AllowRule
 from abistore.model.findings import FailOn

@@ -14,8 +14,8 @@ from abistore.extract.bounded import BESIDE_A_FILE, BESIDE_A_STORE, read_beside,
 from abistore.extract.capture import accepts as accepts_json
 from abistore.extract.capture import only
 from abistore.extract.files import InputFile, open_input
-from abistore.extract.header_options import HeaderOptions as HeaderOptions
 from abistore.extract.reader import ExtractOptions as ExtractOptions
+from abistore.extract.reader import HeaderOptions as HeaderOptions
 from abistore.extract.reader import is_package
 from abistore.files import exists
 from abistore.limits import limits_for

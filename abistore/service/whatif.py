@@ -13,8 +13,8 @@ import msgspec
 
 from abistore.errors import HeaderError, PatchError, SnapshotNotFound, UsageError
 from abistore.extract.files import InputFile
-from abistore.extract.header_options import NO_EDITS, EditedHeader, HeaderEdits, HeaderOptions, Language
 from abistore.extract.headers.given import find_headers
+from abistore.extract.reader import NO_EDITS, EditedHeader, HeaderEdits, HeaderOptions, Language
 from abistore.files import canonical, confined, roots
 from abistore.limits import limits_for
 from abistore.model.declarations import TYPES, Declared, Name

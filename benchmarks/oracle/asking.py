@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import Name
 from abistore.model.findings import Finding, Impact
 from abistore.model.snapshot import Snapshot

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import clang
 from abistore.extract.headers.reader import work
 from abistore.extract.headers.subprocess import HeaderLimits
+from abistore.extract.reader import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.model.snapshot import Target
 from tests.build import build_library
 from tests.cli.conftest import Call

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers.subprocess import read_headers
+from abistore.extract.reader import HeaderOptions
 from abistore.model.declarations import Abilities, Ability, Declared, Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target

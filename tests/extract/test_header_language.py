@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers.invocation import Reading, is_cpp, read_compile_commands, readings
+from abistore.extract.reader import HeaderOptions
 
 GUARDED = """\
 #ifdef __cplusplus

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import clang, given
 from abistore.extract.headers.given import find_headers
 from abistore.extract.headers.invocation import CommonFlags, Invocation, include_folders, readings
 from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.extract.headers.texts import ReadTexts
 from abistore.extract.headers.toolchain import toolchain
+from abistore.extract.reader import HeaderOptions
 from abistore.files import canonical, confined
 from abistore.model.snapshot import Target
 

@@ -15,12 +15,11 @@ import pytest
 
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, PathDenied, UsageError
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers import reader
 from abistore.extract.headers import subprocess as apart
 from abistore.extract.headers.subprocess import HeaderLimits, read_headers
 from abistore.extract.headers.walk import Walked, declarations
-from abistore.extract.reader import ExtractOptions, FacetReading
+from abistore.extract.reader import ExtractOptions, FacetReading, HeaderOptions, HeaderRequest
 from abistore.files import canonical, confined
 from abistore.model.declarations import Declared, Name
 from abistore.model.shapes import Record

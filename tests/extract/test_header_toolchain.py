@@ -10,11 +10,11 @@ from typing import Literal
 import pytest
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderOptions, HeaderRequest, Language
 from abistore.extract.headers import clang, subprocess, toolchain
 from abistore.extract.headers.reader import work
 from abistore.extract.headers.subprocess import read_headers
 from abistore.extract.headers.toolchain import HeaderToolchain, triple_of
+from abistore.extract.reader import HeaderOptions, HeaderRequest, Language
 from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target

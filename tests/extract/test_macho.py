@@ -11,8 +11,7 @@ import pytest
 
 from abistore.errors import ExtractError, InputError, UnknownFormat
 from abistore.extract.capture import only, read_snapshot
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import Name
 from abistore.model.shapes import MachoLibrary, Record, Variable
 from abistore.model.snapshot_files import from_json, to_json

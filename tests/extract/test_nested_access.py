@@ -8,8 +8,7 @@ import pytest
 
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import Facet
 from abistore.model.findings import Impact
 from abistore.model.shapes import Enum, Record

@@ -13,11 +13,10 @@ import pytest
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
 from abistore.extract.files import InputFile
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.pe import pdb_container as leaf
 from abistore.extract.pe.pdb_container import PdbContainer, TypeRecords
 from abistore.extract.pe.pdb_layout import parts
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import Name
 from abistore.model.shapes import Enum, Enumerator, Foreign, Function, Inline, Opaque, Primitive, Record, Variable
 from abistore.model.snapshot import Snapshot

@@ -12,10 +12,9 @@ import pytest
 from abistore.errors import ExtractError, UnknownFormat
 from abistore.extract.capture import read_snapshot
 from abistore.extract.files import InputFile
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.pe.container import PeFile
 from abistore.extract.pe.symbols import read_exports, read_imports
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import SELF, Name
 from abistore.model.labels import library_name
 from abistore.model.shapes import Function, Import, Library, PeSymbol, Record, Symbol

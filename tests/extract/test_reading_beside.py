@@ -12,8 +12,7 @@ from abistore.errors import ExtractError, HeaderError
 from abistore.extract import bounded
 from abistore.extract.bounded import read_beside, read_bounded
 from abistore.extract.files import InputFile
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 

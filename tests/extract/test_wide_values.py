@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers.records import exact
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import FACETS, Name
 from abistore.model.shapes import Enum, Enumerator, Primitive
 from abistore.model.snapshot_files import from_json, to_json

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abistore.errors import PatchError
-from abistore.extract.header_options import EditedHeader
+from abistore.extract.reader import EditedHeader
 from abistore.service.whatif import patched
 
 ROOT = Path("/project/include")

@@ -11,7 +11,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderReading
 from abistore.extract.headers import clang
 from abistore.extract.headers.conditions import asked, names_in, refusing, unasked
 from abistore.extract.headers.faults import hint_of, lacking, once_each, unread_words, with_missing_macros
@@ -21,6 +20,7 @@ from abistore.extract.headers.parsing import HeaderParser, ParsedHeaders
 from abistore.extract.headers.texts import MOST_TEXT, Includes, files_behind, include_graph, inclusions
 from abistore.extract.headers.toolchain import StandardHeadersMissing
 from abistore.extract.headers.walk import Walked
+from abistore.extract.reader import HeaderReading
 from abistore.model.declarations import Declared, blake2b, by_name
 from abistore.model.snapshot import (
     BODIES_UNREAD,

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import HeaderError, LimitExceeded, PathDenied
-from abistore.extract.header_options import HeaderOptions
+from abistore.extract.reader import HeaderOptions
 from abistore.files import is_file, open_file, status
 from abistore.model.snapshot import HeaderFolder
 from abistore.model.words import counted

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderOptions, Language
 from abistore.extract.headers.given import GivenHeader, GivenHeaders
 from abistore.extract.headers.precompiled import StandardIncludes
 from abistore.extract.headers.toolchain import HeaderToolchain
+from abistore.extract.reader import HeaderOptions, Language
 from abistore.files import is_file, open_file
 
 MOST_DATABASE_BYTES = 64 << 20

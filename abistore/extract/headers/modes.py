@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from abistore.extract.header_options import Language
 from abistore.extract.headers import clang, cursors
 from abistore.extract.headers.conditions import APART, Asked
 from abistore.extract.headers.cursors import Cursor, libclang
@@ -21,6 +20,7 @@ from abistore.extract.headers.invocation import STANDARDS, Reading
 from abistore.extract.headers.parsing import HeaderParser, HeaderUnit, ParsedHeaders
 from abistore.extract.headers.tokens import SourceText, spelled
 from abistore.extract.headers.walk import Walked, declarations
+from abistore.extract.reader import Language
 from abistore.model.declarations import Declared, Name
 from abistore.model.names.spelling import spell
 from abistore.model.names.symbols import c_name, is_mangled

@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from abistore.errors import HeaderError, PathDenied
-from abistore.extract.header_options import EditedHeader, HeaderEdits
 from abistore.extract.headers import clang
 from abistore.extract.headers import cursors as kinds
 from abistore.extract.headers.clang import TranslationUnit
@@ -41,6 +40,7 @@ from abistore.extract.headers.invocation import (
 from abistore.extract.headers.precompiled import Precompiled, StandardText, is_indifferent, precompiled
 from abistore.extract.headers.texts import ReadTexts, fragments
 from abistore.extract.headers.toolchain import StandardHeadersMissing, missing
+from abistore.extract.reader import EditedHeader, HeaderEdits
 from abistore.files import open_file, roots, status
 
 _REFUSALS = ("unknown argument", "unsupported argument", "unsupported option")

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from abistore.extract.header_options import HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import clang
 from abistore.extract.headers.collected import defined_in_both, is_linked, linking_files
 from abistore.extract.headers.cursors import libclang
@@ -27,6 +26,7 @@ from abistore.extract.headers.precompiled import standard_includes
 from abistore.extract.headers.texts import ReadTexts, check_listed
 from abistore.extract.headers.toolchain import StandardHeadersMissing, toolchain
 from abistore.extract.headers.walk import Walked, declarations, occupied
+from abistore.extract.reader import HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
 from abistore.model.declarations import Declared, Name
 from abistore.model.snapshot import Location, Variants
 

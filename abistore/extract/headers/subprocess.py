@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from abistore.errors import AbistoreError, HeaderError, LimitExceeded, named_error
-from abistore.extract.header_options import NO_EDITS, HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
-from abistore.extract.reader import FacetReading
+from abistore.extract.reader import NO_EDITS, FacetReading, HeaderEdits, HeaderOptions, HeaderReading, HeaderRequest
 from abistore.files import confined, roots
 from abistore.limits import may_fork
 from abistore.model.names.qualified import demangle

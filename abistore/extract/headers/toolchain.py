@@ -27,7 +27,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from abistore.errors import HeaderError
-from abistore.extract.header_options import HeaderOptions
+from abistore.extract.reader import HeaderOptions
 from abistore.model.snapshot import Target
 
 VECTORS: Final = """\

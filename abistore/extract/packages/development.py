@@ -16,10 +16,9 @@ import msgspec
 
 from abistore.errors import LimitExceeded
 from abistore.extract.debuginfod import own_folder, remove_left
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.packages.libraries import Entry, is_binary, libraries_to_link
 from abistore.extract.packages.streams import PackageIdentity
-from abistore.extract.reader import FacetReading
+from abistore.extract.reader import FacetReading, HeaderOptions
 from abistore.model.declarations import EXPORTS, NOT_EXPORTED, Declared, Name
 from abistore.model.names.microsoft import qualified_name
 from abistore.model.names.symbols import c_name, is_of_standard_library, mangled_scope

@@ -16,7 +16,6 @@ from abistore.errors import ExtractError, HeaderError, InputError, LimitExceeded
 from abistore.extract.dumps.debian_symbols import optional, read_lines
 from abistore.extract.elf.container import MAGIC, ElfFile
 from abistore.extract.files import InputFile, InputFolder, open_input
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.packages.development import (
     INCLUDE,
     MOST_NAMED,
@@ -54,7 +53,7 @@ from abistore.extract.packages.streams import (
     part,
     unpacked,
 )
-from abistore.extract.reader import ExtractOptions, FacetReading, reader_for, with_headers
+from abistore.extract.reader import ExtractOptions, FacetReading, HeaderOptions, reader_for, with_headers
 from abistore.limits import allow_more
 from abistore.model.declarations import EXPORTS, Name
 from abistore.model.format_gaps import SomeExports

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from abistore.errors import AbistoreError
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.snapshot import Snapshot
 from abistore.service.snapshots import capture
 from benchmarks.accuracy.asking import no_answer

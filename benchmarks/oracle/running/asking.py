@@ -12,8 +12,7 @@ from typing import Final, TypeAlias
 from abistore.diffing.judge.judged import compare
 from abistore.errors import AbistoreError
 from abistore.extract.capture import headers_of, read_snapshot
-from abistore.extract.header_options import HeaderOptions
-from abistore.extract.reader import ExtractOptions, FacetReading, with_headers
+from abistore.extract.reader import ExtractOptions, FacetReading, HeaderOptions, with_headers
 from abistore.model.findings import Comparison, Impact
 from abistore.model.snapshot import Snapshot
 from benchmarks.oracle.running.truth import Built

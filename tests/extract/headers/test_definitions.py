@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.header_options import Language
 from abistore.extract.headers.tokens import EVERYTHING, instantiated
+from abistore.extract.reader import Language
 from abistore.model.declarations import Declared, Trait
 from tests.public_headers import read_texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abistore.extract.header_options import Language
+from abistore.extract.reader import Language
 from tests.public_headers import read_texts
 
 pytestmark = pytest.mark.fast

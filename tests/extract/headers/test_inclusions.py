@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.header_options import HeaderOptions, HeaderRequest
 from abistore.extract.headers.reader import work
+from abistore.extract.reader import HeaderOptions, HeaderRequest
 from abistore.model.snapshot import INCLUDES
 from tests.public_headers import TARGET
 

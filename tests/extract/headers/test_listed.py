@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import given
 from abistore.extract.headers.given import find_headers, listed_folders
+from abistore.extract.reader import HeaderOptions
 from abistore.files import canonical, confined
 from abistore.model.snapshot import HeaderFolder
 

@@ -10,10 +10,9 @@ import pytest
 
 from abistore.diffing.judge.judged import compare
 from abistore.extract import capture
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers import clang, subprocess
 from abistore.extract.headers.subprocess import encode
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.shapes import HeadersMode
 from abistore.model.snapshot import HeadersRead, Snapshot
 from abistore.process import Answered

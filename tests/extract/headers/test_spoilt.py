@@ -8,8 +8,7 @@ import pytest
 
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions, Language
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions, Language
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
 

@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 from abistore.errors import AbistoreError
-from abistore.extract.header_options import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.extract.headers import precompiled, reader
 from abistore.extract.headers.parsing import HeaderParser
 from abistore.extract.headers.precompiled import KeptFiles, included, kept_files, standard_includes
+from abistore.extract.reader import HeaderOptions, HeaderReading, HeaderRequest
 from abistore.model.declarations import Name
 from abistore.model.shapes import Record
 from abistore.model.snapshot import Target

@@ -8,9 +8,8 @@ import pytest
 
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
-from abistore.extract.header_options import HeaderOptions
 from abistore.extract.headers.subprocess import takes_former
-from abistore.extract.reader import ExtractOptions
+from abistore.extract.reader import ExtractOptions, HeaderOptions
 from abistore.model.declarations import Name
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
