@@ -629,15 +629,12 @@ FORMER_NAMES = {
     "vtable_pure_removed": "vtable_slot_changed.pure_removed",
     "vtable_thunk_added": "vtable_thunk_set_changed.added",
 }
-"""What a kind was called, and what it was called next. Rows are added, never taken away: policies, suppressions and
-stored findings hold these names."""
+"""What a kind was called, and what it was called next: policies, suppressions and stored findings hold these."""
 
 FOLDED_NAMES = {
     "availability_changed.allowed": "availability_changed",
     "constant_changed.limit_raised": "constant_changed",
     "constant_changed.reinterpreted": "constant_changed",
-    "constant_limit_widened": "constant_changed",
-    "declaration_refusal_removed": "availability_changed",
     "enum_member_removed.combination": "enum_member_removed",
     "enum_member_removed.experimental": "enum_member_removed",
     "enum_member_removed.reserved": "enum_member_removed",
@@ -645,20 +642,13 @@ FOLDED_NAMES = {
     "enum_member_value_changed.reinterpreted": "enum_member_value_changed",
     "enum_underlying_size_changed.narrowed": "enum_underlying_size_changed",
     "func_return_changed.enumeration": "func_return_changed",
-    "macho_system_widened": "system_minimum_widened",
     "runtime_floor_raised.windows": "runtime_floor_raised",
-    "symbol_class_key_changed": "symbol_decoration_changed",
     "symbol_decoration_changed.class_key": "symbol_decoration_changed",
-    "symbol_version_added": "symbol_version_defined_added",
     "symbol_version_defined_added.first": "symbol_version_defined_added",
     "symbol_version_defined_added.of_export": "symbol_version_defined_added",
-    "symbol_versioning_added": "symbol_version_defined_added",
-    "symbol_versioning_introduced": "symbol_version_defined_added",
     "symbols_removed.unobtainable": "func_removed",
-    "system_minimum_narrowed": "runtime_floor_raised",
     "system_minimum_widened.macos": "system_minimum_widened",
     "template_parameter_changed.removed": "template_parameter_changed",
-    "template_parameter_removed": "template_parameter_changed",
     "typedef_base_changed.value_added": "typedef_base_changed",
     "virtual_method_added.unimplemented": "func_pure_virtual_added",
     "virtual_method_added.unreached": "virtual_method_added.trailing",
