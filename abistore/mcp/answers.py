@@ -9,10 +9,21 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from abistore.interface import Bump, ChangeKind, Evidence, Report, ReportedFinding, Side, Style, Summary, render
+from abistore.interface import (
+    Bump,
+    ChangeKind,
+    ComparedDeclaration,
+    Evidence,
+    Report,
+    ReportedFinding,
+    Side,
+    Style,
+    Summary,
+    render,
+)
 from abistore.mcp.settings import Refusal
-from abistore.model.words import json_text
-from abistore.report.wording import approval, numbers
+from abistore.model.words import counted, json_text
+from abistore.report.wording import approval, differing, numbers
 
 BYTES = 4
 SENT = 2
@@ -447,3 +458,18 @@ def one_call(finding: ReportedFinding, comparison_id: str) -> NextCall:
 def suppressed_findings(comparison_id: str) -> NextCall:
     """The call that lists what was accepted."""
     return asking("abi_findings", "List the suppressed findings.", comparison_id=comparison_id, state="suppressed")
+
+
+MOST_LINES = 24
+"""How many differing lines of a long declaration are told."""
+
+
+def difference_lines(declared: ComparedDeclaration) -> Iterator[str]:
+    """The lines that differ, the first of many: those that only moved are counted."""
+    lines = differing(declared)
+    told = [line for line in lines if not line.startswith("!")] if len(lines) > MOST_LINES else lines
+    yield from told[:MOST_LINES]
+    if moved := len(lines) - len(told):
+        yield f"{counted(moved, 'line')} moved, and did not change else"
+    if left := len(told[MOST_LINES:]):
+        yield f"{counted(left, 'more line')}"

@@ -17,14 +17,11 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import parse_qsl, quote
 
 import anyio
 import msgspec
 from mcp import MCPError
 from mcp.server import MCPServer
-from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
@@ -33,7 +30,6 @@ from mcp.shared.uri_template import UriTemplate
 from mcp.types import (
     INVALID_PARAMS,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
-    Annotations,
     CallToolResult,
     Completion,
     CompletionArgument,
@@ -46,24 +42,22 @@ from mcp.types import (
     PromptMessage,
     PromptReference,
     Resource,
-    ResourceLink,
     ResourceTemplate,
     ResourceTemplateReference,
-    Role,
     TextContent,
     TextResourceContents,
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, Field, ValidationError
 
 from abistore import __version__
+from abistore.mcp.addresses import HINTS, described, hint, linked, matched, page_of
 from abistore.mcp.answers import as_text, output_schema, shallow
 from abistore.mcp.jobs import RETRY_SECONDS, Done, Jobs, Request
 from abistore.mcp.operands import Question
 from abistore.mcp.prompts import ARGUMENTS, COMPLETE, LONGEST_ARGUMENT, TASKS, WATCH, Look, Task, decode_seen, fault
-from abistore.mcp.resources import INDEX, JSON, PART, RESOURCES, Part, ReadableResource
+from abistore.mcp.resources import INDEX, JSON, PART, RESOURCES, ReadableResource
 from abistore.mcp.sessions import (
     Audit,
     AuditedCall,
@@ -147,13 +141,6 @@ def _problem(error: Any) -> str:
 
 
 NOTHING: Mapping[str, str] = {}
-_PART: Mapping[str, re.Pattern[str]] = {
-    "offset": re.compile(r"[0-9]{1,12}"),
-    "digest": re.compile(r"[0-9a-f]{12}"),
-    "limit": re.compile(r"[1-9][0-9]{0,5}"),
-}
-"""What an address may say behind its ``?``."""
-
 MESSAGE = 1_000
 """How many characters a message of an error has at most."""
 
@@ -169,13 +156,13 @@ class ReadingServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """Those with an address of their own, and a page for each library that is stored: the first hundred."""
-        fixed = [Resource(uri=each.uri, **_described(each)) for each in RESOURCES.values() if not each.is_template]
-        return [*fixed, *(_page_of(library) for library in await self._words("library"))]
+        fixed = [Resource(uri=each.uri, **described(each)) for each in RESOURCES.values() if not each.is_template]
+        return [*fixed, *(page_of(library) for library in await self._words("library"))]
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Those whose address has variables."""
         return [
-            ResourceTemplate(uri_template=each.uri, **_described(each))
+            ResourceTemplate(uri_template=each.uri, **described(each))
             for each in RESOURCES.values()
             if each.is_template
         ]
@@ -283,58 +270,9 @@ class ReadingServer(MCPServer[Any]):
         return words
 
 
-def _page_of(library: str) -> Resource:
-    page = RESOURCES["history_page"]
-    uri = UriTemplate.parse(page.uri).expand({"library": library})
-    shown = in_line(library, LONGEST_ARGUMENT)
-    told = "The releases of a library, with verdicts."
-    return Resource(uri=uri, name=shown, description=told, mime_type=page.mime, annotations=annotated(page))
-
-
 def _argument(name: str, *, required: bool) -> PromptArgument:
     title = name.replace("_", " ").capitalize()
     return PromptArgument(name=name, title=title, description=ARGUMENTS[name], required=required)
-
-
-def matched(uri: str) -> tuple[ReadableResource, dict[str, Any], Part] | None:
-    """The resource at an address, what the address says of it, and which part of it is asked for."""
-    address, _, asked = uri.partition("?")
-    for resource in RESOURCES.values():
-        found = UriTemplate.parse(resource.uri).match(address) if resource.is_template else None
-        if found is not None or resource.uri == address:
-            part = _part(address, asked, resource)
-            return None if part is None else (resource, dict(found or {}), part)
-    return None
-
-
-def _part(address: str, asked: str, resource: ReadableResource) -> Part | None:
-    """Which part is asked for; nothing where the address cannot ask so. A snapshot without some items is none."""
-    if not asked:
-        return Part(address)
-    given = dict(parse_qsl(asked, keep_blank_values=True))
-    if not given or not all(name in _PART and _PART[name].fullmatch(value) for name, value in given.items()):
-        return None
-    limit, offset = given.get("limit"), given.get("offset")
-    if limit and (resource.mime != JSON or resource.uri.endswith("snapshot.json")):
-        return None
-    digest = given.get("digest", "")
-    place = f"{address}?limit={limit}" if limit else address
-    return Part(place, int(offset) if offset else None, digest, int(limit) if limit else None)
-
-
-def _described(resource: ReadableResource) -> dict[str, Any]:
-    return {
-        "name": resource.name,
-        "description": resource.description,
-        "mime_type": resource.mime,
-        "annotations": annotated(resource),
-    }
-
-
-def annotated(resource: ReadableResource) -> Annotations:
-    """For whom a resource is, and how much it matters: people read pages, agents read all."""
-    read_by: list[Role] = ["assistant"] if resource.mime.endswith("json") else ["user", "assistant"]
-    return Annotations(audience=read_by, priority=resource.priority)
 
 
 def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -347,27 +285,6 @@ def _given(task: Task, arguments: Mapping[str, Any]) -> dict[str, str]:
         if wrong := fault(name, text):
             raise MCPError(INVALID_PARAMS, f"{task.name}: {name} {wrong}")
     return given
-
-
-MINUTE, DAY = 60_000, 86_400_000
-"""In milliseconds."""
-
-HINTS: Mapping[CacheableMethod, CacheHint] = {
-    "tools/list": CacheHint(ttl_ms=MINUTE, scope="public"),
-    "prompts/list": CacheHint(ttl_ms=MINUTE, scope="public"),
-    "resources/templates/list": CacheHint(ttl_ms=MINUTE, scope="public"),
-}
-"""Lists that only another version of the server has otherwise."""
-
-
-async def hint(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Let what an address with a digest says be kept for a day, for whoever asked; the rest not at all."""
-    result = await call_next(ctx)
-    if ctx.method == "resources/read" and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and isinstance(result, dict):
-        found = matched(str((ctx.params or {}).get("uri")))
-        lasts = found is not None and found[0].lasts
-        return {**result, "ttlMs": DAY if lasts else 0, "cacheScope": "private"}
-    return result
 
 
 Find: TypeAlias = Callable[..., Coroutine[Any, Any, Question]]
@@ -673,26 +590,6 @@ class Server(ReadingServer):
         if done.keep is not None:
             kept = self.dumps if tool == "abi_dump" else self.comparisons
             kept.keep(*done.keep)
-
-
-LINKED: Mapping[str, str] = {
-    "comparison_id": "abistore://comparisons/{}/report.md",
-    "kind": "abistore://docs/kinds/{}",
-    "library": "abistore://libraries/{}/history.md",
-}
-"""The page that says more about what a member of an answer names: the first that an answer has is linked to."""
-
-
-def linked(document: Mapping[str, Any]) -> list[ResourceLink]:
-    """A link to what an answer is about: the report or snapshot whose address it tells, or else a page."""
-    uri = document.get("report_uri") or document.get("snapshot_uri") or ""
-    about = next((name for name in LINKED if isinstance(document.get(name), str)), "")
-    uri = uri or (LINKED[about].format(quote(document[about], safe="")) if about else "")
-    found = matched(uri)
-    if found is None:
-        return []
-    name, size = uri.rpartition("/")[2], document.get("bytes")
-    return [ResourceLink(type="resource_link", uri=uri, name=name, mime_type=found[0].mime, size=size)]
 
 
 def _check_said(arguments: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.types import PromptReference
 
 from abistore.interface import IngestPlan, open_store
-from abistore.mcp.calls import matched
+from abistore.mcp.addresses import matched
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.resources import MOST_BYTES, PAGES, RESOURCES, Part, paged
 from abistore.mcp.settings import Refusal

@@ -56,6 +56,7 @@ from abistore.mcp.answers import (
     change_item,
     check_format,
     counts,
+    difference_lines,
     gaps,
     headline,
     next_calls,
@@ -104,10 +105,8 @@ from abistore.model.declarations import is_meant
 from abistore.model.findings import Element
 from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
-from abistore.model.words import counted
 from abistore.report.model import ImpactLabel, VerdictName
 from abistore.report.reasons import said
-from abistore.report.wording import differing
 
 BUDGET = 1_200
 
@@ -193,10 +192,7 @@ def abi_compare(
         return _incomparable(error)
     answer = _answer(call, report)
     if stat:
-        reasons = tuple(msgspec.structs.replace(gap, detail="", hint="") for gap in answer.not_checked)
-        line = None if output_format == "json" else answer.headline
-        short = msgspec.structs.replace(answer, old=None, new=None, not_checked=reasons, report=line)
-        return msgspec.structs.replace(short, next=answer.next[:1])
+        return _in_one_line(answer, output_format)
     level = "normal" if show_impact and detail_level == "summary" else detail_level
     found = _with_changes(call, answer, shown(report), level, report_mode)
     if output_format == "json" and not include_report:  # it would say the changes again
@@ -206,6 +202,13 @@ def abi_compare(
     warnings = (*answer.warnings, *told.warnings)
     uri = address(answer.comparison_id, told.suffix)
     return msgspec.structs.replace(found, report=told.inline, report_uri=uri, warnings=warnings)
+
+
+def _in_one_line(answer: ComparisonAnswer, format: str) -> ComparisonAnswer:
+    reasons = tuple(msgspec.structs.replace(gap, detail="", hint="") for gap in answer.not_checked)
+    line = None if format == "json" else answer.headline
+    short = msgspec.structs.replace(answer, old=None, new=None, not_checked=reasons, report=line)
+    return msgspec.structs.replace(short, next=answer.next[:1])
 
 
 def _filter(tokens: str | Sequence[str] | None) -> Any:
@@ -321,9 +324,6 @@ def _with_changes(
 FINDINGS_BUDGET = 1_500
 LONGEST_NAME = 1_000
 """A longer name is no argument of a call that is proposed: nobody sends it back."""
-
-MOST_LINES = 24
-"""How many differing lines of a long declaration are told."""
 
 LONG = 600
 """How many characters a declaration has that is told whole, unless more is asked for."""
@@ -517,23 +517,12 @@ def _finding(
         finding=msgspec.structs.replace(item, fix=""),
         before=declared.before if whole and declared else None,
         after=declared.after if whole and declared else None,
-        difference=() if whole or not declared else tuple(_difference(declared)),
+        difference=() if whole or not declared else tuple(difference_lines(declared)),
         guidance=card.fix if card else "",
         found_in=brief(where),
         consequences=tuple(change_item(each, "summary") for each in change.consequences[:3]),
         next=(asking("abi_explain_change", "Read what this kind of change does.", change_kind=change.kind),),
     )
-
-
-def _difference(declared: ComparedDeclaration) -> Iterator[str]:
-    """The lines that differ, the first of many: those that only moved are counted."""
-    lines = differing(declared)
-    told = [line for line in lines if not line.startswith("!")] if len(lines) > MOST_LINES else lines
-    yield from told[:MOST_LINES]
-    if moved := len(lines) - len(told):
-        yield f"{counted(moved, 'line')} moved, and did not change else"
-    if left := len(told[MOST_LINES:]):
-        yield f"{counted(left, 'more line')}"
 
 
 def _card(kind: str) -> ExplainedKind | None:
