@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from abistore.diffing.context import load
-from abistore.model.declarations import former_names
+from abistore.model.kind_names import former_names
 
 SEEN: Final = "seen"
 UNKNOWN: Final = "unknown"

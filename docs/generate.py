@@ -27,10 +27,11 @@ from abistore.diffing.context import FILE as SUBSCRIPTIONS
 from abistore.diffing.context import load, subscriptions
 from abistore.diffing.policy_documents import PolicyDocument
 from abistore.diffing.suppression_files import SuppressionDocument
-from abistore.model.declarations import FORMER_NAMES, SHORT, name_now, variant_of
+from abistore.model.declarations import SHORT
 from abistore.model.hints import SOURCE as HINTS
 from abistore.model.hints import TABLE as HINTS_TABLE
 from abistore.model.hints import Hint
+from abistore.model.kind_names import FORMER_NAMES, name_now, variant_of
 from abistore.model.snapshot_files import FORMAT_NAME, FORMAT_VERSION, File
 from abistore.model.statements import ReleaseStatement
 from abistore.report.formats.json import schema

@@ -18,8 +18,9 @@ from abistore.diffing.reuse import Differing, differing
 from abistore.diffing.side import SideFacts, exported, still_meets
 from abistore.diffing.types.equivalence import Equivalence, find_renames
 from abistore.diffing.types.sameness import Sameness
-from abistore.model.declarations import Delta, Facet, Name, former_names
+from abistore.model.declarations import Delta, Facet, Name
 from abistore.model.findings import Action, Element, Impact, Side
+from abistore.model.kind_names import former_names
 from abistore.model.names.symbols import INTEGERS
 from abistore.model.shapes import Function, Primitive, TypeRef
 

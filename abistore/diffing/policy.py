@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from abistore.diffing.context import Context, Rule, load
 from abistore.errors import PolicyError, UsageError
-from abistore.model.declarations import TYPES, Name, blake2b, kind_of
+from abistore.model.declarations import TYPES, Name, blake2b
 from abistore.model.findings import Finding, Impact, RulingFile
+from abistore.model.kind_names import kind_of
 from abistore.model.names.qualified import class_behind, demangle, entity, scope
 from abistore.model.snapshot import Variants
 from abistore.model.words import LOOSELY_ALIKE, close, did_you_mean

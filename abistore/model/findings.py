@@ -15,7 +15,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from abistore.model.declarations import FACETS, Facet, Name, blake2b, first_name, name_now
+from abistore.model.declarations import FACETS, Facet, Name, blake2b
+from abistore.model.kind_names import first_name, name_now
 from abistore.model.snapshot import Evidence, Location, encode
 from abistore.patterns import pattern
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from abistore.model.declarations import kind_of, variant_of
+from abistore.model.kind_names import kind_of, variant_of
 from abistore.model.labels import name_word, word_on
 from abistore.model.words import counted
 from abistore.report.document import FindingBlock, ImpactBlock, document

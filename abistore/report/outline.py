@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
-from abistore.model.declarations import SELF, Facet, Name, variant_of
+from abistore.model.declarations import SELF, Facet, Name
 from abistore.model.findings import (
     EXPORT_NOT_DESCRIBED,
     TYPE_NOT_DESCRIBED,
@@ -28,6 +28,7 @@ from abistore.model.findings import (
     place,
     unequal_evidence,
 )
+from abistore.model.kind_names import variant_of
 from abistore.model.labels import name_word, to_bump
 from abistore.model.names.qualified import demangle
 from abistore.model.snapshot import NO_EXPORT_DECLARED, NOT_FOUND_BY_LINKER, Evidence, evidence_of

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.declarations import Name, kind_of
+from abistore.model.declarations import Name
 from abistore.model.envelope import Envelope, schema_of
 from abistore.model.findings import Impact, Verdict
+from abistore.model.kind_names import kind_of
 from abistore.model.snapshot import Location, Target
 from abistore.urls import masked
 

@@ -21,9 +21,9 @@ from abistore.model.approvals import (
     state_at,
     values,
 )
-from abistore.model.declarations import first_name
 from abistore.model.findings import PLACE_SIZE, canonical, identity, parts_of, with_consequences
 from abistore.model.history import DEFAULT_PROFILE, FindingReview, LineKey, Release
+from abistore.model.kind_names import first_name
 from abistore.model.labels import check_not_blank
 from abistore.model.versions import EVERY_PROFILE, channel_in
 from abistore.report.model import Report, ReportedApproval, ReportedFinding, ReportedReview

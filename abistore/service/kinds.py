@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from abistore.errors import UsageError
-from abistore.model.declarations import kind_of
 from abistore.model.findings import Impact
+from abistore.model.kind_names import kind_of
 from abistore.model.words import did_you_mean, near
 from abistore.report.model import ChangeKind
 

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from abistore.model.declarations import first_name
+from abistore.model.kind_names import first_name
 from abistore.store.verdicts import COMMON_WORDS
 
 revision = "0008"

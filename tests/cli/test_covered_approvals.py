@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from abistore.diffing.judge import consequences
-from abistore.model.declarations import former_names
+from abistore.model.kind_names import former_names
 from abistore.service import approving
 from tests.build import build_library
 from tests.cli.conftest import Call

@@ -11,9 +11,10 @@ from abistore.diffing.context import load
 from abistore.diffing.rules import CASES
 from abistore.errors import SnapshotNotFound
 from abistore.interface import findings
-from abistore.model.declarations import Name, kind_of
+from abistore.model.declarations import Name
 from abistore.model.findings import Churn, Comparison, Finding, Impact, Verdict, identity
 from abistore.model.history import StoredVerdict
+from abistore.model.kind_names import kind_of
 from abistore.service import kinds
 from abistore.store.store import Store
 from tests.cli.conftest import Call

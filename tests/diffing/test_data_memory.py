@@ -11,7 +11,7 @@ import pytest
 from abistore.diffing.judge.judged import compare
 from abistore.extract.capture import read_snapshot
 from abistore.extract.reader import ExtractOptions
-from abistore.model.declarations import variant_of
+from abistore.model.kind_names import variant_of
 from abistore.model.shapes import Symbol, is_read_only
 from abistore.model.snapshot import Snapshot
 from tests.extract import pe_fixtures as pe

@@ -17,10 +17,11 @@ from abistore.diffing.policy import OfKind, resolve_kind
 from abistore.diffing.policy_documents import read_policy
 from abistore.diffing.suppression_files import load as read_suppressions
 from abistore.errors import PolicyError
-from abistore.model.declarations import (
+from abistore.model.declarations import Name
+from abistore.model.findings import Finding, Impact, identity, named_now, order
+from abistore.model.kind_names import (
     FOLDED_NAMES,
     FORMER_NAMES,
-    Name,
     first_name,
     former_names,
     is_meant,
@@ -28,7 +29,6 @@ from abistore.model.declarations import (
     name_now,
     variant_of,
 )
-from abistore.model.findings import Finding, Impact, identity, named_now, order
 from abistore.service.kinds import explain
 from tests.subjects import assert_each
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abistore.diffing.context import load
-from abistore.model.declarations import FORMER_NAMES, kind_of, name_now, variant_of
+from abistore.model.kind_names import FORMER_NAMES, kind_of, name_now, variant_of
 from abistore.report.plain import labelled
 
 DOCS = Path(__file__).parents[2] / "docs"

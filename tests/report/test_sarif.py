@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import jsonschema
 import pytest
 
-from abistore.model.declarations import kind_of
 from abistore.model.findings import Comparison, Verdict
+from abistore.model.kind_names import kind_of
 from abistore.report import render
 from abistore.report.model import Report, Style
 from abistore.report.outline import outline

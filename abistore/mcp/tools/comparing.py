@@ -101,8 +101,8 @@ from abistore.mcp.tools.declaration import (
     tool,
 )
 from abistore.model.decision import AllowRule, Outcome
-from abistore.model.declarations import is_meant
 from abistore.model.findings import Element
+from abistore.model.kind_names import is_meant
 from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
 from abistore.report.model import ImpactLabel, VerdictName

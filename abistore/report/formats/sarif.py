@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from abistore import __version__
-from abistore.model.declarations import former_names
+from abistore.model.kind_names import former_names
 from abistore.model.words import json_text
 from abistore.report.model import ChangeKind, Report, ReportedFinding, ReportedNotChecked, ReportFormat, Style
 from abistore.report.outline import NO_REASON, advice, told_verdict

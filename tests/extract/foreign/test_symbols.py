@@ -11,8 +11,9 @@ from abistore.errors import ExtractError, Incomparable, InputError, LimitExceede
 from abistore.extract.capture import read_all, read_snapshot
 from abistore.extract.files import InputFile
 from abistore.extract.reader import ExtractOptions
-from abistore.model.declarations import Name, kind_of
+from abistore.model.declarations import Name
 from abistore.model.findings import Verdict
+from abistore.model.kind_names import kind_of
 from abistore.model.shapes import Library, Symbol
 from abistore.model.snapshot import Snapshot
 from tests.build import build_library
