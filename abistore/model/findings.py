@@ -302,12 +302,18 @@ _BEGINNING = pattern(r"([0-9a-f]+(-[0-9]*)?)?")
 _WHOLE = pattern(rf"[0-9a-f]{{{2 * IDENTITY_SIZE}}}(-[0-9]+)?")
 
 
+RENAMED: Final = {"func_likely_renamed": "func_removed", "var_likely_renamed": "var_removed"}
+"""Kinds that say of a removed export what it is likely called now. Programs miss the old name all the same: the
+identity is that of its removal, whether or not another comparison finds the new name."""
+
+
 def place(finding: Finding) -> bytes:
     """What kind of change it is, of what, and of which part: the beginning of its identity.
 
     A kind that is called otherwise now counts as what it was called first.
     """
-    words = "\0".join((first_name(finding.kind), finding.name.kind, finding.name.spelling, finding.part))
+    kind = first_name(finding.kind)
+    words = "\0".join((RENAMED.get(kind, kind), finding.name.kind, finding.name.spelling, finding.part))
     return blake2b(words.encode(), digest_size=PLACE_SIZE).digest()
 
 
@@ -321,7 +327,8 @@ def identity(finding: Finding) -> bytes:
 
 def identity_of(finding: Finding, covers: Sequence[str]) -> bytes:
     """The identity of a finding that covers consequences of these identities, whatever consequences it has here."""
-    values = encode((canonical(finding.old_value), canonical(finding.new_value)))
+    now = None if first_name(finding.kind) in RENAMED else finding.new_value
+    values = encode((canonical(finding.old_value), canonical(now)))
     more = "".join(f"\0{each}" for each in sorted(covers)).encode()
     return place(finding) + blake2b(values + more, digest_size=IDENTITY_SIZE - PLACE_SIZE).digest()
 
