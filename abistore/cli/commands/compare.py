@@ -157,7 +157,7 @@ def verdict_command(
     exit code is 72 if it shows less.
 
     --all-baselines, --all-targets and --statement take a library's name too: then they are about its latest release.
-    --statement exits as its outcome says, the other two with 0.
+    They exit as their outcome says.
 
     \b
     abistore verdict libfoo@1.4.0

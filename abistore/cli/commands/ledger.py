@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -17,8 +18,10 @@ from abistore.cli.reading_options import JudgingOptions, LineOptions
 from abistore.cli.rendering import Rendering
 from abistore.cli.verbs import Options, verb
 from abistore.errors import EvidenceMissing, UsageError
+from abistore.model.decision import Outcome, outcome_over
 from abistore.model.envelope import AnswerError, Conclusion
 from abistore.model.findings import Verdict
+from abistore.model.statements import worst_of
 from abistore.report.history import as_html
 from abistore.report.history import as_text as matrix_text
 from abistore.report.ledgers import as_markdown, as_text, ledger_tables, lines_table, statement_tables
@@ -40,8 +43,8 @@ def all_baselines(settings: SharedSettings, reference: str, *, rendering: Render
     found = ledger(
         reference, deprecation=options["gating"].deprecation, **_common(settings, options["judging"], options["line"])
     )
-    _show_tables(settings, {"ledgers": found}, lambda: ledger_tables(found), rendering)
-    return 0
+    told = partial(_show_tables, settings, {"ledgers": found}, lambda: ledger_tables(found), rendering)
+    return _concluded(told, worst_of(each.worst for each in found), outcome_over((each.decision for each in found), 0))
 
 
 def all_targets(settings: SharedSettings, reference: str, *, rendering: Rendering, **options: Any) -> int:
@@ -49,8 +52,17 @@ def all_targets(settings: SharedSettings, reference: str, *, rendering: Renderin
     from abistore.service.ledger import lines_of_release
 
     found = lines_of_release(reference, **_common(settings, options["judging"], options["line"]))
-    _show_tables(settings, {"lines": found}, lambda: [lines_table(found)], rendering)
-    return 0
+    told = partial(_show_tables, settings, {"lines": found}, lambda: [lines_table(found)], rendering)
+    return _concluded(told, found.verdict, (found.outcome, found.exit_code))
+
+
+def _concluded(show: Callable[..., None], verdict: Verdict | None, decided: tuple[Outcome, int]) -> int:
+    """Show an answer with what it concludes; the exit code."""
+    outcome, code = decided
+    sentence = "evidence or a verdict that the decision needs is missing"
+    missing = AnswerError(EvidenceMissing.code, sentence, EvidenceMissing.usual_hint)
+    show(conclusion=Conclusion(verdict, outcome), error=missing if outcome == "undecided" else None)
+    return code
 
 
 def stated(settings: SharedSettings, reference: str, *, rendering: Rendering, **options: Any) -> int:
