@@ -67,11 +67,9 @@ def _envelope(settings: SharedSettings, held: HeldAnswer, exit_code: int) -> Env
 def _as_json(envelope: Envelope) -> str:
     import json
 
-    import msgspec
-
     from abistore.report.plain import plain
 
-    return json_text(msgspec.json.format(json.dumps(plain(envelope)), indent=2))
+    return json_text(json.dumps(plain(envelope), indent=2))
 
 
 def fail(settings: SharedSettings, error: AbistoreError) -> None:
