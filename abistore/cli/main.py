@@ -153,7 +153,7 @@ COMPLETION = "_ABISTORE_COMPLETE"
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "approve": ("approvals", "Accept a break, so that gates let it through and say why; list and withdraw that."),
-    "blame": ("since", "Show since when a library or a declaration breaks programs, and the last good release."),
+    "blame": ("history", "Show since when a library or a declaration breaks programs, and the last good release."),
     "changes": ("policy", "List the kinds of change that are detected."),
     "compare": ("compare", "Compare two snapshots and judge the difference."),
     "config": ("config", "Show what a project's abistore.toml says; completion for shells."),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from abistore.arguments import Described, Operand, OptionalLibrary
-from abistore.cli.commands.since import deprecated
+from abistore.cli.commands.history import deprecated
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, progress, table, width
 from abistore.cli.reading_options import LineOptions, ReadingOptions
