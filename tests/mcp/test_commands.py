@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from abistore.cli.commands.mcp import starting
 from abistore.cli.main import run
 from abistore.installing import how_to_install
-from abistore.mcp.clients import starting
 from abistore.mcp.resources import RESOURCES
 from abistore.mcp.tools.all import TOOLS
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from abistore.cli.commands.mcp import BRIDGE, CLIENTS
 from abistore.cli.main import run
-from abistore.mcp.clients import BRIDGE, CLIENTS
 from tests.mcp.clients.installed import FOLDER, node
 from tests.mcp.over_http import INITIALIZE, Served, result, served
 
@@ -201,7 +201,7 @@ def test_uvx_installs_and_starts_the_server(client: str, printed: Printed) -> No
 def test_uvx_installs_nothing_where_nobody_knows_what(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abistore.mcp.clients.source", lambda: None)
+    monkeypatch.setattr("abistore.cli.commands.mcp.source", lambda: None)
     assert run(["mcp", "config", "cursor", "--uvx"]) == 64
     out, err = capsys.readouterr()
     assert out == ""

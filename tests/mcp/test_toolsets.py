@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from abistore.cli.commands.mcp import skill
 from abistore.errors import UsageError
-from abistore.mcp.clients import skill
 from abistore.mcp.prompts import TASKS
 from abistore.mcp.server import build_server
 from abistore.mcp.settings import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from abistore.mcp.clients import CLIENTS, starting
+from abistore.cli.commands.mcp import CLIENTS, starting
 
 PROJECT = Path(__file__).parents[2]
 OWN = {Path(__file__), PROJECT / "pyproject.toml"}

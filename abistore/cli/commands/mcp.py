@@ -1,27 +1,34 @@
-"""``mcp``: serve agents, and what helps to set that up."""
+"""``mcp``: serve agents, what configuration files of clients need, and whether the server could answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import click
+import msgspec
 from msgspec.structs import asdict
 
+from abistore import __version__
 from abistore.arguments import Described
 from abistore.cli.options import SharedSettings
 from abistore.cli.output import answer, fail, note, table
 from abistore.cli.verbs import Options, group, verb
 from abistore.errors import InputError, UsageError
-from abistore.installing import how_to_install
+from abistore.installing import how_to_install, source
 from abistore.mcp.listening import Listening, tokens
-from abistore.mcp.settings import Approvals, LogFormat, LogLevel, Settings, folders, variable
+from abistore.mcp.settings import Approvals, LogFormat, LogLevel, Settings, absolute, folders, variable
 from abistore.model.envelope import AnswerError
-from abistore.model.words import visible
+from abistore.model.words import counted, visible
+from abistore.urls import masked
 
 if TYPE_CHECKING:
     from abistore.mcp.stdio import Recording
@@ -244,7 +251,7 @@ def checked(transport: TransportOptions) -> str:
 mcp_command = group("mcp", "Serve agents by MCP, and help to set that up.")
 
 
-@verb("serve", inside=mcp_command, gives={"ready": "mcp.clients:readiness", "reached": "builtins:str"})
+@verb("serve", inside=mcp_command, gives={"ready": "cli.commands.mcp:readiness", "reached": "builtins:str"})
 def serve_command(
     settings: SharedSettings,
     *,
@@ -275,8 +282,6 @@ def serve_command(
         **asdict(writing),
     )
     if check:
-        from abistore.mcp.clients import readiness
-
         reached = checked(transport)
         told = {"ready": readiness(started), "reached": reached}
         answer(settings, told, lambda: f"{readiness(started).line}, on {reached}")
@@ -412,7 +417,6 @@ def config_command(
     With --url it needs no command but the token of that server. No token or password is written into a file that
     people share.
     """
-    from abistore.mcp.clients import reaching, starting
 
     if url and (uvx or allow_write):
         told = "--uvx and --allow-write are for a server that the client starts"
@@ -429,7 +433,6 @@ def skill_command(settings: SharedSettings) -> None:
 
     Write it to SKILL.md in a folder of the client's skills.
     """
-    from abistore.mcp.clients import skill
 
     answer(settings, {"skill": skill()}, lambda: skill().rstrip())
 
@@ -439,3 +442,142 @@ def _require_sdk(settings: SharedSettings) -> None:
         return
     fail(settings, UsageError("the MCP server needs the package mcp", f"install it: {how_to_install('mcp')}"))
     click.get_current_context().exit(NO_SDK)
+
+
+class ClientFormat(NamedTuple):
+    """Where a client reads its servers: below ``key`` of ``file``.
+
+    ``reference`` is what it replaces by a secret, so that its file holds none; empty where it replaces nothing.
+    """
+
+    file: str
+    key: str
+    reference: str
+
+
+CLIENTS: Mapping[str, ClientFormat] = {
+    "claude-code": ClientFormat(".mcp.json", "mcpServers", "${{{name}}}"),
+    "claude-desktop": ClientFormat("claude_desktop_config.json", "mcpServers", ""),
+    "cursor": ClientFormat(".cursor/mcp.json", "mcpServers", "${{env:{name}}}"),
+    "vscode": ClientFormat(".vscode/mcp.json", "servers", "${{input:{name}}}"),
+}
+
+TOKEN = variable("token")
+DATABASE = "ABISTORE_DB"
+BRIDGE = "mcp-remote@0.15.1"
+"""The npm package by which Claude Desktop, which only starts commands, reaches a server over HTTP."""
+
+
+class Snippet(NamedTuple):
+    """What to write into ``file``; ``notes`` tell what else there is to do."""
+
+    file: str
+    config: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The file's contents, where it has no other servers."""
+        return json.dumps(self.config, indent=2)
+
+
+def starting(client: str, database: str | None, *, uvx: bool = False, allow_write: bool = False) -> Snippet:
+    """The configuration of a client that starts the server. A database whose URL has a password is left out of it.
+
+    ``uvx`` installs the server first, from what this abistore was installed from. Raises :class:`UsageError` where that
+    is not known.
+    """
+    one_word = re.sub(r"\s", "%20", database or "")  # a password may hold spaces, at which a text would be cut
+    secret = masked(one_word) != one_word
+    given = absolute(database)
+    words = [*_command(uvx), *([] if secret or not given else ["--db", given])]
+    words += ["--allow-write"] if allow_write else []
+    server: dict[str, Any] = {"type": "stdio", "command": words[0], "args": words[1:]}
+    if client == "claude-desktop":
+        del server["type"]
+    notes: list[str] = []
+    if client == "claude-code" and not secret:
+        notes.append(f"or run: claude mcp add abistore -- {shlex.join(words)}")
+    if secret:
+        server |= _environment(client)
+        notes.append(f"the database's URL has a password: {_kept(client, DATABASE, 'it')}")
+    return _snippet(client, server, notes, DATABASE if secret else "")
+
+
+def reaching(client: str, url: str) -> Snippet:
+    """The configuration of a client that reaches a server over HTTP. Raises :class:`UsageError` for another address."""
+    address = urlsplit(url)
+    if address.scheme not in {"http", "https"} or not address.hostname or "@" in address.netloc:
+        raise UsageError("--url: is not the address of a server", "e.g. --url http://127.0.0.1:8765/mcp")
+    notes = [f"the server's token, which `abistore mcp token FILE` makes: {_kept(client, TOKEN, 'it')}"]
+    if client == "claude-desktop":
+        header = "Authorization:${" + TOKEN + "}"  # no space: Windows would cut the argument there
+        server = {"command": "npx", "args": ["-y", BRIDGE, url, "--header", header], "env": {TOKEN: "Bearer TOKEN"}}
+        return _snippet(client, server, notes, "")
+    authorization = f"Bearer {CLIENTS[client].reference.format(name=TOKEN)}"
+    typed = {} if client == "cursor" else {"type": "http"}
+    return _snippet(client, {**typed, "url": url, "headers": {"Authorization": authorization}}, notes, TOKEN)
+
+
+def _command(uvx: bool) -> list[str]:
+    if not uvx:
+        return ["abistore-mcp"]
+    found = source()
+    if found is None:
+        told = "--uvx: what this abistore was installed from is not known, or no longer there"
+        raise UsageError(told, "leave it out, or install abistore from a checkout or a wheel that stays")
+    return ["uvx", "--from", found.with_extra("mcp"), "abistore-mcp"]
+
+
+def _environment(client: str) -> dict[str, Any]:
+    reference = CLIENTS[client].reference
+    return {"env": {DATABASE: reference.format(name=DATABASE)}} if reference else {}
+
+
+def _kept(client: str, name: str, what: str) -> str:
+    """Where a secret is, which the file that others may see does not hold."""
+    if client == "vscode":
+        return f"VS Code asks for {what} once, and keeps {what} for you"
+    if client == "claude-desktop" and name == TOKEN:
+        return f"put {what} in the place of TOKEN; the file is yours alone"
+    return f"set {name} in the client's environment"
+
+
+def _snippet(client: str, server: Mapping[str, Any], notes: list[str], secret: str) -> Snippet:
+    """``secret`` is the variable that VS Code asks for."""
+    file, key, _ = CLIENTS[client]
+    config: dict[str, Any] = {key: {"abistore": dict(server)}}
+    if client == "vscode" and secret:
+        asked = {"type": "promptString", "id": secret, "description": f"abistore: {secret}", "password": True}
+        config["inputs"] = [asked]
+    return Snippet(file, config, (f"write this into {file}", *notes))
+
+
+def skill() -> str:
+    """The file by which agents learn how to review with abistore, for the folder of skills of a client."""
+    return Path(__file__).with_name("SKILL.md").read_text()
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """What a server would serve."""
+
+    version: str
+    revision: str
+    releases: int
+    libraries: int
+
+    @property
+    def line(self) -> str:
+        """The same for people."""
+        stored = f"{counted(self.releases, 'release')} of {counted(self.libraries, 'library', 'libraries')}"
+        return f"abistore mcp {self.version}: ready, {stored}, schema {self.revision}"
+
+
+def readiness(settings: Settings) -> Readiness:
+    """What a server of these settings would serve. Raises :class:`StoreError`."""
+    from abistore.service.administration import db_stats
+    from abistore.service.open_store import open_store
+
+    with open_store(settings.database, read_only=True) as store:
+        stats = db_stats(database=store)
+    return Readiness(__version__, stats.revision, stats.releases, stats.libraries)
