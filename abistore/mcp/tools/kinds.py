@@ -201,8 +201,8 @@ PAGES: Mapping[Topic, str] = {
     "workflow": """\
 1. abi_list: what is stored. 2. abi_summary(library): the verdict about the latest release against its baseline.
 3. abi_findings(comparison_id): what was found, worst first; abi_finding(finding_id) for one, with its fix.
-To judge a build: abi_compare(old_input='libfoo@baseline', new_input='/abs/path/libfoo.so'), then
-abi_gate(comparison_id) and abi_pr_summary(comparison_id). To tell when something changed: abi_history(library),
+To judge a build: abi_review_build(new_input='/abs/path/libfoo.so', new_headers=['/abs/include']), which has the gate
+and the comment in one call. To tell when something changed: abi_history(library),
 abi_symbol_history(library, symbol).
 Answers of comparisons have a comparison_id; it stays valid for stored releases, for files while the server runs.""",
     "refs": """\
@@ -254,10 +254,9 @@ A review notes what people say of a finding (seen, intended, defect): abi_review
 abi_findings(state='reviewed') lists them. It changes no verdict. An approval accepts a break: abi_approve asks the
 user, gates then pass, and every report says who decided; abistore://libraries/{library}/approvals lists them.""",
     "consumers": """\
-A consumer is a stored program that uses a library. abistore://libraries/{library}/consumers lists them,
-.../consumers/{name} those that use a symbol or type, abistore://libraries/{library}/releases/{version}/consumers those
-that a release breaks, and by what; abistore://consumers/{consumer} what one imports. People add them on the command
-line.""",
+A consumer is a stored program that uses a library. abi_consumers(new_input) tells whom a release or a build breaks,
+abi_consumers(program) which releases a program can run on, abi_consumers(library, name) who uses a symbol or type.
+abistore://consumers/{consumer} has what one imports. People add consumers on the command line.""",
     "whatif": """\
 abi_whatif judges an edit of headers before it is built, for each baseline of a library: header_patch is a unified diff
 of the headers that headers names, declaration a new text of one struct, enum or function. It tells whom the edit
