@@ -98,6 +98,7 @@ def _is_meant(listed: ListedLine, line: str | None) -> bool:
 
 
 LANGUAGES = ("c++", "c")
+A_FILE = "give the absolute path of a file on the server's machine"
 REFERENCES = "name a stored release (libfoo@1.2.0, libfoo@latest, libfoo@baseline) or an absolute path"
 
 
@@ -128,7 +129,7 @@ def file(settings: Settings, text: str, argument: str, *, folders: bool = False)
     except PathDenied:
         raise _denied(argument) from None
     except (FileNotFoundError, NotADirectoryError):
-        raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES) from None
+        raise Refusal("NOT_FOUND", f"File not found for {argument}", REFERENCES if folders else A_FILE) from None
     except (OSError, ValueError):
         raise Refusal("PATH_DENIED", f"{argument} cannot be read", "check the path and its permissions") from None
     if folders and stat.S_ISDIR(found.st_mode):

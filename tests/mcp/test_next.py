@@ -82,6 +82,9 @@ def wide_seeds(wide: Path, wide_build: tuple[Path, Path]) -> list[Step]:
         Step("abi_compare", {"old_input": f"{LIBRARY}@baseline", "new_input": library, "new_headers": [header]}),
         Step("abi_compare", {"old_input": f"{LIBRARY}@2.1", "new_input": f"{LIBRARY}@2.1"}),
         Step("abi_dump", {"library_path": library, "headers": [header]}),
+        Step("abi_review_build", {"new_input": library, "new_headers": [header]}),
+        Step("abi_show", {"reference": library, "name": "wide_loop", "against": f"{LIBRARY}@1.0"}),
+        Step("abi_consumers", {"new_input": library}),
         Step("abi_symbol_history", {"symbol": "wide_loop"}),
         Step("abi_symbol_history", {"symbol": "wide_function_3"}),
     ]

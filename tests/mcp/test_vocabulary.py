@@ -128,6 +128,13 @@ REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
+def test_a_missing_file_is_no_reference(modern: Agent) -> None:
+    sides = {"old_input": "libgeo@1.0", "new_input": "libgeo@2.0"}
+    for wrong in ({"policy_file": "/nowhere/p.yaml"}, {"headers": ["/nowhere/h.h"]}):
+        assert modern.refused("abi_compare", **sides, **wrong)["hint"].startswith("give the absolute path of a file")
+    assert "libfoo@1.2.0" in modern.refused("abi_compare", **{**sides, "old_input": "/nowhere/a.so"})["hint"]
+
+
 @pytest.mark.parametrize(("tool", "arguments"), REFUSED)
 def test_a_refusal_names_no_option(tool: str, arguments: dict[str, Any], wide_agent: Agent) -> None:
     document = wide_agent.refused(tool, **arguments)
