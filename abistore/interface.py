@@ -197,6 +197,9 @@ from abistore.service.gating import (
 from abistore.service.gating import (
     BuildReviewPlan as BuildReviewPlan,
     ConsumersOfBuild as ConsumersOfBuild,
+    Novelty as Novelty,
+    beside_build as beside_build,
+    beside_comparison as beside_comparison,
     ReviewedBuild as ReviewedBuild,
     consumers_of_build as consumers_of_build,
     review_build as review_build,

@@ -263,7 +263,11 @@ class ReviewItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One finding. ``affected`` names some of the exports through which consumers meet it, ``fix`` how to avoid it."""
+    """One finding. ``affected`` names some of the exports through which consumers meet it, ``fix`` how to avoid it.
+
+    ``matched`` says in what way it concerns the symbol that was asked for, where it is not about that; ``novelty``
+    whether an earlier comparison has it.
+    """
 
     id: str
     kind: str
@@ -288,6 +292,8 @@ class ChangeItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     review: ReviewItem | None = None
     approved: str = ""
     unapproved: str = ""
+    matched: str = ""
+    novelty: str = ""
 
 
 def change_item(change: ReportedFinding, level: Level, card: ChangeKind | None = None) -> ChangeItem:

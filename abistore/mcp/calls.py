@@ -55,7 +55,7 @@ from abistore import __version__
 from abistore.mcp.addresses import HINTS, described, hint, linked, matched, page_of
 from abistore.mcp.answers import as_text, output_schema, shallow
 from abistore.mcp.jobs import RETRY_SECONDS, Done, Jobs, Request
-from abistore.mcp.operands import Question
+from abistore.mcp.operands import EARLIER, Question, is_handle
 from abistore.mcp.prompts import ARGUMENTS, COMPLETE, LONGEST_ARGUMENT, TASKS, WATCH, Look, Task, decode_seen, fault
 from abistore.mcp.resources import INDEX, JSON, PART, RESOURCES, ReadableResource
 from abistore.mcp.sessions import (
@@ -560,7 +560,8 @@ class Server(ReadingServer):
     def _request(self, tool: str, arguments: dict[str, Any], context: WhoAsks) -> Request:
         usual = self.usual[tool]
         given = {name: value for name, value in arguments.items() if value != usual.get(name)}
-        return Request(tool, given, self.bounds, self.kept_for(arguments), actor(context))
+        beside = self.kept_for({"comparison_id": arguments.get(EARLIER)}) if is_handle(arguments.get(EARLIER)) else None
+        return Request(tool, given, self.bounds, self.kept_for(arguments), beside, actor(context))
 
     async def run_tool(
         self, tool: str, arguments: dict[str, Any], context: WhoAsks, decided: Question | None = None

@@ -34,14 +34,16 @@ from abistore.process import Answered, Child, Ended, Failed, Progress, Say, answ
 class Request(msgspec.Struct, frozen=True):
     """Asks for the answer of a tool, the text of a resource, or completions.
 
-    ``kept`` is the report of the comparison that the arguments name; ``actor`` is who asks, for the store's audit. With
-    ``asking`` the question is wanted that a person decides before the tool writes; ``decided`` is one that was decided.
+    ``kept`` is the report of the comparison that the arguments name, ``beside`` that of an earlier one, and ``actor``
+    who asks, for the store's audit. With ``asking`` the question is wanted that a person decides before the tool
+    writes; ``decided`` is one that was decided.
     """
 
     tool: str
     arguments: dict[str, Any]
     settings: Settings
     kept: bytes | None = None
+    beside: bytes | None = None
     actor: str = ""
     asking: bool = False
     decided: Question | None = None
@@ -182,6 +184,7 @@ def _done(request: Request, say: Say) -> Answered | Failed:
         request.arguments,
         settings,
         kept=request.kept,
+        beside=request.beside,
         actor=request.actor,
         decided=request.decided,
         progress=lambda what, done: say(Progress(what, done)),

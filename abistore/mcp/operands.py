@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -358,9 +359,9 @@ PAGING = frozenset({"cursor", "limit"})
 class Call:
     """One call of a tool, in the process that works on it.
 
-    ``kept`` is the report of the comparison that the arguments name, where the server has it; the body sets ``keep`` to
-    have one kept, under its id, for later calls. ``actor`` is who asks, for the audit of what is written;
-    ``decided`` the question that a person has decided.
+    ``kept`` is the report of the comparison that the arguments name, where the server has it, and ``beside`` that of an
+    earlier one; the body sets ``keep`` to have one kept, under its id, for later calls. ``actor`` is who asks, for the
+    audit of what is written; ``decided`` the question that a person has decided.
     """
 
     def __init__(
@@ -370,6 +371,7 @@ class Call:
         settings: Settings,
         *,
         kept: bytes | None = None,
+        beside: bytes | None = None,
         actor: str = "",
         decided: Question | None = None,
         progress: Callable[[str, float], None] | None = None,
@@ -378,6 +380,7 @@ class Call:
         self.arguments = arguments
         self.settings = settings
         self.kept = kept
+        self.beside = beside
         self.actor = actor
         self.decided = decided
         self.progress = progress
@@ -461,6 +464,29 @@ def identity_of(report: Report) -> str:
     """The whole id of a comparison."""
     ruled = (report.policy, report.policy_digest, report.suppression_digest, report.engine)
     return _identity(report.old, report.new, ruled)
+
+
+EARLIER = "beside"
+"""The argument that names an earlier comparison."""
+
+_HANDLE = re.compile(r"[0-9a-f]{16}", re.IGNORECASE)
+
+
+def is_handle(text: object) -> bool:
+    """Whether a text is an id of a comparison as answers show it; a version or a revision is none."""
+    return isinstance(text, str) and _HANDLE.fullmatch(text) is not None
+
+
+def earlier_report(call: Call, digits: str) -> Report:
+    """The report of an earlier comparison, which the argument ``beside`` names. Raises :class:`Refusal`."""
+    if call.beside is not None:
+        return _decode(call.beside)
+    with call.store() as store:
+        report = _stored(store, digits.lower(), judge=True)
+    if report is None:
+        hint = "compare again: comparisons of files are kept by the server that made them"
+        raise Refusal("NOT_FOUND", f"no comparison is known by {digits}", hint)
+    return report
 
 
 def kept_report(call: Call) -> Report | None:

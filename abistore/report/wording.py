@@ -308,6 +308,22 @@ def place(finding: ReportedFinding) -> tuple[str, int] | None:
     return file, int(line)
 
 
+Concern: TypeAlias = Literal["name", "affected", "value", "part", "consequence"]
+
+
+def concern(finding: ReportedFinding, text: str) -> Concern | None:
+    """In what way a finding concerns what has ``text`` in its name: it is about that, affects it, or mentions it."""
+    if text in finding.symbol or text in finding.display:
+        return "name"
+    if any(text in each or text in named(each) for each in finding.affected):
+        return "affected"
+    if any(text in each for each in (finding.old_value, finding.new_value) if each):
+        return "value"
+    if text in finding.part:
+        return "part"
+    return "consequence" if any(concern(each, text) for each in finding.consequences) else None
+
+
 def overridden(finding: ReportedFinding) -> str:
     """How a policy changed the impact, and why; empty if it did not."""
     return f"{finding.default_impact} by default: {finding.reason}" if finding.default_impact else ""

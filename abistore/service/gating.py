@@ -74,23 +74,68 @@ def merge_base(store: Store, report: Report, profile: str | None, named: str) ->
 
 def inherited(store: Store, base: Release, report: Report, profile: str | None, by: Ruling | None) -> Inherited:
     """What ``base`` already broke of the release that ``report`` judges against."""
+    try:
+        return _known(_changes_at(store, base, report, profile, by))
+    except AbistoreError as error:
+        return Inherited(untold=error.message)
+
+
+def _known(changes: Sequence[ReportedFinding]) -> Inherited:
+    return Inherited(frozenset(one for each in every(changes) for one in (each.id, *parts_of_report(each))))
+
+
+def _changes_at(
+    store: Store, base: Release, report: Report, profile: str | None, by: Ruling | None
+) -> tuple[ReportedFinding, ...]:
+    """The findings of ``base`` beside the old side of a report. Raises :class:`AbistoreError` where none can be."""
     side = report.old
     olds = [each for each in store.releases(side.library, side.target, profile) if each.digest == side.digest]
     if not olds:
-        return Inherited(untold=f"{side.library} {side.version} is not stored any more")
+        raise SnapshotNotFound(f"{side.library} {side.version} is not stored any more", "")
     old = next((each for each in olds if each.version == side.version), olds[-1])
-    if old == base:
-        return Inherited()
-    try:
-        stood = judged(store, old, base, by=by).report.changes
-        return Inherited(frozenset(one for each in every(stood) for one in (each.id, *parts_of_report(each))))
-    except AbistoreError as error:
-        return Inherited(untold=error.message)
+    return () if old == base else judged(store, old, base, by=by).report.changes
 
 
 def introduced(report: Report, before: Inherited) -> tuple[ReportedFinding, ...]:
     """The findings of a report that the merge base did not have, or not all that they cover."""
     return tuple(each for each in report.changes if not _stood(each, before))
+
+
+class Novelty(msgspec.Struct, frozen=True):
+    """Two comparisons with one old side, beside each other: ids of findings that are ``new``, and findings now gone.
+
+    ``beside`` is what the earlier one is about.
+    """
+
+    beside: str
+    new: frozenset[str]
+    gone: tuple[ReportedFinding, ...]
+
+
+def beside_comparison(report: Report, earlier: Report) -> Novelty:
+    """What a report has that an earlier one had not, as of two rounds of one pull request, and the reverse."""
+    return _beside(report, earlier.changes, str(earlier.new))
+
+
+def beside_build(
+    report: Report, named: str, *, profile: str | None = None, by: Ruling | None = None, database: Database = None
+) -> Novelty:
+    """The same beside a stored build: ``named`` is its version, its revision, or ``baseline``.
+
+    Raises :class:`SnapshotNotFound` where it, or the old side of the report, is not stored.
+    """
+    with using(database) as store, store.reading():
+        if named == "baseline":
+            base = store.resolve(f"{report.new.library}@baseline", target=report.new.target, profile=profile)
+        else:
+            base = merge_base(store, report, profile, named)
+        return _beside(report, _changes_at(store, base, report, profile, by), base.reference)
+
+
+def _beside(report: Report, earlier: Sequence[ReportedFinding], label: str) -> Novelty:
+    new = frozenset(each.id for each in introduced(report, _known(earlier)))
+    now = _known(report.changes)
+    return Novelty(label, new, tuple(each for each in earlier if not _stood(each, now)))
 
 
 def _stood(finding: ReportedFinding, before: Inherited) -> bool:

@@ -279,6 +279,8 @@ OTHER: dict[str, str] = {
     "declaration_differences": "abi_show(against=...); people compare: tests/mcp/test_showing.py",
     "declared_like": "abi_show of a prefix, and of files: tests/mcp/test_showing.py",
     "consumers_of_build": "abi_consumers(new_input=...), of files too: tests/mcp/test_consuming.py",
+    "beside_comparison": "abi_findings(beside=...); people keep reports: tests/mcp/test_findings.py",
+    "beside_build": "abi_findings(beside=...); the command line has gate --merge-base: tests/mcp/test_findings.py",
     "decided": FORM,
     "first_decision": "history has it with its first row, abi_summary tells it: tests/mcp/test_history_tools.py",
     "since_merge_base": FORM,

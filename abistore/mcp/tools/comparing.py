@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
@@ -20,6 +20,7 @@ from abistore.interface import (
     ExtractOptions,
     HeaderOptions,
     Incomparable,
+    Novelty,
     OpenStore,
     Report,
     ReportedFinding,
@@ -30,6 +31,8 @@ from abistore.interface import (
     Style,
     Summary,
     UsageError,
+    beside_build,
+    beside_comparison,
     compare,
     db_scheme,
     decided,
@@ -70,9 +73,11 @@ from abistore.mcp.operands import (
     Call,
     allow_rule,
     check_include_dirs,
+    earlier_report,
     findings_of,
     headers_of,
     identity_of,
+    is_handle,
     keep,
     line_of,
     one_finding,
@@ -107,6 +112,7 @@ from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
 from abistore.report.model import ImpactLabel, VerdictName
 from abistore.report.reasons import said
+from abistore.report.wording import concern, differing
 
 BUDGET = 1_200
 
@@ -338,6 +344,16 @@ class LeftOut(msgspec.Struct, frozen=True):
     filtered_out: int
 
 
+class BesideItem(msgspec.Struct, frozen=True):
+    """This comparison beside an earlier one: how many findings are new, known, and gone since."""
+
+    label: str
+    trend: Literal["regressed", "improved", "mixed", "unchanged"]
+    new: int
+    known: int
+    gone: int
+
+
 class FindingsAnswer(Answer, frozen=True, kw_only=True):
     """A page of findings; an empty one says why: what was left out, and what was not checked."""
 
@@ -347,6 +363,7 @@ class FindingsAnswer(Answer, frozen=True, kw_only=True):
     total: int
     returned: int
     excluded: LeftOut
+    beside: BesideItem | None = None
     not_checked: tuple[Gap, ...] = ()
     next_cursor: str | None = None
     next: tuple[NextCall, ...] = ()
@@ -368,6 +385,22 @@ class FindingAnswer(Answer, frozen=True, kw_only=True):
     next: tuple[NextCall, ...] = ()
 
 
+class _Wanted(NamedTuple):
+    """The filters of findings."""
+
+    impact: str | None
+    element: str | None
+    action: str | None
+    kind: str | None
+    symbol: str | None
+    path: str | None
+    novelty: str | None
+
+    @property
+    def told(self) -> str:
+        return " ".join(value for value in self if value)
+
+
 @tool("List findings")
 def abi_findings(
     call: Call,
@@ -377,7 +410,14 @@ def abi_findings(
     element: Annotated[Element | None, described("Only about these")] = None,
     action: Annotated[Literal["added", "removed", "changed"] | None, described("Only these")] = None,
     kind: Annotated[str | None, described("Only this kind")] = None,
-    symbol: Annotated[str | None, described("Part of a name")] = None,
+    symbol: Annotated[str | None, described("Part of a name: what is about it, affects it or mentions it")] = None,
+    path: Annotated[str | None, described("Part of the path of the file that declares it")] = None,
+    beside: Annotated[
+        str | None, described("An earlier comparison_id, or a stored build: version, revision or baseline")
+    ] = None,
+    novelty: Annotated[
+        Literal["new", "known", "gone"] | None, described("beside that (else baseline): gone are improvements")
+    ] = None,
     state: Annotated[State, described("suppressed: accepted")] = "active",
     sort_by: Annotated[Literal["priority", "symbol", "kind"], described("priority: worst first")] = "priority",
     detail_level: DetailLevel = "summary",
@@ -386,34 +426,81 @@ def abi_findings(
 ) -> FindingsAnswer:
     """Page through what a comparison found, worst first, filtered as you like. The verdict is of all findings.
 
-    Use it for lists, abi_finding for one. Example: comparison_id="2835c286835ef65f", impact="breaking", limit=200.
+    Use it for lists, abi_finding for one; with beside for what another round of a pull request brought or mended.
+    Example: comparison_id="2835c286835ef65f", impact="breaking", limit=200.
     """
     report = told_report(call, comparison_id)
-    cards = {card.kind: card for card in report.kinds}
     said = reviewed(call, report.new.library)
-    every = _of_state(report, state, said)
-    wanted = {"impact": impact, "element": element, "action": action, "kind": kind, "symbol": symbol}
-    chosen = [change for change in every if _fits(change, cards.get(change.kind), wanted)]
-    chosen = _sorted(chosen, sort_by)
+    compared = _compared_with(call, report, beside or ("baseline" if novelty else None))
+    every = compared.gone if compared and novelty == "gone" else _of_state(report, state, said)
+    wanted = _Wanted(impact, element, action, kind, symbol, path, novelty)
+    cards = {card.kind: card for card in kinds_of(every)}
+    chosen = _sorted([each for each in every if _fits(each, cards.get(each.kind), wanted, compared)], sort_by)
     items = (change_item(one, detail_level, cards.get(one.kind)) for one in chosen)
-    page = call.page(
-        [msgspec.structs.replace(item, review=said.get(item.id)) for item in items], budget=FINDINGS_BUDGET
-    )
+    told = [_told_with(item, one, said, symbol, compared) for item, one in zip(items, chosen, strict=True)]
+    page = call.page(told, budget=FINDINGS_BUDGET)
     short = identity_of(report)[:SHOWN]
-    filters = " ".join(value for value in wanted.values() if value)
-    told = f"{len(chosen)} of {len(every)} {state} findings" + (f" fit {brief(filters, 80)}" if filters else "")
     return FindingsAnswer(
-        headline=f"{report.verdict}: {told}",
+        headline=_findings_headline(report, f"{len(chosen)} of {len(every)} {state} findings", wanted, compared),
         verdict=report.verdict,
         comparison_id=short,
         items=page.items,
         total=len(chosen),
         returned=len(page.items),
         excluded=LeftOut(0 if state == "suppressed" else report.suppressed_count, len(every) - len(chosen)),
+        beside=_beside_item(report, compared) if compared else None,
         not_checked=gaps(report),
         next_cursor=page.next_cursor,
-        next=(*page.more, *_next(short, chosen, report)),
+        next=(*page.more, *_next(short, [] if novelty == "gone" else chosen, report)),
     )
+
+
+def kinds_of(found: Iterable[ReportedFinding]) -> Iterator[ChangeKind]:
+    """What is known of the kinds of findings, each once."""
+    yield from (card for name in {each.kind for each in found} if (card := _card(name)) is not None)
+
+
+def _compared_with(call: Call, report: Report, beside: str | None) -> Novelty | None:
+    if beside is None:
+        return None
+    if is_handle(beside):
+        return beside_comparison(report, earlier_report(call, beside))
+    with call.store() as store:
+        return beside_build(report, beside, database=store)
+
+
+def _beside_item(report: Report, found: Novelty) -> BesideItem:
+    trend: Literal["regressed", "improved", "mixed", "unchanged"] = "unchanged"
+    if found.new or found.gone:
+        trend = "mixed" if found.new and found.gone else "regressed" if found.new else "improved"
+    return BesideItem(
+        brief(found.beside, 160), trend, len(found.new), len(report.changes) - len(found.new), len(found.gone)
+    )
+
+
+def _findings_headline(report: Report, told: str, wanted: _Wanted, compared: Novelty | None) -> str:
+    fit = f" fit {brief(wanted.told, 80)}" if wanted.told else ""
+    if compared is None:
+        return f"{report.verdict}: {told}{fit}"
+    item = _beside_item(report, compared)
+    return f"{report.verdict}: {told}{fit}; {item.trend}: {item.new} new and {item.gone} gone beside {item.label}"
+
+
+def _told_with(
+    item: ChangeItem,
+    change: ReportedFinding,
+    said: Mapping[str, ReviewItem],
+    symbol: str | None,
+    compared: Novelty | None,
+) -> ChangeItem:
+    """An item with what people said of it, how it concerns a symbol, and whether it is new."""
+    how = concern(change, symbol) if symbol else None
+    novelty = ""
+    if compared is not None:
+        is_gone = any(each is change for each in compared.gone)
+        novelty = "gone" if is_gone else "new" if change.id in compared.new else "known"
+    matched = how if how and how != "name" else ""
+    return msgspec.structs.replace(item, review=said.get(item.id), matched=matched, novelty=novelty)
 
 
 def _of_state(report: Report, state: State, said: Mapping[str, ReviewItem]) -> Sequence[ReportedFinding]:
@@ -430,19 +517,24 @@ def _next(short: str, chosen: Sequence[ReportedFinding], report: Report) -> tupl
     return (asking("abi_gate", "See whether CI would fail.", comparison_id=short),)
 
 
-def _fits(change: ReportedFinding, card: ChangeKind | None, wanted: dict[str, str | None]) -> bool:
-    told = {
-        "impact": change.impact,
-        "element": card.element if card else "",
-        "action": card.action if card else "",
-    }
-    named = wanted["symbol"]
-    if named and named not in change.symbol and named not in change.display:
+def _fits(change: ReportedFinding, card: ChangeKind | None, wanted: _Wanted, compared: Novelty | None) -> bool:
+    if wanted.impact not in {None, change.impact} or wanted.action not in {None, card.action if card else ""}:
         return False
-    kind = wanted["kind"]
-    if kind is not None and not is_meant(kind, change.kind):
+    if wanted.kind is not None and not is_meant(wanted.kind, change.kind):
         return False
-    return all(value is None or told[name] == value for name, value in wanted.items() if name in told)
+    if wanted.symbol is not None and concern(change, wanted.symbol) is None:
+        return False
+    if wanted.path is not None and wanted.path not in (change.source_location or ""):
+        return False
+    if compared is not None and wanted.novelty in {"new", "known"}:
+        return (change.id in compared.new) == (wanted.novelty == "new")
+    return wanted.element is None or wanted.element in _elements(change, card)
+
+
+def _elements(change: ReportedFinding, card: ChangeKind | None) -> frozenset[str]:
+    """What a finding is about; one about the library that names exports is about these, too."""
+    own = card.element if card else ""
+    return frozenset({own, "functions", "variables"} if own == "library" and change.affected else {own})
 
 
 def _sorted(changes: list[ReportedFinding], by: Literal["priority", "symbol", "kind"]) -> list[ReportedFinding]:
