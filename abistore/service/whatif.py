@@ -134,6 +134,9 @@ DEFINED: Final = re.compile(
     r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
 
+NAMED_BEHIND: Final = re.compile(r"\btypedef\s+(?:struct|union|enum)\s*\{[^;]*(?:;[^;{}]*)*\}\s*([A-Za-z_]\w*)\s*;")
+"""``typedef struct { ... } point;``: a type that has its name from a typedef alone."""
+
 
 def language_of(snapshot: Snapshot) -> Language:
     """The language of the library's consumers: C++ where it exports mangled names."""
@@ -146,10 +149,12 @@ def prelude(snapshot: Snapshot, text: str, language: Language) -> str:
     Records are only as large and as aligned as those that they stand for; enumerations and aliases are whole. A class
     within a class has no stand-in.
     """
-    made = _StandIns(snapshot, language, frozenset(DEFINED.findall(text)))
+    tagged = frozenset(re.findall(r"\b(?:struct|union|class|enum)\s+([A-Za-z_]\w*)", text))
+    made = _StandIns(snapshot, language, frozenset(DEFINED.findall(text)), tagged)
+    behind = set(NAMED_BEHIND.findall(text))
     words = set(WORD.findall(text))
     for name in sorted(_types(snapshot)):
-        if name.spelling.rpartition("::")[2] in words:
+        if name.spelling.rpartition("::")[2] in words - behind:
             made.add(name)
     return ALWAYS + "".join(made.lines)
 
@@ -162,8 +167,9 @@ def _types(snapshot: Snapshot) -> Iterator[Name]:
 class _StandIns:
     """Declares types, those first that others need."""
 
-    def __init__(self, snapshot: Snapshot, language: Language, defined: frozenset[str]) -> None:
+    def __init__(self, snapshot: Snapshot, language: Language, defined: frozenset[str], tagged: frozenset[str]) -> None:
         self.lines: list[str] = []
+        self._tagged_names = tagged
         self._snapshot = snapshot
         self._language = language
         self._defined = defined
@@ -210,6 +216,8 @@ class _StandIns:
             return f"{sort} {own};{self._same(own, sort)}"
         alignment = self._layouts.alignment(Named(name)) or 1
         bytes = f"unsigned char bytes[{shape.size}] __attribute__((aligned({alignment})));"
+        if self._language == "c" and own not in self._tagged_names and not self._is_alias(own):
+            return f"typedef {sort} {{ {bytes} }} {own};"
         return f"{sort} {own} {{ {bytes} }};{self._same(own, sort)}"
 
     def _enum(self, own: str, shape: Enum) -> str:
@@ -218,10 +226,10 @@ class _StandIns:
 
     def _same(self, own: str, sort: str = "struct") -> str:
         """In C, a tag needs its keyword, which whoever writes one declaration may leave out."""
-        alias = self._snapshot.variants("layout", Name("alias", own)) or self._snapshot.variants(
-            "source", Name("alias", own)
-        )
-        return f" typedef {sort} {own} {own};" if self._language == "c" and not alias else ""
+        return f" typedef {sort} {own} {own};" if self._language == "c" and not self._is_alias(own) else ""
+
+    def _is_alias(self, own: str) -> bool:
+        return any(self._snapshot.variants(facet, Name("alias", own)) for facet in ("layout", "source"))
 
     def _tagged(self, text: str, shape: Alias) -> str:
         target = shape.target

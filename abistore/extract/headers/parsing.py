@@ -546,18 +546,47 @@ def replaced(
                 known.setdefault(key, set()).add(extent)
     data, new = text.encode(), list[str]()
     changes: dict[str, list[tuple[Extent, bytes]]] = {}
+    declared: dict[tuple[str, str], set[Extent]] = {}
     for key, extent in _placed(lib, snippet):
+        declared.setdefault(key, set()).add(extent)
+    for key, extent in ((key, each) for key, extents in declared.items() for each in _outermost(extents)):
         said = data[extent.start : extent.end]
-        places = known.get(key, set())
+        places = _outermost(known.get(key, set()))
         if len(places) != 1:
             new.append(_in_namespaces(key[1], said.decode(errors="replace")))
         else:
             (place,) = places
-            name = key[1].rpartition("::")[2].encode()
-            own = b"typedef " + said + b" " + name if place.unnamed and not extent.unnamed else said
+            before = read(place.file).encode()[place.start : place.end]
+            own = _in_form(said, before, key[1].rpartition("::")[2].encode())
             changes.setdefault(place.file, []).append((place, own))
     edited = {file: _spliced(read(file).encode(), each).decode(errors="replace") for file, each in changes.items()}
     return {**edited, "": "\n".join(new)} if new else edited
+
+
+def _outermost(extents: set[Extent]) -> list[Extent]:
+    """The extents that lie in no other one: clang tells ``typedef struct { ... } point;`` as two declarations."""
+    return sorted(
+        each
+        for each in extents
+        if not any(
+            one != each and one.start <= each.start and each.end <= one.end for one in extents if one.file == each.file
+        )
+    )
+
+
+_DEFINITION = re.compile(
+    rb"(?P<typedef>typedef\s+)?(?P<sort>struct|union|class|enum)\s*(?P<tag>\w+\s*)?(?P<body>\{.*\})", re.DOTALL
+)
+
+
+def _in_form(said: bytes, before: bytes, name: bytes) -> bytes:
+    """A definition in the form of the one that it replaces: what else names the type goes on naming it."""
+    new, old = _DEFINITION.match(said), _DEFINITION.match(before)
+    if new is None or old is None or (new["typedef"], new["tag"]) == (old["typedef"], old["tag"]):
+        return said
+    if old["typedef"]:
+        return b"typedef %s %s%s %s" % (new["sort"], old["tag"] or b"", new["body"], name)
+    return b"%s %s %s" % (new["sort"], name, new["body"])
 
 
 def _spliced(data: bytes, changes: list[tuple[Extent, bytes]]) -> bytes:

@@ -252,13 +252,15 @@ class BaselineItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WhatIfAnswer(Answer, frozen=True, kw_only=True):
-    """The worst verdict, and what the edit means for each baseline."""
+    """The worst verdict, and what the edit means for each baseline; ``comparison_id`` is that of the first."""
 
     verdict: VerdictName
     exit_code: int
+    comparison_id: str
     edited: tuple[str, ...]
     baselines: tuple[BaselineItem, ...]
     warnings: tuple[str, ...] = ()
+    next: tuple[NextCall, ...] = ()
 
 
 @tool("Judge an edit of headers")
@@ -283,20 +285,24 @@ def abi_whatif(
         (declaration,) if declaration else (),
     )
     with call.store() as store:
-        return _whatif_answer(store.whatif(operand(call.settings, library, "library"), plan))
+        return _whatif_answer(call, store.whatif(operand(call.settings, library, "library"), plan))
 
 
-def _whatif_answer(found: WhatIf) -> WhatIfAnswer:
+def _whatif_answer(call: Call, found: WhatIf) -> WhatIfAnswer:
     shown = sorted(found.judged, key=lambda each: each.report.verdict != found.verdict)[:MOST_BASELINES]
     hidden = len(found.judged) - len(shown)
     at = f"{shown[0].reference}{_channels(shown[0])}"
+    first = shown[0].report
+    comparison_id = keep(call, first)
     return WhatIfAnswer(
         headline=f"{found.verdict} for {at}{f' and {len(found.judged) - 1} more' if len(found.judged) > 1 else ''}",
         verdict=found.verdict,
         exit_code=found.exit_code,
+        comparison_id=comparison_id,
         edited=tuple(map(brief, found.edited[:50])),
         baselines=tuple(map(_item, shown)),
         warnings=(f"{hidden} more baselines are not shown, and none is worse",) if hidden else (),
+        next=next_calls(first, comparison_id, listed=len(first.changes) <= MOST_CHANGES),
     )
 
 
