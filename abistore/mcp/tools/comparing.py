@@ -112,7 +112,7 @@ from abistore.model.versions import DeprecationWindow
 from abistore.model.versions import window as read_window
 from abistore.report.model import ImpactLabel, VerdictName
 from abistore.report.reasons import said
-from abistore.report.wording import concern, differing
+from abistore.report.wording import concern
 
 BUDGET = 1_200
 
