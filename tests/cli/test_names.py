@@ -234,9 +234,9 @@ def test_a_release_that_was_taken_back_for_its_name_keeps_nothing_out(
     abistore: Call, unsayable: Callable[[str], Path]
 ) -> None:
     there = unsayable("version")
-    told = abistore("db", "merge", there, "--json").json
-    assert told["exit_code"] == 65
-    (refused,) = (one for one in told["merged"][0]["releases"] if one["status"] == "refused")
+    told = abistore("db", "merge", there, "--json")
+    assert (told.code, told.error["code"]) == (65, "bundle")
+    (refused,) = (one for one in told.json["merged"][0]["releases"] if one["status"] == "refused")
     assert abistore("db", "baseline", "clear", "libcase", "--channel=main", "--db", there).code == 0
     assert abistore("db", "forget", refused["digest"][:12], "--reason=its name", "--db", there).code == 0
     done = abistore("db", "merge", there)
