@@ -295,7 +295,7 @@ CONCLUSIONS = {
     "ingest bare.so --version 3.0 --against 1.0": (72, "undecided", "NO_CHANGE", "evidence"),
     "verdict libcase@2.0": (4, "fail", "BREAKING", None),
     "verdict libcase@2.0 --statement": (4, "fail", "BREAKING", None),
-    "verdict libcase@2.0 --all-baselines": (0, None, None, None),
+    "verdict libcase@2.0 --all-baselines": (4, "fail", "BREAKING", None),
     "whatif libcase@2.0 --declare DECLARED": (4, "fail", "BREAKING", None),
     "consumers broken libcase@2.0": (4, "fail", "BREAKING", None),
     "consumers broken libcase@1.1": (0, "pass", None, None),
