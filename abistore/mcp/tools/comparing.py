@@ -779,7 +779,8 @@ def _reasons(report: Report) -> tuple[str, ...]:
     found = [f"{counts(report.summary)}; the mildest impact that fails is {report.fail_on}"]
     found += map(brief, said(report))
     if report.error and report.decision is not None:
-        others = (each.sentence for each in report.decision.missing if each.sentence not in report.decision.headline)
+        told = " ".join(found)
+        others = (each.sentence for each in report.decision.missing if each.sentence not in told)
         found.append("; ".join(map(brief, (*others, report.hint))))
     found += [brief(note) for note in report.notes[:NOTES]]
     if report.suppressed_count:
