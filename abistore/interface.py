@@ -209,7 +209,8 @@ from abistore.service.generate import GeneratedFile as GeneratedFile, generate a
 from abistore.service.log import deprecations as deprecations
 from abistore.service.log import StoredFinding as StoredFinding, StoredFindings as StoredFindings, findings as findings
 from abistore.service.history import History as History, HistoryRow as HistoryRow, history as history
-from abistore.service.log import LogEntry as LogEntry, log as log
+from abistore.service.log import LogEntry as LogEntry, LoggedEvent as LoggedEvent, log as log
+from abistore.service.log import logged_events as logged_events
 from abistore.service.matrix import ReleaseRange as ReleaseRange, matrix as matrix
 from abistore.service.log import Reviewed as Reviewed, ReviewPlan as ReviewPlan, review as review, reviews as reviews
 from abistore.service.verdicts import (

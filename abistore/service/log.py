@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -12,7 +12,7 @@ import msgspec
 from abistore.errors import SnapshotNotFound, UsageError
 from abistore.limits import limits_for
 from abistore.model.approvals import Deprecation, DeprecationState, EarlyRemoval, LineDeprecations
-from abistore.model.declarations import Facet, Name
+from abistore.model.declarations import TYPES, Facet, Name
 from abistore.model.findings import Side, is_whole
 from abistore.model.history import FindingReview, LineKey, LogEvent, Release, ReviewState, Sighting
 from abistore.model.labels import Given, check_not_blank
@@ -28,6 +28,7 @@ from abistore.service.approved_gates import finding_with_said
 from abistore.service.commits import NOWHERE, Commits, CommitSource
 from abistore.service.database import Database, line_target, user, using
 from abistore.service.declarations import DeclaredLife, DeclaredLives, declarations_near, declared_lives, display
+from abistore.service.declared_texts import OF_OTHERS, OF_TYPES, differing_lines, spelled_alike
 from abistore.service.kinds import kinds
 from abistore.service.listing import lines_of, releases_of
 from abistore.service.snapshots import check_note
@@ -291,6 +292,7 @@ class LogEntry(msgspec.Struct, frozen=True):
     ``before`` and ``after`` are its declarations in C or C++ with offsets, one text for each variant. ``first_stored``:
     the release is the oldest of its line, so what was before is not known. ``built`` is the first build that is as this
     release: a candidate, or the release itself. ``alias_of`` is the type of an alias, which has a log of its own.
+    ``said`` tells what differs where the texts do not.
     """
 
     line: LineKey
@@ -305,6 +307,7 @@ class LogEntry(msgspec.Struct, frozen=True):
     built: DatedRelease
     first_stored: bool = False
     alias_of: str | None = None
+    said: tuple[str, ...] = ()
 
 
 def log(
@@ -432,6 +435,7 @@ def _log_entry(event: LogEvent, built: DatedRelease) -> LogEntry:
         built=built,
         first_stored=event.first_stored,
         alias_of=next((stood for shape in event.after or event.before if (stood := _stood_for(shape))), None),
+        said=spelled_alike(event.before, event.after),
     )
 
 
@@ -440,3 +444,36 @@ def _stood_for(shape: AnyShape) -> str | None:
         return None
     target = shape.target.target if isinstance(shape.target, Qualified) else shape.target
     return target.name.spelling if isinstance(target, Named) else None
+
+
+class LoggedEvent(msgspec.Struct, frozen=True):
+    """What became of a declaration in one release, by all ``facets`` that show it: the ``entry`` that says most.
+
+    ``lines`` are what differs from the release before.
+    """
+
+    entry: LogEntry
+    facets: tuple[Facet, ...]
+    lines: tuple[str, ...] = ()
+
+
+def logged_events(entries: Iterable[LogEntry]) -> tuple[LoggedEvent, ...]:
+    """The entries of a log, one for each release, declaration and action, in their order."""
+    found: dict[tuple[object, ...], list[LogEntry]] = {}
+    for each in entries:
+        found.setdefault((each.line, each.version, each.name, each.action), []).append(each)
+    return tuple(map(_logged, found.values()))
+
+
+def _logged(entries: Sequence[LogEntry]) -> LoggedEvent:
+    order = OF_TYPES if entries[0].name.kind in TYPES else OF_OTHERS
+    ordered = sorted(entries, key=lambda each: order.index(each.facet))
+    told = [(each, _log_lines(each)) for each in ordered]
+    entry, lines = next(((each, lines) for each, lines in told if lines), told[0])
+    return LoggedEvent(entry, tuple(each.facet for each in ordered), lines)
+
+
+def _log_lines(entry: LogEntry) -> tuple[str, ...]:
+    if entry.action != "changed":
+        return ()
+    return differing_lines(entry.name, "\n".join(entry.before), "\n".join(entry.after))

@@ -254,9 +254,19 @@ def test_a_finding_of_a_stored_verdict_needs_no_comparison(
     assert agent("abi_summary", library="libgeo")["freshness"] == "stored"
 
 
+def test_a_change_is_told_once_as_what_differs(wide_agent: Agent) -> None:
+    """Two texts that were cut in the middle looked alike, and each change came by layout and by source."""
+    events = wide_agent("abi_symbol_history", symbol="wide_loop", limit=200)["events"]
+    assert [event["action"] for event in events] == ["appeared", *["changed"] * 7]
+    for number, event in enumerate(events[1:], 1):
+        assert event["evidence"] == "layout, source"
+        assert f"+     void* added_by_release_{number};" in event["diff"]
+        assert not {"before", "after", "text"} & event.keys()
+
+
 def test_the_life_of_a_declaration_is_told(agent: Agent) -> None:
     answer = agent("abi_symbol_history", symbol="gone", library="libgeo")
-    assert [(event["version"], event["action"]) for event in answer["events"] if event["evidence"] == "symbol"] == [
+    assert [(event["version"], event["action"]) for event in answer["events"] if "symbol" in event["evidence"]] == [
         ("1.0", "appeared"),
         ("2.0", "vanished"),
     ]

@@ -7,7 +7,16 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from abistore.interface import BaselineMove, Decision, HistoryRow, LineKey, LogEntry, OpenStore, Verdict
+from abistore.interface import (
+    BaselineMove,
+    Decision,
+    HistoryRow,
+    LineKey,
+    LoggedEvent,
+    OpenStore,
+    Verdict,
+    logged_events,
+)
 from abistore.mcp.answers import Answer, BumpItem, NextCall, asking, brief, bump_of
 from abistore.mcp.operands import Call, line_of
 from abistore.mcp.settings import Refusal
@@ -219,6 +228,7 @@ SYMBOL_BUDGET, LONG = 600, 240
 class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One release in which a declaration appeared, changed, vanished, or could not be observed.
 
+    ``text`` is what appeared or vanished, ``diff`` what changed, line by line; ``said`` what the texts do not show.
     ``first_seen`` is an earlier build that failed its gate and has the change; ``revision`` is what was built there.
     """
 
@@ -228,8 +238,9 @@ class LogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     action: str
     evidence: str
     symbol: str
-    before: str = ""
-    after: str = ""
+    text: str = ""
+    diff: str = ""
+    said: tuple[str, ...] = ()
     first_stored: bool = False
     alias_of: str = ""
     first_seen: str = ""
@@ -260,32 +271,34 @@ def abi_symbol_history(
     Use it for "which release removed X". not-observed means unknown. Example: symbol="geo::Point", library="libgeo".
     """
     with call.store() as store:
-        entries = store.log(symbol, library=library)
-    items = [_symbol_item(entry) for entry in entries]
-    page = call.page(items, budget=SYMBOL_BUDGET)
-    last = entries[-1]
-    told = f"{counted(len(items), 'event')}; last: {last.action} in {last.line.library} {last.version}"
+        events = logged_events(store.log(symbol, library=library))
+    page = call.page(list(map(_symbol_item, events)), budget=SYMBOL_BUDGET)
+    last = events[-1].entry
+    told = f"{counted(len(events), 'event')}; last: {last.action} in {last.line.library} {last.version}"
     library, say = last.line.library, "Read what else the last of these releases changed."
     return SymbolAnswer(
         headline=f"{brief(last.display, 120)}: {told}",
         events=page.items,
-        total=len(items),
+        total=len(events),
         returned=len(page.items),
         next_cursor=page.next_cursor,
         next=(*page.more, asking("abi_summary", say, library=library, version=last.version, against="prev")),
     )
 
 
-def _symbol_item(entry: LogEntry) -> LogItem:
+def _symbol_item(event: LoggedEvent) -> LogItem:
+    entry = event.entry
+    texts = {"appeared": entry.after, "vanished": entry.before}.get(entry.action, ())
     return LogItem(
         library=entry.line.library,
         version=entry.version,
         date=f"{entry.date:%Y-%m-%d}",
         action=entry.action,
-        evidence=entry.facet,
+        evidence=", ".join(event.facets),
         symbol=brief(entry.display, LONG),
-        before=brief("\n".join(entry.before), LONG),
-        after=brief("\n".join(entry.after), LONG),
+        text=brief("\n".join(texts), LONG),
+        diff="\n".join(event.lines),
+        said=entry.said if entry.action == "changed" else (),
         first_stored=entry.first_stored,
         alias_of=entry.alias_of or "",
         first_seen=brief(entry.built.version, 80) if entry.built.version != entry.version else "",
